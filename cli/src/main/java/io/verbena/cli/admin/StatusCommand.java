@@ -1,5 +1,6 @@
 package io.verbena.cli.admin;
 
+import io.verbena.cli.cluster.ClientOptions;
 import io.verbena.cli.cluster.ClusterFolder;
 import io.verbena.cli.cluster.HealthProbe;
 import io.verbena.cli.cluster.ProcessTable;
@@ -14,12 +15,12 @@ import io.verbena.client.KvException;
 import io.verbena.server.HealthServer;
 
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
 import java.io.PrintWriter;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -30,8 +31,10 @@ import java.util.concurrent.TimeUnit;
 /** {@code verbena status}. */
 @Command(
     name = "status",
-    description = "Show the processes of the cluster on this host, the figures of each, and the tables.",
-    footer = {"", "Exit status 0: all of them are ready; 1: one is dead, or not ready; 69: no cluster is up."},
+    description = "Show the processes of the cluster on this host, the figures of each, and the tables; of the " +
+        "cluster at --cluster, its nodes, whatever their hosts, and the tables.",
+    footer = {"", "Exit status 0: all of them are ready, or the cluster elsewhere has nodes of both roles; 1: one is " +
+        "dead, or not ready; 69: no cluster is up."},
     defaultValueProvider = SettingsProvider.class)
 public final class StatusCommand implements Callable<Integer>
 {
@@ -42,8 +45,8 @@ public final class StatusCommand implements Callable<Integer>
     @Spec
     private CommandSpec spec;
 
-    @Option(names = "--data", paramLabel = "DIR", description = "Folder of the cluster. Default: ~/.verbena/cluster.")
-    private Path data;
+    @Mixin
+    private ClientOptions clientOptions;
 
     @Option(names = "--json", description = "As one JSON object.")
     private boolean json;
@@ -57,15 +60,37 @@ public final class StatusCommand implements Callable<Integer>
     @Override
     public Integer call() throws InterruptedException
     {
-        final ClusterFolder folder = ClusterFolder.of(data);
-        final ProcessTable processes = new ProcessTable(folder.processes());
-        int status = show(folder, processes);
+        int status = show();
         while (watch && !spec.commandLine().getOut().checkError())
         {
             Thread.sleep(WATCH_MS);
-            status = show(folder, processes);
+            status = show();
         }
         return status;
+    }
+
+    private int show()
+    {
+        if (clientOptions.namesCluster())
+        {
+            return showNodes();
+        }
+        final ClusterFolder folder = clientOptions.folder();
+        return show(folder, new ProcessTable(folder.processes()));
+    }
+
+    /** Of a cluster elsewhere: health endpoints answer on their own hosts only. */
+    private int showNodes()
+    {
+        final List<Map<String, Object>> nodes = RemoteStatus.nodes(clientOptions);
+        final boolean isReady = RemoteStatus.isReady(nodes);
+        final Map<String, Object> all = new LinkedHashMap<>();
+        all.put("address", clientOptions.address());
+        all.put("ready", isReady);
+        all.put("nodes", nodes);
+        all.put("tables", noTables ? null : tables());
+        print(all);
+        return isReady ? ExitStatus.OK : ExitStatus.FAILED;
     }
 
     private int show(final ClusterFolder folder, final ProcessTable processes)
@@ -94,19 +119,23 @@ public final class StatusCommand implements Callable<Integer>
         all.put("address", folder.address());
         all.put("ready", areReady);
         all.put("processes", shown);
-        all.put("tables", noTables ? null : tables(folder));
+        all.put("tables", noTables ? null : tables());
+        print(all);
+        return areReady ? ExitStatus.OK : ExitStatus.FAILED;
+    }
+
+    private void print(final Map<String, Object> all)
+    {
         final PrintWriter out = spec.commandLine().getOut();
         final boolean redraws = watch && !json && null != System.console() && System.console().isTerminal();
         out.print((redraws ? CLEAR : "") + (json ? HealthServer.json(all) + '\n' : StatusText.of(all)));
         out.flush();
-        return areReady ? ExitStatus.OK : ExitStatus.FAILED;
     }
 
     /** What is in each table; null when it is not known. */
-    private static List<Map<String, Object>> tables(final ClusterFolder folder)
+    private List<Map<String, Object>> tables()
     {
-        try (KvClient client = KvClient.connect(folder.address(),
-            new KvClientOptions().tokenFile(folder.token()).timeoutNs(CLIENT_TIMEOUT_NS)))
+        try (KvClient client = clientOptions.connect(new KvClientOptions(), CLIENT_TIMEOUT_NS))
         {
             final List<Map<String, Object>> tables = new ArrayList<>();
             for (final String name : client.tables())

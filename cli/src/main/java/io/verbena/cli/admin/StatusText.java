@@ -78,7 +78,8 @@ final class StatusText
         final List<Map<?, ?>> processes = maps(all.get("processes"));
         final StringBuilder text = new StringBuilder();
         text.append(all.get("address")).append(Boolean.TRUE.equals(all.get("ready")) ? "  ready" : "  NOT READY")
-            .append("\n\n").append(processes(processes));
+            .append("\n\n")
+            .append(all.get("nodes") instanceof final List<?> nodes ? RemoteStatus.text(nodes) : processes(processes));
         processes.forEach((process) -> StatusFaults.of(process).forEach((fault) ->
             text.append("error: ").append(fault).append('\n')));
         Stream.of("meta-server", "memory-node", "compute-node").forEach((role) -> text.append(role(role, processes)));

@@ -3,6 +3,7 @@ package io.verbena.cli.admin;
 import io.verbena.cli.cluster.ClientOptions;
 import io.verbena.cli.cluster.ClusterFolder;
 import io.verbena.cli.cluster.LocalCluster;
+import io.verbena.cli.cluster.NodePlaces;
 import io.verbena.cli.console.CommandFailedException;
 import io.verbena.cli.console.ExitStatus;
 import io.verbena.cli.console.OptionRange;
@@ -15,6 +16,7 @@ import io.verbena.client.KvOutOfMemoryException;
 import io.verbena.client.TableOptions;
 import io.verbena.protocol.bootstrap.BootstrapException;
 import io.verbena.protocol.bootstrap.ClusterAddress;
+import io.verbena.protocol.bootstrap.NetworkFabric;
 
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
@@ -40,8 +42,6 @@ public final class UpCommand implements Callable<Integer>
     /** Nodes that lived on may have to find a meta server again that was started anew. */
     private static final long FIRST_ANSWER_TIMEOUT_NS = TimeUnit.SECONDS.toNanos(30);
     private static final int MAX_NODES = 30;
-    /** As much as a slot word can name. */
-
     @Spec
     private CommandSpec spec;
 
@@ -49,8 +49,23 @@ public final class UpCommand implements Callable<Integer>
     private Path data;
 
     @Option(names = "--listen", paramLabel = "ADDRESS",
-        description = "Address at which the cluster listens; port 0, the default, for any free port.")
+        description = "Address at which the cluster listens; port 0, the default, for any free port. Others join at " +
+            "an address that they reach, with a port, as verbena://10.0.0.7:7373.")
     private String listen;
+
+    @Option(names = "--fabric", paramLabel = "NAME",
+        description = "Fabric of a cluster that nodes and clients of other hosts join: roce, at the address of " +
+            "--listen, or roce:ADDRESS. Default: memory of this host, or what it was.")
+    private String fabric;
+
+    @Option(names = "--advertise", paramLabel = "ADDRESS",
+        description = "Address of this host, on fabric roce, by which others reach the meta server, as 10.0.0.7, or " +
+            "[fd00::7]:4791 for a port that stays the same. Default: that of --listen, and any free port.")
+    private String advertise;
+
+    @Option(names = "--insecure-network", description = "Allow an address that other hosts reach, although peers " +
+        "are neither authenticated nor encrypted there yet.")
+    private boolean insecureNetwork;
 
     @Option(names = "--memory-nodes", paramLabel = "N",
         description = "Memory nodes. Default: 1, or as many as there were.")
@@ -81,9 +96,14 @@ public final class UpCommand implements Callable<Integer>
         try (LocalCluster cluster = LocalCluster.open(folder))
         {
             refuseWhatCannotChangeNow(cluster);
+            // Its address is that of --listen then, and not that of the name.
+            final String name = null == advertise || null == fabric ? fabric : fabric.replaceFirst(":.*", "");
+            cluster.places(NodePlaces.onFabric(
+                name, insecureNetwork ? List.of("--insecure-network") : List.of()));
+            cluster.metaOptions(null == advertise ? List.of() : List.of("--advertise", advertise));
             cluster.memoryOptions(acceptsDamage ? List.of("--accept-damage") : List.of());
-            cluster.up(null == listen ? LocalCluster.ANY_PORT : listen, orOne(memoryNodes), memoryMib, computeNodes,
-                (line) -> out.println(line));
+            final String where = null != listen ? listen : null != fabric ? listenOf(fabric) : LocalCluster.ANY_PORT;
+            cluster.up(where, orOne(memoryNodes), memoryMib, computeNodes, (line) -> out.println(line));
             requireTable(folder);
         }
         out.println("up: " + folder.address());
@@ -104,6 +124,19 @@ public final class UpCommand implements Callable<Integer>
         }
     }
 
+    /** Where others look for the cluster who know the address of its fabric. */
+    private static String listenOf(final String fabric)
+    {
+        final int colon = fabric.indexOf(':');
+        if (colon < 0)
+        {
+            throw new CommandFailedException(ExitStatus.USAGE, "--fabric " + fabric +
+                ": give --listen ADDRESS, where others find the cluster, or --fabric " + fabric + ":ADDRESS", null);
+        }
+        return ClusterAddress.of(NetworkFabric.host(fabric.substring(colon + 1)), ClusterAddress.DEFAULT_PORT)
+            .toString();
+    }
+
     private static int orOne(final Integer count)
     {
         return null == count ? 1 : count;
@@ -118,6 +151,7 @@ public final class UpCommand implements Callable<Integer>
             return;
         }
         refuse("--listen", listen, "or 'verbena down' first");
+        refuse("--fabric", fabric, "or 'verbena down' first");
         refuse("--memory-nodes", memoryNodes, "or 'verbena down' first");
         refuse("--memory", memoryMib, "or 'verbena down' first");
         refuse("--compute-nodes", computeNodes, "and 'verbena scale --compute-nodes' then");

@@ -81,8 +81,20 @@ public final class ClientOptions
     /** Connects with these options, as far as the command line does not say otherwise. */
     public KvClient connect(final KvClientOptions options)
     {
-        return KvClient.connect(null == cluster ? folder().address() : cluster, options.timeoutNs(timeoutNs())
+        return connect(options, timeoutNs());
+    }
+
+    /** Connects likewise, with another deadline. */
+    public KvClient connect(final KvClientOptions options, final long timeoutNs)
+    {
+        return KvClient.connect(address(), options.timeoutNs(timeoutNs)
             .fabric(fabric).tokenFile(null == tokenFile ? folder().token() : tokenFile));
+    }
+
+    /** Where the cluster is found. */
+    public String address()
+    {
+        return null == cluster ? folder().address() : cluster;
     }
 
     /** Folder of the cluster, there or not. */
@@ -108,7 +120,7 @@ public final class ClientOptions
     public MetaCalls openMeta()
     {
         checkTimeout();
-        return MetaCalls.open(null == cluster ? folder().address() : cluster,
+        return MetaCalls.open(address(),
             null == tokenFile ? folder().token() : tokenFile, fabric, timeoutNs());
     }
 

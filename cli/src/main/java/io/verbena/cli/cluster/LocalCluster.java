@@ -147,7 +147,7 @@ public final class LocalCluster implements AutoCloseable
     }
 
     /** Further options of meta servers that are started from now on. */
-    void metaOptions(final List<String> options)
+    public void metaOptions(final List<String> options)
     {
         metaOptions = options;
     }
@@ -504,6 +504,10 @@ public final class LocalCluster implements AutoCloseable
             return places.fabric();
         }
         final String last = folder.fabric();
+        if (null != last && !last.startsWith(SOFT))
+        {
+            return last;
+        }
         if (null != last && Files.isDirectory(Path.of(last.substring(SOFT.length()))))
         {
             return last;

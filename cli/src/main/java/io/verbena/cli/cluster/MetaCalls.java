@@ -18,6 +18,7 @@ import io.verbena.raas.VirtualQp;
 import io.verbena.rdma.fabric.Fabrics;
 import io.verbena.rdma.spi.ProcessRole;
 import io.verbena.rdma.verbs.Device;
+import io.verbena.rdma.verbs.DeviceAddress;
 import io.verbena.rdma.verbs.Fabric;
 import io.verbena.rdma.verbs.RdmaException;
 
@@ -37,10 +38,12 @@ public final class MetaCalls implements AutoCloseable
     private final RaasContext raas;
     private final VirtualQp vqp;
     private final MetaClient client;
+    private final BootstrapAnswer answer;
 
     private MetaCalls(final Fabric fabric, final BootstrapAnswer answer, final long timeoutNs)
     {
         this.fabric = fabric;
+        this.answer = answer;
         device = fabric.openDevice("node-" + ProcessHandle.current().pid());
         raas = RaasContext.open(device, new RaasConfiguration());
         vqp = raas.connect(answer.metaServer(), VirtualQp.BatchListener.CALLS_ONLY, timeoutNs);
@@ -67,6 +70,12 @@ public final class MetaCalls implements AutoCloseable
         {
             throw new CommandFailedException(ExitStatus.UNAVAILABLE, ex.getMessage(), ex);
         }
+    }
+
+    /** Where a device of the cluster is, for people: on a network its address and port. */
+    public String place(final DeviceAddress address)
+    {
+        return NetworkFabric.place(answer, address);
     }
 
     /** Makes a call and waits for its end, which comes by the call's deadline. */

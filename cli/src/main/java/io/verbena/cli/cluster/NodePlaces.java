@@ -14,5 +14,17 @@ import java.util.function.UnaryOperator;
 public record NodePlaces(String fabric, UnaryOperator<String> command, List<String> options)
 {
     /** On this host. */
-    static final NodePlaces HERE = new NodePlaces(null, (name) -> null, List.of());
+    static final NodePlaces HERE = onFabric(null, List.of());
+
+    /**
+     * On this host.
+     *
+     * @param fabric  of the cluster; null: as it was, or shared memory that nobody else has.
+     * @param options that every process gets.
+     * @return places of its processes.
+     */
+    public static NodePlaces onFabric(final String fabric, final List<String> options)
+    {
+        return new NodePlaces(fabric, (name) -> null, options);
+    }
 }

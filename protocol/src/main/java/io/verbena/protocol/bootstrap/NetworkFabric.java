@@ -230,9 +230,24 @@ public final class NetworkFabric
             port(cluster) + "/tcp has answered: is " + port(cluster) + "/udp open, too, in the firewalls between?" : "";
     }
 
+    /**
+     * @param cluster what the cluster answered.
+     * @param device  of one of its nodes.
+     * @return where it is, for people: on a network such as "fd00::2 port 4800".
+     */
+    public static String place(final BootstrapAnswer cluster, final DeviceAddress device)
+    {
+        return isNetwork(cluster.fabric()) ? literal(address(device)) + " port " + port(device) : device.toString();
+    }
+
     private static int port(final BootstrapAnswer cluster)
     {
-        return (int)cluster.metaServer().device().serviceLocator() & MAX_PORT;
+        return port(cluster.metaServer().device());
+    }
+
+    private static int port(final DeviceAddress device)
+    {
+        return (int)device.serviceLocator() & MAX_PORT;
     }
 
     private static void requireSameHost(final ClusterAddress asked, final String fabric)

@@ -1,0 +1,123 @@
+package io.verbena.cli.cluster;
+
+import io.verbena.cli.CommandLines;
+import io.verbena.cli.cluster.ProcessTable.Entry;
+import io.verbena.cli.console.ExitStatus;
+
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/** {@code up} on a fabric that other hosts reach, here over the loopback interface, and what others see of it. */
+@Timeout(240)
+class NetworkUpSystemTest
+{
+    private static final Pattern ADDRESS = Pattern.compile("up: (verbena://\\S+)");
+    private static final long IDLE_S = 2;
+
+    @TempDir
+    private Path directory;
+
+    @AfterEach
+    void leaveNothingBehind()
+    {
+        run("down", "--discard", "--data", directory.toString());
+        assertThat(new ProcessTable(directory.resolve("processes")).entries()).isEmpty();
+    }
+
+    private static CommandLines.Result run(final String... arguments)
+    {
+        return CommandLines.run(List.of(arguments));
+    }
+
+    private static String succeed(final String... arguments)
+    {
+        final CommandLines.Result result = run(arguments);
+        assertThat(result.status()).as("%s: %s%s", List.of(arguments), result.out(), result.err()).isZero();
+        return result.out();
+    }
+
+    @Test
+    void shouldServeThoseWhoHaveAnAddressAndATokenOnly() throws InterruptedException
+    {
+        final String data = directory.toString();
+        final String up = succeed("up", "--data", data, "--fabric", "roce", "--listen", "verbena://[::1]:0",
+            "--memory", "32");
+        final Matcher matcher = ADDRESS.matcher(up);
+        assertThat(matcher.find()).as(up).isTrue();
+        final String[] cluster =
+            {"--cluster", matcher.group(1), "--token-file", directory.resolve("token").toString()};
+
+        succeed(with(cluster, "put", "hello", "world"));
+        assertThat(succeed(with(cluster, "get", "hello"))).isEqualTo("world\n");
+        assertThat(succeed(with(cluster, "status"))).startsWith(matcher.group(1) + "  ready\n")
+            .containsPattern("memory-node +\\d+ +::1 port \\d+ +32\n")
+            .containsPattern("compute-node +\\d+ +::1 port \\d+ +-\n").containsPattern("default +1 ");
+        assertThat(succeed(with(cluster, "status", "--json"))).contains("\"ready\":true")
+            .contains("\"role\":\"memory-node\"").contains("\"memory_bytes\":33554432");
+        assertThat(succeed("status", "--data", data)).containsPattern("compute-1 +\\d+ +ready");
+        assertThat(succeed("get", "hello", "--data", data)).isEqualTo("world\n");
+        assertIdle();
+
+        killAll();
+        final CommandLines.Result gone = run(with(cluster, "status"));
+        assertThat(gone.status()).isEqualTo(ExitStatus.UNAVAILABLE);
+        assertThat(gone.err().strip().lines()).singleElement().asString().contains(matcher.group(1));
+        assertThat(succeed("up", "--data", data)).contains("up: " + matcher.group(1));
+        assertThat(succeed(with(cluster, "get", "hello"))).isEqualTo("world\n");
+    }
+
+    private static String[] with(final String[] cluster, final String... arguments)
+    {
+        return Stream.concat(Stream.of(arguments), Stream.of(cluster)).toArray(String[]::new);
+    }
+
+    private List<ProcessHandle> processes()
+    {
+        return new ProcessTable(directory.resolve("processes")).entries().stream()
+            .map((final Entry entry) -> entry.process().orElseThrow()).toList();
+    }
+
+    private void killAll()
+    {
+        processes().forEach((process) ->
+        {
+            process.destroyForcibly();
+            process.onExit().join();
+        });
+    }
+
+    /** Three processes that wait, and do not poll: one that polled would use all of a processor. */
+    private void assertIdle() throws InterruptedException
+    {
+        TimeUnit.SECONDS.sleep(IDLE_S); // what compilers have to do
+        final long before = processorMs();
+        TimeUnit.SECONDS.sleep(IDLE_S);
+        assertThat(processorMs() - before).as("ms in %d s", IDLE_S).isLessThan(IDLE_S * 250);
+    }
+
+    private long processorMs()
+    {
+        return processes().stream().mapToLong((process) ->
+            process.info().totalCpuDuration().map(Duration::toMillis).orElseThrow()).sum();
+    }
+
+    @Test
+    void shouldSayWhichAddressIsMissing()
+    {
+        final CommandLines.Result up = run("up", "--data", directory.toString(), "--fabric", "roce");
+        assertThat(up.status()).isEqualTo(ExitStatus.USAGE);
+        assertThat(up.err().strip().lines()).singleElement().asString().contains("--fabric roce: give --listen");
+    }
+}
