@@ -55,18 +55,29 @@ public final class Fabrics
      */
     public static Fabric open(final String name, final ProcessRole role)
     {
-        final int colon = name.indexOf(':');
-        final String provider = colon < 0 ? name : name.substring(0, colon);
+        return provider(name).open(argument(name), role);
+    }
+
+    /**
+     * Finds the provider that opens a fabric.
+     *
+     * @param name as above.
+     * @return the provider.
+     * @throws RdmaException when there is none; one line that says which there are.
+     */
+    public static FabricProvider provider(final String name)
+    {
+        final String provider = name.split(":", 2)[0];
         final List<FabricProvider> providers = providers();
-        for (final FabricProvider candidate : providers)
-        {
-            if (candidate.name().equals(provider))
-            {
-                return candidate.open(colon < 0 ? "" : name.substring(colon + 1), role);
-            }
-        }
-        throw new RdmaException(
-            "no such fabric: '" + name + "'; there are: " + providers.stream()
-                .map(known -> known.name() + "[:" + known.argumentSyntax() + "]").collect(Collectors.joining(", ")));
+        return providers.stream()
+            .filter(candidate -> candidate.name().equals(provider) && candidate.takes(argument(name))).findFirst()
+            .orElseThrow(() -> new RdmaException("no such fabric: '" + name + "'; there are: " + providers.stream()
+                .map(known -> known.name() + "[:" + known.argumentSyntax() + "]").collect(Collectors.joining(", "))));
+    }
+
+    private static String argument(final String name)
+    {
+        final int colon = name.indexOf(':');
+        return colon < 0 ? "" : name.substring(colon + 1);
     }
 }

@@ -9,6 +9,7 @@ import io.verbena.rdma.verbs.RdmaException;
 
 import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.function.IntFunction;
+import java.util.function.IntSupplier;
 
 import static io.verbena.rdma.soft.shared.DeviceFileDescriptor.*;
 
@@ -25,14 +26,21 @@ final class QueuePairTable
     private static final AsyncEventType[] EVENT_TYPES = AsyncEventType.values();
 
     private final DeviceFile file;
+    private final IntSupplier random;
     private final AtomicReferenceArray<SoftResponder> queuePairs = new AtomicReferenceArray<>(MAX_QUEUE_PAIRS);
     private final short[] uses = new short[MAX_QUEUE_PAIRS];
     private int limit;
     private int lastIndex;
     private int openCount;
 
-    QueuePairTable(final DeviceFile file)
+    /**
+     * @param file   of the device.
+     * @param random where how often an entry was used begins and goes on, so that a number cannot be told from others;
+     *               null when uses are counted.
+     */
+    QueuePairTable(final DeviceFile file, final IntSupplier random)
     {
+        this.random = random;
         this.file = file;
     }
 
@@ -58,11 +66,23 @@ final class QueuePairTable
         }
         while (queuePairs.get(index) != null);
         lastIndex = index;
-        uses[index] = (short)(uses[index] == MAX_USES ? 1 : uses[index] + 1);
+        uses[index] = nextUse(uses[index]);
         final T queuePair = factory.apply(uses[index] << INDEX_BITS | index);
         queuePairs.set(index, queuePair);
         openCount++;
         return queuePair;
+    }
+
+    private short nextUse(final short last)
+    {
+        short next;
+        do
+        {
+            // The highest is left out: with all ones behind it, it is the number for multicast on a network.
+            next = (short)(random == null ? last % MAX_USES + 1 : 1 + Math.floorMod(random.getAsInt(), MAX_USES - 1));
+        }
+        while (next == last);
+        return next;
     }
 
     synchronized void remove(final SoftResponder queuePair)

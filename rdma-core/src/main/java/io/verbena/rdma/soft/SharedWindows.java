@@ -16,6 +16,7 @@ import io.verbena.rdma.verbs.WorkCompletionStatus;
 import java.lang.invoke.VarHandle;
 import java.util.HashSet;
 import java.util.Set;
+import java.util.function.IntSupplier;
 
 import static io.verbena.rdma.soft.shared.KeyEntryDescriptor.*;
 
@@ -30,7 +31,9 @@ final class SharedWindows
     private final KeyTable regions;
     private final KeyEntries regionEntries;
     private final KeyEntries entries;
-    private final WindowTable windows = new WindowTable();
+    private final WindowTable windows;
+    /** Bound here, so that peers see the binding; the others are not bound, or by another way to this memory. */
+    private final Set<BoundWindow> published = new HashSet<>();
     /** Between {@link #revoke} and {@link #finish}: bound to all but peers. */
     private final Set<BoundWindow> revoked = new HashSet<>();
 
@@ -38,9 +41,12 @@ final class SharedWindows
      * @param file          of the device.
      * @param regions       of the device.
      * @param regionEntries of the same.
+     * @param random        where keys come from that are not to be guessed; null when they may follow each other.
      */
-    SharedWindows(final DeviceFile file, final KeyTable regions, final KeyEntries regionEntries)
+    SharedWindows(
+        final DeviceFile file, final KeyTable regions, final KeyEntries regionEntries, final IntSupplier random)
     {
+        windows = new WindowTable(random);
         this.regions = regions;
         this.regionEntries = regionEntries;
         entries = KeyEntries.ofWindows(file);
@@ -82,6 +88,7 @@ final class SharedWindows
             request, region == request.region ? region : null, domain.domain(), queuePairNumber);
         if (status == WorkCompletionStatus.SUCCESS)
         {
+            published.add(window);
             publish(window.binding(), domain.id());
         }
         return status;
@@ -129,7 +136,7 @@ final class SharedWindows
     {
         if (revoked.remove(window))
         {
-            window.unbind();
+            unbind(window);
         }
     }
 
@@ -138,6 +145,7 @@ final class SharedWindows
     {
         revoke(window);
         revoked.remove(window);
+        published.remove(window);
         windows.remove(window);
     }
 
@@ -151,7 +159,7 @@ final class SharedWindows
             {
                 revoke(window);
                 revoked.remove(window);
-                window.unbind();
+                unbind(window);
             }
         }
     }
@@ -169,13 +177,20 @@ final class SharedWindows
         }
     }
 
-    private void collect(final BoundWindow window)
+    private void unbind(final BoundWindow window)
+    {
+        published.remove(window);
+        window.unbind();
+    }
+
+    /** Learns whether peers have taken the rights of a window. */
+    synchronized void collect(final BoundWindow window)
     {
         final WindowBinding binding = window.binding();
-        if (binding != null && !revoked.contains(window) &&
+        if (binding != null && published.contains(window) && !revoked.contains(window) &&
             SharedWords.getIntVolatile(entries.entry(binding.key()) + KEY_OFFSET) == 0)
         {
-            window.unbind();
+            unbind(window);
         }
     }
 }

@@ -9,6 +9,7 @@ import org.agrona.concurrent.SystemNanoClock;
 
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
 
 /**
  * Sleeps on an {@link EventWord} of the device file, which producers of any process signal: a futex, no core burnt, and
@@ -16,7 +17,7 @@ import java.util.concurrent.TimeUnit;
  *
  * <p>Requests of this thread that wait for a peer's receive go on while it sleeps, once a millisecond.
  */
-final class SoftCompletionChannel implements CompletionChannel
+public final class SoftCompletionChannel implements CompletionChannel
 {
     /** A queue that raises events here. */
     interface Queue extends CompletionQueue
@@ -44,11 +45,14 @@ final class SoftCompletionChannel implements CompletionChannel
     private final long word;
     private final CopyOnWriteArrayList<Queue> queues = new CopyOnWriteArrayList<>();
     private final CopyOnWriteArrayList<Listener> listeners = new CopyOnWriteArrayList<>();
+    private final BooleanSupplier isWanted;
     private int nextQueue;
     private boolean isClosed;
 
-    SoftCompletionChannel(final SoftHost device)
+    /** @param isWanted whether something else ends a wait. */
+    SoftCompletionChannel(final SoftHost device, final BooleanSupplier isWanted)
     {
+        this.isWanted = isWanted;
         this.device = device;
         wordOffset = device.rings().allocate(EventWord.LENGTH);
         word = device.file().base() + wordOffset;
@@ -108,12 +112,19 @@ final class SoftCompletionChannel implements CompletionChannel
             }
             final Queue raised = takeRaised();
             final long leftNs = timeoutNs - (SystemNanoClock.INSTANCE.nanoTime() - startNs);
-            if (raised != null || leftNs <= 0 || hasConnectionRequest() || Thread.currentThread().isInterrupted())
+            if (raised != null || leftNs <= 0 || isWanted.getAsBoolean() || hasConnectionRequest() ||
+                Thread.currentThread().isInterrupted())
             {
                 return raised;
             }
             EventWord.sleep(word, seen, Math.min(leftNs, isWaiting ? SERVE_NS : INTERRUPT_NS));
         }
+    }
+
+    /** Has the waiting thread ask anew whether its wait is to end. Any thread, until the channel is closed. */
+    public void wake()
+    {
+        EventWord.signal(word);
     }
 
     private boolean hasConnectionRequest()

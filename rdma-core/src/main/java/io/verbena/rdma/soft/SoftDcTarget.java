@@ -111,7 +111,7 @@ final class SoftDcTarget implements DcTarget, SoftResponder
     @Override
     public void releaseReceive(final long slotInRing)
     {
-        shared.release(slotInRing, index);
+        shared.releaseSlot(slotInRing, index);
     }
 
     @Override

@@ -4,6 +4,8 @@ import io.verbena.rdma.soft.shared.ConnectionMailbox;
 import io.verbena.rdma.soft.shared.DcContexts;
 import io.verbena.rdma.soft.shared.DeviceFileDescriptor;
 import io.verbena.rdma.soft.shared.SharedWords;
+import io.verbena.rdma.spi.NetworkUse;
+import io.verbena.rdma.spi.SecondWay;
 import io.verbena.rdma.spi.WindowTable;
 import io.verbena.rdma.verbs.AsyncEvent;
 import io.verbena.rdma.verbs.AsyncEventType;
@@ -27,9 +29,10 @@ import org.agrona.concurrent.SystemNanoClock;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.function.BooleanSupplier;
 
 /** A device of a {@link SoftFabric}: its control file, and what is made from it. Thread-safe. */
-final class SoftDevice implements Device, PeerTable.Claims
+public final class SoftDevice implements Device
 {
     private static final int MAX_COMPLETIONS = 1 << 20;
     private static final Set<DeviceCapability> CAPABILITIES = Set.of(
@@ -45,10 +48,12 @@ final class SoftDevice implements Device, PeerTable.Claims
     private final List<SoftCompletionQueue> completionQueues = new CopyOnWriteArrayList<>();
     private final List<SoftSharedReceiveQueue> sharedReceiveQueues = new CopyOnWriteArrayList<>();
     private final List<SoftConnectionListener> listeners = new CopyOnWriteArrayList<>();
+    private final PeerTable.Claims claims = new OpenClaims();
     private int lastDomainId;
 
     /**
      * @param fabric      what it gives the device.
+     * @param network     that it is on, too.
      * @param memoryPages text for the pages of its memory.
      * @param onClosed    called once, before the device is gone.
      */
@@ -57,12 +62,13 @@ final class SoftDevice implements Device, PeerTable.Claims
         final String name,
         final DeviceAddress address,
         final int deviceIndex,
+        final NetworkUse network,
         final String memoryPages,
         final Runnable onClosed)
     {
         this.memoryPages = memoryPages;
         this.onClosed = onClosed;
-        host = new SoftHost(fabric, name, address, deviceIndex, this);
+        host = new SoftHost(fabric, name, address, deviceIndex, network, claims);
         attributes = attributes(fabric.maxDcContexts());
     }
 
@@ -131,12 +137,48 @@ final class SoftDevice implements Device, PeerTable.Claims
     }
 
     @Override
-    public synchronized ProtectionDomain allocateProtectionDomain()
+    public ProtectionDomain allocateProtectionDomain()
+    {
+        return allocateProtectionDomain(null, SecondWay.NONE);
+    }
+
+    /**
+     * Allocates a domain whose memory is reached by another way, too.
+     *
+     * @param user what the regions, windows and queue pairs belong to in the eyes of that way; null for the new domain.
+     * @param way  told of regions and windows.
+     * @return the domain, closed by the caller.
+     */
+    public synchronized ProtectionDomain allocateProtectionDomain(final ProtectionDomain user, final SecondWay way)
     {
         host.checkOpen();
         host.childOpened();
         return new SoftProtectionDomain(
-            host, ++lastDomainId, sharedReceiveQueues::add, this::sharedReceiveQueueClosed);
+            host, ++lastDomainId, user, way, sharedReceiveQueues::add, this::sharedReceiveQueueClosed);
+    }
+
+    /**
+     * The address on a network of a device that can be connected to by shared memory now, too: it lives on this host,
+     * and its fabric has the same directory and network namespace.
+     *
+     * @param device its address on its soft fabric.
+     * @return the one that it was opened with; null when it is on no network, or is not reached.
+     */
+    public DeviceAddress networkAddress(final DeviceAddress device)
+    {
+        final SoftPeer peer = device.gidHigh() == host.address().gidHigh() ? host.usePeer(device.gidLow()) : null;
+        if (peer == null)
+        {
+            return null;
+        }
+        try
+        {
+            return peer.file().networkAddress();
+        }
+        finally
+        {
+            peer.unuse();
+        }
     }
 
     @Override
@@ -175,10 +217,22 @@ final class SoftDevice implements Device, PeerTable.Claims
     }
 
     @Override
-    public synchronized CompletionChannel createCompletionChannel()
+    public CompletionChannel createCompletionChannel()
+    {
+        return createCompletionChannel(() -> false);
+    }
+
+    /**
+     * Creates a completion channel that something else wakes, too.
+     *
+     * @param isWanted whether a wait is to end, with null; asked by the waiting thread, also after
+     *                 {@link SoftCompletionChannel#wake()}.
+     * @return the channel, closed by the caller.
+     */
+    public synchronized SoftCompletionChannel createCompletionChannel(final BooleanSupplier isWanted)
     {
         host.checkOpen();
-        final CompletionChannel channel = new SoftCompletionChannel(host);
+        final SoftCompletionChannel channel = new SoftCompletionChannel(host, isWanted);
         host.childOpened();
         return channel;
     }
@@ -325,11 +379,21 @@ final class SoftDevice implements Device, PeerTable.Claims
         host.events().forget(queue);
     }
 
-    @Override
-    public void visitorsDied()
+    /** What the claims of visitors lie in. */
+    private final class OpenClaims implements PeerTable.Claims
     {
-        DcContexts.releaseDead(host.file(), host::isDeadVisitor);
-        completionQueues.forEach(SoftCompletionQueue::requestAttention);
+        @Override
+        public void visitorsDied()
+        {
+            DcContexts.releaseDead(host.file(), host::isDeadVisitor);
+            completionQueues.forEach(SoftCompletionQueue::requestAttention);
+        }
+
+        @Override
+        public boolean hasClaimOf(final int visitor)
+        {
+            return SoftDevice.this.hasClaimOf(visitor);
+        }
     }
 
     private boolean isClaimedByVisitor(final int visitor)
@@ -352,8 +416,7 @@ final class SoftDevice implements Device, PeerTable.Claims
         return false;
     }
 
-    @Override
-    public boolean hasClaimOf(final int visitor)
+    boolean hasClaimOf(final int visitor)
     {
         return completionQueues.stream().anyMatch(queue -> queue.hasClaimOf(visitor)) ||
             host.queuePairs().hasClaimOf(visitor) || isClaimedByVisitor(visitor) || isConnecting(visitor);

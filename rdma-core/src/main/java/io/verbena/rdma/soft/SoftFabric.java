@@ -7,6 +7,7 @@ import io.verbena.rdma.soft.shared.HugePages;
 import io.verbena.rdma.soft.shared.NamedMemory;
 import io.verbena.rdma.soft.shared.OutsideWait;
 import io.verbena.rdma.soft.shared.WatchPace;
+import io.verbena.rdma.spi.NetworkUse;
 import io.verbena.rdma.verbs.Device;
 import io.verbena.rdma.verbs.DeviceAddress;
 import io.verbena.rdma.verbs.Fabric;
@@ -103,18 +104,47 @@ public final class SoftFabric implements Fabric
     @Override
     public synchronized Device openDevice(final String name)
     {
+        return openDevice(name, ++lastDevice, NetworkUse.NONE);
+    }
+
+    /**
+     * Opens a device whose memory is reached by another way, too; all of a fabric are opened so, or none.
+     *
+     * @param name    for messages.
+     * @param index   1 or more, of no other open device of this fabric.
+     * @param network that it is on.
+     * @return the device, closed by the caller.
+     */
+    public synchronized SoftDevice openDevice(final String name, final int index, final NetworkUse network)
+    {
         if (isClosed)
         {
             throw new RdmaException("fabric is closed: directory=" + files.path());
         }
-        // Interface id: which process, by the random name of its lock file, and which device of it.
-        final int deviceIndex = ++lastDevice;
-        final long interfaceId = (long)files.ownerId() << Integer.SIZE | deviceIndex;
-        final DeviceAddress address = new DeviceAddress(GID_PREFIX, interfaceId);
+        final DeviceAddress address = address(processId(), index);
         final SoftDevice device = new SoftDevice(
-            terms, name, address, deviceIndex, memoryPages, () -> devices.remove(address));
+            terms, name, address, index, network, memoryPages, () -> devices.remove(address));
         devices.put(address, device.host());
         return device;
+    }
+
+    /** @return random number of this open fabric among those of all processes with the same directory. */
+    public int processId()
+    {
+        return files.ownerId();
+    }
+
+    /**
+     * The address of a device on any soft fabric.
+     *
+     * @param processId {@link #processId()} of its fabric.
+     * @param index     of the device there.
+     * @return the address.
+     */
+    public static DeviceAddress address(final int processId, final int index)
+    {
+        // Interface id: which process, by the random name of its lock file, and which device of it.
+        return new DeviceAddress(GID_PREFIX, (long)processId << Integer.SIZE | index);
     }
 
     @Override

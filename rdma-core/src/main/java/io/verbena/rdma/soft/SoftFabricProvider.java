@@ -13,6 +13,8 @@ import java.util.concurrent.TimeUnit;
 public final class SoftFabricProvider implements FabricProvider
 {
     private static final String HUGE_PAGES = ",huge-pages";
+    /** Of names that another provider takes, which opens this one's fabric and a way to other hosts. */
+    private static final String NETWORK = ",network=";
     /** Less than a lease, which a server that waits does not renew: 2 s. */
     private static final long SERVER_FENCE_TIMEOUT_NS = TimeUnit.SECONDS.toNanos(2);
 
@@ -26,6 +28,12 @@ public final class SoftFabricProvider implements FabricProvider
     public String argumentSyntax()
     {
         return "DIRECTORY";
+    }
+
+    @Override
+    public boolean takes(final String argument)
+    {
+        return !("," + argument).contains(NETWORK);
     }
 
     @Override
@@ -44,6 +52,18 @@ public final class SoftFabricProvider implements FabricProvider
 
     @Override
     public Fabric open(final String argument, final ProcessRole role)
+    {
+        return openShared(argument, role);
+    }
+
+    /**
+     * As {@link #open(String, ProcessRole)}.
+     *
+     * @param argument directory, or nothing for the default one, and what follows it.
+     * @param role     what this process is to its peers.
+     * @return the fabric, closed by the caller.
+     */
+    public static SoftFabric openShared(final String argument, final ProcessRole role)
     {
         final boolean hugePages = argument.endsWith(HUGE_PAGES);
         final String directory =

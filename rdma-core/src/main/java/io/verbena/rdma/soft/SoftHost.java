@@ -9,6 +9,7 @@ import io.verbena.rdma.soft.shared.SharedFiles;
 import io.verbena.rdma.soft.shared.SharedKeys;
 import io.verbena.rdma.soft.shared.WatchPace;
 import io.verbena.rdma.spi.AsyncEventQueue;
+import io.verbena.rdma.spi.NetworkUse;
 import io.verbena.rdma.verbs.AsyncEventType;
 import io.verbena.rdma.verbs.DeviceAddress;
 import io.verbena.rdma.verbs.RdmaException;
@@ -65,11 +66,17 @@ final class SoftHost
     private int childCount;
     private volatile boolean isClosed;
 
+    /**
+     * @param fabric  what it gives the device.
+     * @param network that it is on, too.
+     * @param claims  in what is open on the device.
+     */
     SoftHost(
         final FabricTerms fabric,
         final String name,
         final DeviceAddress address,
         final int deviceIndex,
+        final NetworkUse network,
         final PeerTable.Claims claims)
     {
         this.fabric = fabric;
@@ -77,11 +84,11 @@ final class SoftHost
         this.address = address;
         file = DeviceFile.create(fabric.files().deviceFile(fabric.files().ownerId(), deviceIndex));
         rings = new RingSpace(file);
-        keys = new SharedKeys(file);
-        windows = new SharedWindows(file, keys.local(), keys.entries());
-        queuePairs = new QueuePairTable(file);
+        keys = new SharedKeys(file, network.random());
+        windows = new SharedWindows(file, keys.local(), keys.entries(), network.random());
+        queuePairs = new QueuePairTable(file, network.random());
         peers = new PeerTable(fabric.files(), fabric.outside(), file, address, claims);
-        file.open(address, deviceIndex, name, fabric.mayBeKilled(), fabric.maxDcContexts());
+        file.open(address, network.address(), deviceIndex, name, fabric.mayBeKilled(), fabric.maxDcContexts());
     }
 
     String name()

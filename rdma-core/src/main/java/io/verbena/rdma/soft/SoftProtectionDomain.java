@@ -6,6 +6,7 @@ import io.verbena.rdma.soft.shared.NamedMemory;
 import io.verbena.rdma.soft.shared.SharedMemoryFile;
 import io.verbena.rdma.spi.BoundWindow;
 import io.verbena.rdma.spi.RegisteredRegion;
+import io.verbena.rdma.spi.SecondWay;
 import io.verbena.rdma.spi.SegmentHold;
 import io.verbena.rdma.spi.WindowBinding;
 import io.verbena.rdma.verbs.AddressHandle;
@@ -34,6 +35,7 @@ final class SoftProtectionDomain implements ProtectionDomain, RegisteredRegion.O
 {
     private final SoftHost device;
     private final DomainIdentity identity;
+    private final SecondWay way;
     private final Consumer<SoftSharedReceiveQueue> onQueueOpened;
     private final Consumer<SoftSharedReceiveQueue> onQueueClosed;
     private final Map<RegisteredRegion, SharedMemoryFile> files = new ConcurrentHashMap<>();
@@ -47,19 +49,24 @@ final class SoftProtectionDomain implements ProtectionDomain, RegisteredRegion.O
 
     /**
      * @param id            unique on the device.
+     * @param user          what regions, windows and queue pairs belong to; null for this.
+     * @param way           other way to the same memory.
      * @param onQueueOpened called for each shared receive queue.
      * @param onQueueClosed called for the same when nobody can use it any more, before its memory is given back.
      */
     SoftProtectionDomain(
         final SoftHost device,
         final int id,
+        final ProtectionDomain user,
+        final SecondWay way,
         final Consumer<SoftSharedReceiveQueue> onQueueOpened,
         final Consumer<SoftSharedReceiveQueue> onQueueClosed)
     {
         this.device = device;
         this.onQueueOpened = onQueueOpened;
         this.onQueueClosed = onQueueClosed;
-        identity = new DomainIdentity(this, id);
+        this.way = way;
+        identity = new DomainIdentity(user == null ? this : user, id);
     }
 
     @Override
@@ -108,13 +115,15 @@ final class SoftProtectionDomain implements ProtectionDomain, RegisteredRegion.O
             {
                 checkOpen();
                 region = device.keys().add(
-                    () -> device.keys().local().add(segment, segment.address(), accessFlags, this, this),
+                    () -> device.keys().local().add(segment, segment.address(), accessFlags, identity.domain(), this),
                     identity.id(),
                     file);
                 regionCount++;
             }
             files.put(region, file);
+            // From here on the region closes its file.
             isAdded = true;
+            addToSecondWay(region);
             return region;
         }
         finally
@@ -122,6 +131,23 @@ final class SoftProtectionDomain implements ProtectionDomain, RegisteredRegion.O
             if (!isAdded)
             {
                 file.close();
+            }
+        }
+    }
+
+    private void addToSecondWay(final RegisteredRegion region)
+    {
+        boolean isAdded = false;
+        try
+        {
+            way.regionAdded(region);
+            isAdded = true;
+        }
+        finally
+        {
+            if (!isAdded)
+            {
+                region.close();
             }
         }
     }
@@ -284,8 +310,9 @@ final class SoftProtectionDomain implements ProtectionDomain, RegisteredRegion.O
     public synchronized MemoryWindow allocateMemoryWindow()
     {
         checkOpen();
-        final BoundWindow window = device.windows().add(this, this);
+        final BoundWindow window = device.windows().add(identity.domain(), this);
         windowCount++;
+        way.windowAdded(window);
         return window;
     }
 
@@ -300,10 +327,17 @@ final class SoftProtectionDomain implements ProtectionDomain, RegisteredRegion.O
             device.awaitOutside(binding.queuePairNumber());
         }
         device.windows().remove(window);
+        way.windowRemoved(window);
         synchronized (this)
         {
             windowCount--;
         }
+    }
+
+    @Override
+    public void settle(final BoundWindow window)
+    {
+        device.windows().collect(window);
     }
 
     @Override
@@ -317,6 +351,7 @@ final class SoftProtectionDomain implements ProtectionDomain, RegisteredRegion.O
     {
         device.keys().withdraw(region);
         device.awaitOutside();
+        way.regionWithdrawn(region);
         device.keys().forget(region);
         files.remove(region).close();
         synchronized (this)

@@ -127,7 +127,7 @@ final class SoftReceiveSide
         }
         else
         {
-            shared.release(slotInRing, index);
+            shared.releaseSlot(slotInRing, index);
         }
     }
 
@@ -141,7 +141,7 @@ final class SoftReceiveSide
         }
         for (long slot = claim(); slot != 0; slot = claim())
         {
-            shared.release(slot - shared.ring(), index);
+            shared.releaseSlot(slot - shared.ring(), index);
         }
         shared.releaseAll(index);
     }

@@ -1,9 +1,11 @@
 package io.verbena.rdma.soft;
 
 import io.verbena.rdma.soft.shared.ClaimWord;
+import io.verbena.rdma.soft.shared.DeviceFileDescriptor;
 import io.verbena.rdma.soft.shared.ReceiveRing;
 import io.verbena.rdma.soft.shared.RingSpace;
 import io.verbena.rdma.soft.shared.SharedWords;
+import io.verbena.rdma.spi.ReceiveClaims;
 import io.verbena.rdma.verbs.PostStatus;
 import io.verbena.rdma.verbs.ProtectionDomain;
 import io.verbena.rdma.verbs.RdmaException;
@@ -24,8 +26,11 @@ import static io.verbena.rdma.soft.shared.ReceiveRing.*;
  * <p>A claimer that is stopped keeps its receive, but not its place: when the tail comes round to it the slot is
  * carried over into the present lap, still claimed, and passed by.
  */
-final class SoftSharedReceiveQueue implements SharedReceiveQueue
+final class SoftSharedReceiveQueue implements SharedReceiveQueue, ReceiveClaims
 {
+    /** Claims for this process itself. */
+    private static final int OWNER = 0;
+
     private final SoftHost device;
     private final ProtectionDomain protectionDomain;
     private final Consumer<SoftSharedReceiveQueue> onClosed;
@@ -173,7 +178,7 @@ final class SoftSharedReceiveQueue implements SharedReceiveQueue
      * @param slotInRing     as the completion carries it.
      * @param queuePairIndex that consumed it.
      */
-    void release(final long slotInRing, final int queuePairIndex)
+    void releaseSlot(final long slotInRing, final int queuePairIndex)
     {
         final long slot = ring + slotInRing;
         long word;
@@ -194,7 +199,7 @@ final class SoftSharedReceiveQueue implements SharedReceiveQueue
     {
         for (int i = 0; i < slotCount; i++)
         {
-            release(slot(ring, i) - ring, queuePairIndex);
+            releaseSlot(slot(ring, i) - ring, queuePairIndex);
         }
     }
 
@@ -255,6 +260,47 @@ final class SoftSharedReceiveQueue implements SharedReceiveQueue
     private static boolean isClaimOf(final long word, final int queuePairIndex)
     {
         return ClaimWord.state(word) == ClaimWord.CLAIMED && ClaimWord.queuePairIndex(word) == queuePairIndex;
+    }
+
+    /** For the device's own process, which takes receives for queue pairs of another way to this memory. */
+    @Override
+    public long claim(final int queuePairNumber, final int neededBytes)
+    {
+        final int index = queuePairNumber & DeviceFileDescriptor.MAX_QUEUE_PAIRS - 1;
+        final long slot = neededBytes == 0 ?
+            ReceiveRing.claim(ring, OWNER, index) : ReceiveRing.claimFitting(ring, OWNER, index, neededBytes);
+        ReceiveRing.checkLimit(ring);
+        return slot;
+    }
+
+    @Override
+    public long wrId(final long claim)
+    {
+        return SharedWords.getLong(claim + WR_ID_OFFSET);
+    }
+
+    @Override
+    public long address(final long claim)
+    {
+        return SharedWords.getLong(claim + ADDRESS_OFFSET);
+    }
+
+    @Override
+    public int lengthBytes(final long claim)
+    {
+        return SharedWords.getInt(claim + LENGTH_OFFSET);
+    }
+
+    @Override
+    public int key(final long claim)
+    {
+        return SharedWords.getInt(claim + KEY_OFFSET);
+    }
+
+    @Override
+    public void release(final long claim, final int queuePairNumber)
+    {
+        releaseSlot(claim - ring, queuePairNumber & DeviceFileDescriptor.MAX_QUEUE_PAIRS - 1);
     }
 
     @Override

@@ -23,6 +23,16 @@ public final class BoundWindow implements MemoryWindow
          * @param window being closed.
          */
         void release(BoundWindow window);
+
+        /**
+         * Notes what peers have done to the binding by themselves. Called without locks.
+         *
+         * @param window about to be bound by another way than the owner's.
+         */
+        default void settle(final BoundWindow window)
+        {
+            // where peers ask the owner's process to do it, there is nothing to note
+        }
     }
 
     private static final int USER_BITS = 0xFF;
@@ -64,6 +74,11 @@ public final class BoundWindow implements MemoryWindow
         final long lengthBytes = request.windowBytes;
         if (lengthBytes == 0)
         {
+            final WindowBinding bound = binding;
+            if (bound != null && bound.queuePairNumber() != queuePairNumber)
+            {
+                return WorkCompletionStatus.MW_BIND_ERR;
+            }
             unbind();
             return WorkCompletionStatus.SUCCESS;
         }
@@ -82,6 +97,12 @@ public final class BoundWindow implements MemoryWindow
             key, queuePairNumber, region, isZeroBased ? 0 : request.remoteAddress, request.remoteAddress, lengthBytes,
             rights);
         return WorkCompletionStatus.SUCCESS;
+    }
+
+    /** Has the owner note what peers have done to the binding; before {@link #bind} by another way than the owner's. */
+    public void settle()
+    {
+        owner.settle(this);
     }
 
     /** Takes the binding away; without effect when there is none. */

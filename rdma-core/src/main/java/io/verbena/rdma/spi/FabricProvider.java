@@ -11,6 +11,17 @@ public interface FabricProvider
     /** @return what follows the colon of a name, in words for {@code --help}, such as {@code DIRECTORY}. */
     String argumentSyntax();
 
+    /**
+     * Tells providers of one name apart.
+     *
+     * @param argument what follows the colon of a name; empty without one.
+     * @return whether it is this one that opens such a fabric, or says what is wrong with the argument.
+     */
+    default boolean takes(final String argument)
+    {
+        return true;
+    }
+
     /** @return null when it can be used here; else why not and what to do, in one line. */
     String unavailableReason();
 

@@ -7,6 +7,7 @@ import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
+import java.util.function.IntSupplier;
 import java.util.function.LongConsumer;
 
 /**
@@ -20,10 +21,33 @@ public final class KeyTable
     /** Most regions open at once. */
     public static final int MAX_REGIONS = 0x7FFF;
 
-    private volatile RegisteredRegion[] regions = new RegisteredRegion[16];
-    private char[] generations = new char[16];
+    private static final int MIN_SLOTS = 16;
+    /** Of a table with keys that are not to be guessed: 12 bits of index. */
+    private static final int MIN_RANDOM_SLOTS = 1 << 12;
+
+    private final IntSupplier random;
+    private volatile RegisteredRegion[] regions;
+    private char[] generations;
     private int lastIndex;
     private int openCount;
+
+    /** Keys follow each other, for peers that share memory with this device anyway. */
+    public KeyTable()
+    {
+        this(null);
+    }
+
+    /**
+     * @param random unpredictable, where keys come from, 28 bits of each at least; called by {@link #add}. Null when
+     *               they may follow each other.
+     */
+    public KeyTable(final IntSupplier random)
+    {
+        this.random = random;
+        final int slots = random == null ? MIN_SLOTS : MIN_RANDOM_SLOTS;
+        regions = new RegisteredRegion[slots];
+        generations = new char[slots];
+    }
 
     /**
      * Looks a key up.
@@ -64,7 +88,7 @@ public final class KeyTable
         final RegisteredRegion.Owner owner)
     {
         final int index = nextFreeIndex();
-        final char generation = ++generations[index];
+        final char generation = nextGeneration(index);
         final RegisteredRegion region = new RegisteredRegion(
             segment, address, index << 16 | generation, accessFlags, protectionDomain, owner);
         final RegisteredRegion[] copy = regions.clone();
@@ -140,11 +164,26 @@ public final class KeyTable
         }
     }
 
+    private char nextGeneration(final int index)
+    {
+        final char last = generations[index];
+        do
+        {
+            generations[index] = random == null ? (char)(last + 1) : (char)random.getAsInt();
+        }
+        while (generations[index] == last);
+        return generations[index];
+    }
+
     private int nextFreeIndex()
     {
         if (openCount >= regions.length / 2)
         {
             grow();
+        }
+        if (random != null)
+        {
+            lastIndex = random.getAsInt() & regions.length - 1;
         }
         // Round robin, so that an index rests as long as possible; index 0 is never used, so key 0 is never valid.
         int index = lastIndex;

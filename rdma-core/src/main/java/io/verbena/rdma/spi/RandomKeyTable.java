@@ -54,6 +54,17 @@ public final class RandomKeyTable extends ScatteredTable<RegisteredRegion>
     }
 
     /**
+     * Makes a region of another table known under the key that it has.
+     *
+     * @param region with a key that this table has not given out.
+     */
+    public synchronized void adopt(final RegisteredRegion region)
+    {
+        checkUnknown(region);
+        put(region);
+    }
+
+    /**
      * Makes a key unknown, by a volatile store; without effect the second time.
      *
      * @param region to remove.

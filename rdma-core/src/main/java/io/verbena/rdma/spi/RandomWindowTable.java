@@ -62,6 +62,17 @@ public final class RandomWindowTable extends ScatteredTable<BoundWindow>
     }
 
     /**
+     * Makes a window of another table known under the key that it has.
+     *
+     * @param window with a key that this table has not given out.
+     */
+    public synchronized void adopt(final BoundWindow window)
+    {
+        checkUnknown(window);
+        put(window);
+    }
+
+    /**
      * Takes a window's binding away and makes it unknown; without effect the second time.
      *
      * @param window to remove.

@@ -8,7 +8,7 @@ import java.util.function.LongConsumer;
  * Receives of one queue pair, or of a shared receive queue, in posting order. The owner thread posts; at any time one
  * other thread, the peer's, consumes. Slots become free when completions have been polled, by any threads.
  */
-public final class ReceiveQueue
+public class ReceiveQueue
 {
     private static final VarHandle TAIL;
     private static final VarHandle HEAD;
@@ -114,6 +114,12 @@ public final class ReceiveQueue
     public boolean isEmpty()
     {
         return (long)HEAD.getAcquire(this) == (long)TAIL.getAcquire(this);
+    }
+
+    /** Consumer: whether there is a receive, the oldest of which has so many bytes. */
+    public boolean hasFitting(final int neededBytes)
+    {
+        return !isEmpty() && lengthBytes() >= neededBytes;
     }
 
     /** Consumer: the identifier of the oldest receive. */

@@ -66,6 +66,15 @@ abstract class ScatteredTable<T>
         return number;
     }
 
+    /** Refuses an object whose number is in use. */
+    final void checkUnknown(final T object)
+    {
+        if (at(number(object)) != null)
+        {
+            throw new RdmaException("two " + name + " with one key, of tables that do not belong together: " + object);
+        }
+    }
+
     final void put(final T object)
     {
         count++;

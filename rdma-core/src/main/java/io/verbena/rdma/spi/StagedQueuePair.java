@@ -58,7 +58,7 @@ public abstract class StagedQueuePair implements QueuePair
     private final int maxReadAtomic;
     private final int maxMessageBytes;
     private final MemorySegment inlineBuffers;
-    private final VerbCounters counters = new VerbCounters();
+    private VerbCounters counters = new VerbCounters();
     /** Takes what is staged beyond the queue's depth: nothing of such a batch is posted. */
     private final WorkRequest overflow = new WorkRequest();
     private long sendTail;
@@ -118,6 +118,16 @@ public abstract class StagedQueuePair implements QueuePair
     public final QueuePairType type()
     {
         return type;
+    }
+
+    /**
+     * Has it count where others count, too. Owner, before anything is posted.
+     *
+     * @param shared used from now on.
+     */
+    public final void countIn(final VerbCounters shared)
+    {
+        counters = shared;
     }
 
     /** Takes over the requests that {@link #complete()} has just appended, up to {@link #sendTail()}. */

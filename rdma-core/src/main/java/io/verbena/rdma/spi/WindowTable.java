@@ -6,6 +6,7 @@ import io.verbena.rdma.verbs.RdmaException;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
+import java.util.function.IntSupplier;
 import java.util.function.LongConsumer;
 
 /**
@@ -23,10 +24,33 @@ public final class WindowTable
     private static final int INDEX_SHIFT = 16;
     private static final int GENERATION_SHIFT = 8;
 
-    private volatile BoundWindow[] windows = new BoundWindow[16];
-    private byte[] generations = new byte[16];
+    private static final int MIN_SLOTS = 16;
+    /** Of a table with keys that are not to be guessed: 12 bits of index. */
+    private static final int MIN_RANDOM_SLOTS = 1 << 12;
+
+    private final IntSupplier random;
+    private volatile BoundWindow[] windows;
+    private byte[] generations;
     private int lastIndex;
     private int openCount;
+
+    /** Keys follow each other, for peers that share memory with this device anyway. */
+    public WindowTable()
+    {
+        this(null);
+    }
+
+    /**
+     * @param random unpredictable, where keys come from, 20 bits of each at least; called by {@link #add}. Null when
+     *               they may follow each other.
+     */
+    public WindowTable(final IntSupplier random)
+    {
+        this.random = random;
+        final int slots = random == null ? MIN_SLOTS : MIN_RANDOM_SLOTS;
+        windows = new BoundWindow[slots];
+        generations = new byte[slots];
+    }
 
     /**
      * Whether a key is a window's at all, known or not.
@@ -61,7 +85,8 @@ public final class WindowTable
     public synchronized BoundWindow add(final ProtectionDomain protectionDomain, final BoundWindow.Owner owner)
     {
         final int index = nextFreeIndex();
-        final int generation = ++generations[index] & 0xFF;
+        generations[index] = random == null ? (byte)(generations[index] + 1) : (byte)random.getAsInt();
+        final int generation = generations[index] & 0xFF;
         final BoundWindow window = new BoundWindow(
             MARK | index << INDEX_SHIFT | generation << GENERATION_SHIFT, protectionDomain, owner);
         final BoundWindow[] copy = windows.clone();
@@ -173,8 +198,8 @@ public final class WindowTable
             generations = Arrays.copyOf(generations, capacity);
             windows = Arrays.copyOf(windows, capacity);
         }
-        // Round robin, so that an index rests as long as possible.
-        int index = lastIndex;
+        // Round robin, so that an index rests as long as possible; or from anywhere.
+        int index = random == null ? lastIndex : random.getAsInt() & windows.length - 1;
         do
         {
             index = index + 1 < windows.length ? index + 1 : 1;

@@ -57,6 +57,30 @@ public final class QueuePairAttributes
         return (mask & attribute) != 0;
     }
 
+    /** @return others with the same values, of which the same are set. */
+    public QueuePairAttributes copy()
+    {
+        final QueuePairAttributes copy = new QueuePairAttributes();
+        copy.mask = mask;
+        copy.state = state;
+        copy.accessFlags = accessFlags;
+        copy.pkeyIndex = pkeyIndex;
+        copy.port = port;
+        copy.qkey = qkey;
+        copy.destination = destination;
+        copy.pathMtuBytes = pathMtuBytes;
+        copy.timeout = timeout;
+        copy.retryCount = retryCount;
+        copy.rnrRetry = rnrRetry;
+        copy.rqPsn = rqPsn;
+        copy.sqPsn = sqPsn;
+        copy.maxReadAtomic = maxReadAtomic;
+        copy.maxDestinationReadAtomic = maxDestinationReadAtomic;
+        copy.minRnrTimer = minRnrTimer;
+        copy.destinationNumber = destinationNumber;
+        return copy;
+    }
+
     /** @return this, with nothing set. */
     public QueuePairAttributes clear()
     {

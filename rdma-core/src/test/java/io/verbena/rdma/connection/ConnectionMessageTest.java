@@ -1,6 +1,7 @@
 package io.verbena.rdma.connection;
 
 import io.verbena.rdma.verbs.DeviceAddress;
+import io.verbena.rdma.verbs.RdmaException;
 
 import org.junit.jupiter.api.Test;
 
@@ -102,5 +103,18 @@ class ConnectionMessageTest
         assertThat(ServiceLocator.socketAddress(byHost)).isEqualTo(new InetSocketAddress(own, 65_535));
         assertThat(ServiceLocator.lid(byHost)).isEqualTo(0xFFFE);
         assertThat(ServiceLocator.socketAddress(new DeviceAddress(1, 2))).isNull();
+    }
+
+    @Test
+    void shouldKeepTheProcessApartFromTheAddressInMarkedLocators()
+    {
+        final DeviceAddress marked = new DeviceAddress(0, 0xFFFF_0A09_0001L, ServiceLocator.ofMarked(65_535, -2));
+        assertThat(ServiceLocator.socketAddress(marked)).isEqualTo(new InetSocketAddress("10.9.0.1", 65_535));
+        assertThat(ServiceLocator.processId(marked)).isEqualTo(-2);
+        assertThat(ServiceLocator.isMarked(marked)).isTrue();
+        final DeviceAddress plain = new DeviceAddress(0, 1, ServiceLocator.of(7, null, 65_535));
+        assertThat(ServiceLocator.isMarked(plain)).isFalse();
+        assertThat(ServiceLocator.processId(plain)).isZero();
+        assertThatThrownBy(() -> ServiceLocator.of(7, null, 7)).isInstanceOf(RdmaException.class);
     }
 }

@@ -9,7 +9,9 @@ import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Random;
 import java.util.Set;
+import java.util.stream.IntStream;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -37,6 +39,33 @@ class KeyTableTest
             assertThat(table.find(region.remoteKey())).isNull();
         }
         assertThat(keys).doesNotContain(0);
+    }
+
+    @Test
+    void shouldDrawRandomKeysFromTheWholeTableAndKnowOnlyThoseThatAreOpen()
+    {
+        final KeyTable random = new KeyTable(new Random(4711)::nextInt);
+        final List<RegisteredRegion> regions = new ArrayList<>();
+        for (int i = 0; i < 3_000; i++)
+        {
+            regions.add(random.add(segment, segment.address(), 0, null, random::remove));
+        }
+        final Set<Integer> keys = new HashSet<>();
+        regions.forEach(region -> keys.add(region.remoteKey()));
+        assertThat(keys).hasSize(3_000).doesNotContain(0).allMatch(key -> key > 0);
+        // Neither of its halves follows the one before: as many step back as forth, index and generation.
+        assertThat(backwardSteps(regions, 16)).isBetween(1_300L, 1_700L);
+        assertThat(backwardSteps(regions, 0)).isBetween(1_300L, 1_700L);
+        final int closed = regions.get(7).remoteKey();
+        regions.get(7).close();
+        assertThat(random.find(closed)).isNull();
+        assertThat(random.find(regions.get(8).remoteKey())).isSameAs(regions.get(8));
+    }
+
+    private static long backwardSteps(final List<RegisteredRegion> regions, final int shift)
+    {
+        return IntStream.range(1, regions.size()).filter(i ->
+            (char)(regions.get(i).remoteKey() >>> shift) < (char)(regions.get(i - 1).remoteKey() >>> shift)).count();
     }
 
     @Test

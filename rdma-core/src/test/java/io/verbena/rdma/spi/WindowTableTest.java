@@ -9,6 +9,7 @@ import org.junit.jupiter.api.Test;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.HashSet;
+import java.util.Random;
 import java.util.Set;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -44,6 +45,39 @@ class WindowTableTest
     private static int bind(final BoundWindow window, final RegisteredRegion region, final WorkRequest request)
     {
         return window.bind(request, region, null, QUEUE_PAIR);
+    }
+
+    @Test
+    void shouldDrawRandomKeys()
+    {
+        final WindowTable random = new WindowTable(new Random(4711)::nextInt);
+        final Set<Integer> keys = new HashSet<>();
+        int backwardSteps = 0;
+        int last = 0;
+        for (int i = 0; i < 3_000; i++)
+        {
+            final int key = random.add(null, random::remove).remoteKey();
+            assertThat(WindowTable.isWindowKey(key)).isTrue();
+            assertThat(keys.add(key)).isTrue();
+            backwardSteps += key < last ? 1 : 0;
+            last = key;
+        }
+        assertThat(backwardSteps).isBetween(1_300, 1_700);
+    }
+
+    @Test
+    void shouldNotUnbindByAnotherQueuePair()
+    {
+        final BoundWindow window = table.add(null, table::remove);
+        final RegisteredRegion region = region(REGION_FLAGS);
+        assertThat(bind(window, region, bind(window, 4096, 64, AccessFlags.REMOTE_READ)))
+            .isEqualTo(WorkCompletionStatus.SUCCESS);
+        assertThat(window.bind(bind(window, 4096, 0, 0), region, null, QUEUE_PAIR + 1))
+            .isEqualTo(WorkCompletionStatus.MW_BIND_ERR);
+        assertThat(window.binding()).isNotNull();
+        assertThat(window.bind(bind(window, 4096, 0, 0), region, null, QUEUE_PAIR))
+            .isEqualTo(WorkCompletionStatus.SUCCESS);
+        assertThat(window.binding()).isNull();
     }
 
     @Test

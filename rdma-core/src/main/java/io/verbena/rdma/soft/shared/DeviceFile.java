@@ -230,9 +230,19 @@ public final class DeviceFile implements AutoCloseable
         return (number & MAX_QUEUE_PAIRS - 1) < limit ? queuePairEntry(number) : 0;
     }
 
-    /** Owner: writes the header; the state makes it visible. */
+    /** Its address on a network; null when it has none. */
+    public DeviceAddress networkAddress()
+    {
+        final long locator = SharedWords.getLong(base + NETWORK_ADDRESS_OFFSET + 2 * Long.BYTES);
+        return locator == 0 ? null : new DeviceAddress(
+            SharedWords.getLong(base + NETWORK_ADDRESS_OFFSET),
+            SharedWords.getLong(base + NETWORK_ADDRESS_OFFSET + Long.BYTES), locator);
+    }
+
+    /** Owner: writes the header; the state makes it visible. No network, no second address: null. */
     public void open(
         final DeviceAddress address,
+        final DeviceAddress network,
         final int deviceIndex,
         final String name,
         final boolean isNode,
@@ -252,6 +262,12 @@ public final class DeviceFile implements AutoCloseable
         SharedWords.putInt(base + FLAGS_OFFSET, isNode ? FLAG_NODE : 0);
         SharedWords.putLong(base + GID_HIGH_OFFSET, address.gidHigh());
         SharedWords.putLong(base + GID_LOW_OFFSET, address.gidLow());
+        if (network != null)
+        {
+            SharedWords.putLong(base + NETWORK_ADDRESS_OFFSET, network.gidHigh());
+            SharedWords.putLong(base + NETWORK_ADDRESS_OFFSET + Long.BYTES, network.gidLow());
+            SharedWords.putLong(base + NETWORK_ADDRESS_OFFSET + 2 * Long.BYTES, network.serviceLocator());
+        }
         SharedWords.putInt(base + VISITOR_LIMIT_OFFSET, 1);
         SharedWords.putInt(base + DC_CONTEXT_LIMIT_OFFSET, dcContexts);
         SharedWords.putInt(base + NAME_LENGTH_OFFSET, shortName.length);

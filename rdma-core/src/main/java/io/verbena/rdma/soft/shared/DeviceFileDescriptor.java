@@ -10,11 +10,11 @@ package io.verbena.rdma.soft.shared;
  * | magic   | format  | state | owner | device | pid | started | pid       | network   | flags | name   |
  * |"VRBNSFT1| version |       |       |        |     |         | namespace | namespace |       | length |
  * +---------+---------+-------+-------+--------+-----+---------+-----------+-----------+-------+--------+
- *  64         72        80          84           88         92             96             128    256
- * +----------+---------+-----------+------------+----------+--------------+--------------+------+-------------+---
- * | GID high | GID low | key limit | queue pair | visitor  | window limit | DC context   | name | listeners   |
- * |          |         |           | limit      | limit    |              | limit        |      |             |
- * +----------+---------+-----------+------------+----------+--------------+--------------+------+-------------+---
+ *  64         72        80          84           88         92             96           104       128    256
+ * +----------+---------+-----------+------------+----------+--------------+------------+---------+------+-----------+--
+ * | GID high | GID low | key limit | queue pair | visitor  | window limit | DC context | network | name | listeners |
+ * |          |         |           | limit      | limit    |              | limit      | address |      |           |
+ * +----------+---------+-----------+------------+----------+--------------+------------+---------+------+-----------+--
  *  4096        40960         65536              8 MiB                  16 MiB                  1 GiB
  * +-----------+-------------+------------------+----------------------+-----------------------+
  * | visitors  | DC contexts | keys             | queue pairs          | rings                 |
@@ -26,7 +26,7 @@ package io.verbena.rdma.soft.shared;
  */
 public final class DeviceFileDescriptor
 {
-    public static final int FORMAT_VERSION = 4;
+    public static final int FORMAT_VERSION = 5;
     /** {@code VRBNSFT1} in memory order of a little-endian machine. */
     public static final long MAGIC = 0x3154_4653_4E42_5256L;
 
@@ -54,6 +54,8 @@ public final class DeviceFileDescriptor
     public static final int WINDOW_LIMIT_OFFSET = VISITOR_LIMIT_OFFSET + Integer.BYTES;
     /** How many of the {@code DcContexts} there are to be had. */
     public static final int DC_CONTEXT_LIMIT_OFFSET = WINDOW_LIMIT_OFFSET + Integer.BYTES;
+    /** Address of the device on a network (GID high and low, locator), when it is reached by one, too; else 0. */
+    public static final int NETWORK_ADDRESS_OFFSET = 104;
     public static final int NAME_OFFSET = 128;
     public static final int MAX_NAME_BYTES = 128;
 

@@ -6,6 +6,7 @@ import io.verbena.rdma.spi.RegisteredRegion;
 import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.List;
+import java.util.function.IntSupplier;
 import java.util.function.Supplier;
 
 import static io.verbena.rdma.soft.shared.KeyEntryDescriptor.*;
@@ -17,11 +18,16 @@ import static io.verbena.rdma.soft.shared.KeyEntryDescriptor.*;
 public final class SharedKeys
 {
     private final KeyEntries entries;
-    private final KeyTable local = new KeyTable();
+    private final KeyTable local;
     private final BitSet resting = new BitSet();
 
-    public SharedKeys(final DeviceFile file)
+    /**
+     * @param file   of the device.
+     * @param random where keys come from that are not to be guessed; null when they may follow each other.
+     */
+    public SharedKeys(final DeviceFile file, final IntSupplier random)
     {
+        local = new KeyTable(random);
         entries = KeyEntries.ofRegions(file);
     }
 

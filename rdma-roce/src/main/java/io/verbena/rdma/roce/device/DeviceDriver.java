@@ -298,6 +298,13 @@ final class DeviceDriver implements EngineDriver, ProgressThread.Driven
         }
     }
 
+    /** A thread that polled does something else: the progress thread takes packets from now on. */
+    void pollingPauses()
+    {
+        watchedNs = SystemNanoClock.INSTANCE.nanoTime() - TimeUnit.SECONDS.toNanos(1);
+        progress.onPollingPaused();
+    }
+
     @Override
     public long deadlineNs()
     {

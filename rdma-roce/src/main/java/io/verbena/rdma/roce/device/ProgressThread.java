@@ -98,6 +98,12 @@ final class ProgressThread
         }
     }
 
+    /** No thread polls any more; it looks at the sockets now, not when it would have looked at the clock. */
+    void onPollingPaused()
+    {
+        LockSupport.unpark(thread);
+    }
+
     /** Has it drive once, soon. */
     void wake()
     {

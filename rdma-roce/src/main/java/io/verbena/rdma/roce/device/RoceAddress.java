@@ -20,17 +20,20 @@ final class RoceAddress
     {
     }
 
-    /** The address of a device of this provider. */
-    static DeviceAddress of(final long gidHigh, final long gidLow, final int port)
+    /**
+     * The address of a device of this provider.
+     *
+     * @param processId for peers on its host; 0 when it is reached by the network only.
+     */
+    static DeviceAddress of(final long gidHigh, final long gidLow, final int port, final int processId)
     {
-        return new DeviceAddress(gidHigh, gidLow, ServiceLocator.of(port, null, port));
+        return new DeviceAddress(gidHigh, gidLow, ServiceLocator.ofMarked(port, processId));
     }
 
     /** UDP port of any device. */
     static int udpPort(final DeviceAddress device)
     {
-        final int marked = ServiceLocator.lid(device);
-        return marked != 0 && marked == (int)(device.serviceLocator() & PORT_MASK) ? marked : RocePath.ROCE_PORT;
+        return ServiceLocator.isMarked(device) ? (int)(device.serviceLocator() & PORT_MASK) : RocePath.ROCE_PORT;
     }
 
     /** As engine and port take it: the lower 16 bits of the locator are the UDP port. */

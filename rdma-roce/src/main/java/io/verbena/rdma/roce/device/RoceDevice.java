@@ -1,8 +1,11 @@
 package io.verbena.rdma.roce.device;
 
 import io.verbena.rdma.connection.ConnectionService;
+import io.verbena.rdma.roce.engine.CompletionListener;
 import io.verbena.rdma.roce.engine.EngineOptions;
+import io.verbena.rdma.roce.engine.RoceCompletionQueue;
 import io.verbena.rdma.roce.engine.RoceEngine;
+import io.verbena.rdma.roce.engine.RoceProtectionDomain;
 import io.verbena.rdma.roce.udp.UdpPort;
 import io.verbena.rdma.roce.udp.UdpPortOptions;
 import io.verbena.rdma.spi.WindowTable;
@@ -33,7 +36,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 
 /** A UDP port with an engine that speaks RoCEv2, and a connection service at the TCP port of the same number. */
-final class RoceDevice implements Device
+public final class RoceDevice implements Device
 {
     private static final int PORT_ATTEMPTS = 32;
     private static final int MTU_CODE_SHIFT = 7;
@@ -63,6 +66,7 @@ final class RoceDevice implements Device
         final LocalAddress local,
         final int mtuBytes,
         final UdpPort port,
+        final int processId,
         final RegionFiles files,
         final Consumer<RoceDevice> onClosed)
         throws IOException
@@ -75,7 +79,7 @@ final class RoceDevice implements Device
         this.onClosed = onClosed;
         final DeviceAddress bound = port.address();
         final int number = (int)bound.serviceLocator();
-        address = RoceAddress.of(bound.gidHigh(), bound.gidLow(), number);
+        address = RoceAddress.of(bound.gidHigh(), bound.gidLow(), number, processId);
         driver = new DeviceDriver(name, port);
         engine = new RoceEngine(
             new EngineOptions(bound, EngineOptions.WINDOW_PACKETS, EngineOptions.ACK_INTERVAL, mtuBytes),
@@ -107,18 +111,20 @@ final class RoceDevice implements Device
     /**
      * Opens a device.
      *
-     * @param name     for messages.
-     * @param local    address.
-     * @param number   UDP and TCP port; 0 for any that is free for both.
-     * @param mtuBytes longest payload of a packet.
-     * @param files    where memory comes from.
-     * @param onClosed called once.
+     * @param name      for messages.
+     * @param local     address.
+     * @param number    UDP and TCP port; 0 for any that is free for both.
+     * @param mtuBytes  longest payload of a packet.
+     * @param processId of this process for peers of this host; 0 when they come by the network as all do.
+     * @param files     where memory comes from.
+     * @param onClosed  called once.
      */
     static RoceDevice open(
         final String name,
         final LocalAddress local,
         final int number,
         final int mtuBytes,
+        final int processId,
         final RegionFiles files,
         final Consumer<RoceDevice> onClosed)
     {
@@ -129,7 +135,7 @@ final class RoceDevice implements Device
             RoceDevice device = null;
             try
             {
-                device = new RoceDevice(name, local, mtuBytes, port, files, onClosed);
+                device = new RoceDevice(name, local, mtuBytes, port, processId, files, onClosed);
                 return device;
             }
             catch (final BindException ex)
@@ -155,7 +161,55 @@ final class RoceDevice implements Device
             "; is another node running there? 'ss -tulpn' shows");
     }
 
-    int udpPort()
+    /**
+     * Opens a device for memory of another provider's domains: it has none of its own, and its domains are
+     * {@linkplain #allocateProtectionDomain(ProtectionDomain) those of its user}.
+     *
+     * @param name      for messages.
+     * @param options   address, port, longest payload.
+     * @param processId of this process among those of its host, in the address.
+     * @return the device, closed by the caller.
+     * @throws RdmaException when the address is not of this host, or a port cannot be had.
+     */
+    public static RoceDevice open(final String name, final RoceFabricOptions options, final int processId)
+    {
+        final LocalAddress local = options.localAddress();
+        return open(name, local, options.port(), options.mtu() == 0 ? local.payloadBytes() : options.mtu(), processId,
+            null, closed -> { });
+    }
+
+    /**
+     * Allocates a domain without memory of its own.
+     *
+     * @param user what its regions, windows and queue pairs belong to.
+     * @return the domain, closed by the caller.
+     */
+    public RoceProtectionDomain allocateProtectionDomain(final ProtectionDomain user)
+    {
+        return engine.createProtectionDomain(user);
+    }
+
+    /**
+     * Creates a completion queue with a listener instead of a channel.
+     *
+     * @param capacity as of {@link #createCompletionQueue(int)}.
+     * @param listener called by whoever drives; null when nobody waits.
+     * @return the queue, closed by the caller.
+     */
+    public RoceCompletionQueue createListenedQueue(final int capacity, final CompletionListener listener)
+    {
+        DeviceLimits.check("capacity", capacity, 1, attributes.maxCompletions());
+        return engine.createCompletionQueue(capacity, listener);
+    }
+
+    /** The calling thread polls no more for a while: what arrives is the progress thread's, at once. */
+    public void pollingPauses()
+    {
+        driver.pollingPauses();
+    }
+
+    /** @return UDP and TCP port. */
+    public int udpPort()
     {
         return (int)port.address().serviceLocator();
     }
@@ -293,7 +347,14 @@ final class RoceDevice implements Device
         }
     }
 
-    private synchronized ConnectionListener listen(final int servicePort, final Runnable onRequest)
+    /**
+     * Accepts connections at a service port.
+     *
+     * @param servicePort as of {@link #listen(int)}.
+     * @param onRequest   called for each request, by a thread of the device, which must not wait.
+     * @return the listener, closed by the caller.
+     */
+    public synchronized ConnectionListener listen(final int servicePort, final Runnable onRequest)
     {
         checkOpen();
         return connections.listen(servicePort, onRequest);

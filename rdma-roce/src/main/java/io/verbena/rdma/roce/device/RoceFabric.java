@@ -37,13 +37,7 @@ final class RoceFabric implements Fabric
 
     static RoceFabric open(final RoceFabricOptions options)
     {
-        final LocalAddress address = LocalAddress.of(options.host());
-        if (options.mtu() > address.payloadBytes())
-        {
-            throw new RdmaException("mtu=" + options.mtu() + " is too long for interface " + address.linkName() +
-                ", which carries payloads of " + address.payloadBytes() + " bytes: raise the interface's MTU, or mtu=" +
-                address.payloadBytes());
-        }
+        final LocalAddress address = options.localAddress();
         return new RoceFabric(options, address, FabricDirectory.open(
             options.memory() == null ? new SoftFabricOptions().directory() : options.memory(), false));
     }
@@ -71,7 +65,8 @@ final class RoceFabric implements Fabric
         final boolean isPortFree =
             devices.stream().noneMatch(device -> device.udpPort() == options.port());
         final RoceDevice device = RoceDevice.open(
-            name, address, isPortFree ? options.port() : 0, options.mtu() == 0 ? address.payloadBytes() : options.mtu(),
+            name, address, isPortFree ? options.port() : 0,
+            options.mtu() == 0 ? address.payloadBytes() : options.mtu(), 0,
             new RegionFiles(files, outside), this::deviceClosed);
         devices.add(device);
         return device;

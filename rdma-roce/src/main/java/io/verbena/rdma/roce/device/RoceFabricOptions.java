@@ -12,14 +12,22 @@ import java.nio.file.Path;
  * @param mtu    most bytes of payload in a packet: 256, 512, 1024, 2048 or 4096; 0 for what the interface carries.
  * @param memory directory of registered memory; null for the one of the {@code soft} provider.
  */
-record RoceFabricOptions(String host, int port, int mtu, Path memory)
+public record RoceFabricOptions(String host, int port, int mtu, Path memory)
 {
-    static final String SYNTAX = "ADDRESS|[ADDRESS]:PORT|INTERFACE[,mtu=BYTES][,memory=DIRECTORY]";
+    /** For {@code --help}. */
+    public static final String SYNTAX = "ADDRESS|[ADDRESS]:PORT|INTERFACE[,mtu=BYTES][,memory=DIRECTORY]";
 
     private static final String DEFAULT_HOST = "::1";
     private static final int MAX_PORT = 65_535;
 
-    static RoceFabricOptions parse(final String argument)
+    /**
+     * Parses.
+     *
+     * @param argument what follows the colon.
+     * @return the options.
+     * @throws RdmaException that names what is wrong and what is right.
+     */
+    public static RoceFabricOptions parse(final String argument)
     {
         final String[] parts = argument.split(",", -1);
         String host = parts[0];
@@ -60,6 +68,33 @@ record RoceFabricOptions(String host, int port, int mtu, Path memory)
             throw bad(argument);
         }
         return new RoceFabricOptions(host.isEmpty() ? DEFAULT_HOST : host, port, mtu, memory);
+    }
+
+    /**
+     * Finds out whether the address can be had here.
+     *
+     * @throws RdmaException when it is none of this host, or its interface does not carry such long packets.
+     */
+    public void check()
+    {
+        localAddress();
+    }
+
+    /**
+     * The address of this host that is meant.
+     *
+     * @throws RdmaException when there is none, or its interface does not carry such long packets.
+     */
+    LocalAddress localAddress()
+    {
+        final LocalAddress address = LocalAddress.of(host);
+        if (mtu > address.payloadBytes())
+        {
+            throw new RdmaException("mtu=" + mtu + " is too long for interface " + address.linkName() +
+                ", which carries payloads of " + address.payloadBytes() + " bytes: raise the interface's MTU, or mtu=" +
+                address.payloadBytes());
+        }
+        return address;
     }
 
     private static int port(final String text, final String part)

@@ -47,7 +47,7 @@ final class DatagramReceiver extends ReceiveSide
     {
         final int qkey = DethDescriptor.qkey(packet.buffer(), BthDescriptor.LENGTH_BYTES);
         final int totalBytes = GlobalRoutingHeader.LENGTH_BYTES + payloadBytes;
-        if (qkey != queuePair.qkey() || !receive.isAvailable() || receive.nextCapacityBytes() < totalBytes)
+        if (qkey != queuePair.qkey() || !receive.isAvailable(totalBytes))
         {
             queuePair.engine().counters().unreliableDrops++;
             return;

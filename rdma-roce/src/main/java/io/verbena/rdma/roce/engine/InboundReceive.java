@@ -28,10 +28,10 @@ final class InboundReceive
         return isTaken || !queuePair.receives().isEmpty();
     }
 
-    /** Length of the receive that the next message gets. */
-    int nextCapacityBytes()
+    /** Whether there is one for another message of that length. */
+    boolean isAvailable(final int neededBytes)
     {
-        return isTaken ? capacityBytes : queuePair.receives().lengthBytes();
+        return isTaken ? capacityBytes >= neededBytes : queuePair.receives().hasFitting(neededBytes);
     }
 
     /** Takes the next receive; the one of a message that was given up, where there is one. */

@@ -82,6 +82,12 @@ public final class RoceCompletionQueue implements CompletionQueue
         owners = new CompletionOwner[capacity];
     }
 
+    /** @return whether a poll would find something without driving. By the polling thread. */
+    public boolean hasCompletion()
+    {
+        return (long)HEAD.getAcquire(this) != (long)TAIL.getAcquire(this);
+    }
+
     @Override
     public int poll(final WorkCompletions completions)
     {

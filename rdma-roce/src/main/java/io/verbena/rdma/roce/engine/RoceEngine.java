@@ -6,6 +6,7 @@ import io.verbena.rdma.roce.wire.RoceOpcode;
 import io.verbena.rdma.roce.wire.RocePacket;
 import io.verbena.rdma.spi.AsyncEventQueue;
 import io.verbena.rdma.spi.OpenChildren;
+import io.verbena.rdma.verbs.ProtectionDomain;
 import io.verbena.rdma.verbs.QueuePair;
 import io.verbena.rdma.verbs.QueuePairOptions;
 import io.verbena.rdma.verbs.QueuePairType;
@@ -84,7 +85,18 @@ public final class RoceEngine
     /** @return a new protection domain. */
     public RoceProtectionDomain createProtectionDomain()
     {
-        return new RoceProtectionDomain(context, this::createQueuePair);
+        return createProtectionDomain(null);
+    }
+
+    /**
+     * Creates a protection domain for memory that is reached by another way, too.
+     *
+     * @param user what its regions, windows and queue pairs belong to in the eyes of that way; null for the new domain.
+     * @return the domain, closed by the caller.
+     */
+    public RoceProtectionDomain createProtectionDomain(final ProtectionDomain user)
+    {
+        return new RoceProtectionDomain(context, user, this::createQueuePair);
     }
 
     /**
@@ -234,7 +246,8 @@ public final class RoceEngine
         return context.posted().isPending();
     }
 
-    private RoceQueuePair createQueuePair(final RoceProtectionDomain domain, final QueuePairOptions queuePairOptions)
+    private RoceQueuePair createQueuePair(
+        final RoceProtectionDomain domain, final QueuePairOptions queuePairOptions, final int number)
     {
         final QueuePairType type = queuePairOptions.type();
         if (type == QueuePairType.DC_INITIATOR)
@@ -248,7 +261,7 @@ public final class RoceEngine
         context.enter();
         try
         {
-            return openQueuePair(domain, queuePairOptions);
+            return openQueuePair(domain, queuePairOptions, number);
         }
         finally
         {
@@ -256,8 +269,13 @@ public final class RoceEngine
         }
     }
 
-    private RoceQueuePair openQueuePair(final RoceProtectionDomain domain, final QueuePairOptions queuePairOptions)
+    private RoceQueuePair openQueuePair(
+        final RoceProtectionDomain domain, final QueuePairOptions queuePairOptions, final int wantedNumber)
     {
+        if (queuePairs.containsKey(wantedNumber))
+        {
+            throw new RdmaException("there is a queue pair of that number: " + wantedNumber);
+        }
         if (queuePairs.size() == MAX_QUEUE_PAIRS)
         {
             throw new RdmaException("too many queue pairs: open=" + queuePairs.size() + ", close some first");
@@ -272,7 +290,7 @@ public final class RoceEngine
             sharers.add();
         }
         final RoceQueuePair queuePair = new RoceQueuePair(
-            context, domain, nextNumber(), queuePairOptions, maxMessageBytes,
+            context, domain.user(), wantedNumber == 0 ? nextNumber() : wantedNumber, queuePairOptions, maxMessageBytes,
             closed -> remove(closed, domain.children(), sharers));
         domain.children().add();
         queuePairs.put(queuePair.number(), queuePair);

@@ -2,6 +2,7 @@ package io.verbena.rdma.roce.engine;
 
 import io.verbena.rdma.spi.BoundWindow;
 import io.verbena.rdma.spi.OpenChildren;
+import io.verbena.rdma.spi.ReceiveClaims;
 import io.verbena.rdma.spi.RegisteredRegion;
 import io.verbena.rdma.spi.SegmentHold;
 import io.verbena.rdma.verbs.AddressHandle;
@@ -15,7 +16,6 @@ import io.verbena.rdma.verbs.RdmaException;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import java.util.function.BiFunction;
 
 /** A protection domain of a {@link RoceEngine}. Thread-safe. */
 public final class RoceProtectionDomain implements ProtectionDomain
@@ -24,13 +24,21 @@ public final class RoceProtectionDomain implements ProtectionDomain
 
     private final OpenChildren children = new OpenChildren("protection domain");
     private final EngineContext engine;
-    private final BiFunction<RoceProtectionDomain, QueuePairOptions, RoceQueuePair> queuePairs;
+    private final ProtectionDomain user;
+    private final Factory queuePairs;
 
-    RoceProtectionDomain(
-        final EngineContext engine,
-        final BiFunction<RoceProtectionDomain, QueuePairOptions, RoceQueuePair> queuePairs)
+    /** Makes queue pairs. */
+    interface Factory
+    {
+        /** Makes one, of a number, or of any when that is 0. */
+        RoceQueuePair create(RoceProtectionDomain domain, QueuePairOptions options, int number);
+    }
+
+    /** @param user what regions, windows and queue pairs belong to; null for this. */
+    RoceProtectionDomain(final EngineContext engine, final ProtectionDomain user, final Factory queuePairs)
     {
         engine.children().add();
+        this.user = user == null ? this : user;
         this.engine = engine;
         this.queuePairs = queuePairs;
     }
@@ -44,6 +52,12 @@ public final class RoceProtectionDomain implements ProtectionDomain
     OpenChildren children()
     {
         return children;
+    }
+
+    /** What its regions, windows and queue pairs belong to. */
+    ProtectionDomain user()
+    {
+        return user;
     }
 
     @Override
@@ -91,7 +105,7 @@ public final class RoceProtectionDomain implements ProtectionDomain
             {
                 children.checkOpen();
                 added[0] = engine.memory().regions.add(
-                    segment, segment.address(), accessFlags, this, (region) -> remove(region, free));
+                    segment, segment.address(), accessFlags, user, (region) -> remove(region, free));
                 children.add();
             });
             return added[0];
@@ -107,14 +121,59 @@ public final class RoceProtectionDomain implements ProtectionDomain
 
     private void remove(final RegisteredRegion region, final Runnable free)
     {
-        // Whoever drives looks a key up and uses the region without a pause: none does afterwards.
-        engine.exclusively(() -> engine.memory().regions.remove(region));
+        abandon(region);
         free.run();
         children.remove();
     }
 
+    /**
+     * Lets peers reach a region that another provider has made, under its key.
+     *
+     * @param region of this domain's {@link RoceEngine#createProtectionDomain(ProtectionDomain) user}, with a key that
+     *               this engine has not given out; its maker {@linkplain #abandon takes it back}.
+     */
+    public void adopt(final RegisteredRegion region)
+    {
+        engine.exclusively(() -> engine.memory().regions.adopt(region));
+    }
+
+    /**
+     * Takes a region back; without effect the second time.
+     *
+     * @param region that was adopted; no access lands in it when this returns.
+     */
+    public void abandon(final RegisteredRegion region)
+    {
+        // Whoever drives looks a key up and uses the region without a pause: none does afterwards.
+        engine.exclusively(() -> engine.memory().regions.remove(region));
+    }
+
+    /** As {@link #adopt(RegisteredRegion)}, a window. */
+    public void adopt(final BoundWindow window)
+    {
+        engine.exclusively(() -> engine.memory().windows.adopt(window));
+    }
+
+    /** As {@link #abandon(RegisteredRegion)}, a window, whose binding is taken away if it is bound. */
+    public void abandon(final BoundWindow window)
+    {
+        engine.exclusively(() -> engine.memory().windows.remove(window));
+    }
+
     @Override
     public RoceQueuePair createQueuePair(final QueuePairOptions options)
+    {
+        return createQueuePair(options, 0);
+    }
+
+    /**
+     * Creates a queue pair of a number.
+     *
+     * @param options as of {@link #createQueuePair(QueuePairOptions)}.
+     * @param number  2 to 2^24 - 2, that no queue pair of the engine has; 0 for any.
+     * @return the queue pair, closed by the caller.
+     */
+    public RoceQueuePair createQueuePair(final QueuePairOptions options, final int number)
     {
         final boolean isForeign = !isOwn(options.sendCompletions()) || !isOwn(options.receiveCompletions()) ||
             options.sharedReceiveQueue() != null &&
@@ -123,7 +182,7 @@ public final class RoceProtectionDomain implements ProtectionDomain
         {
             throw new RdmaException("queues of a queue pair must be of its device and domain: type=" + options.type());
         }
-        return queuePairs.apply(this, options);
+        return queuePairs.create(this, options, number);
     }
 
     private boolean isOwn(final CompletionQueue queue)
@@ -139,7 +198,19 @@ public final class RoceProtectionDomain implements ProtectionDomain
             throw new RdmaException(
                 "a shared receive queue takes 1 receive or more: maxReceiveRequests=" + maxReceiveRequests);
         }
-        return new RoceSharedReceiveQueue(engine, this, children, maxReceiveRequests);
+        return new RoceSharedReceiveQueue(engine, this, children, maxReceiveRequests, null);
+    }
+
+    /**
+     * Creates a shared receive queue for receives of another provider's, which are posted and limited there.
+     *
+     * @param claims             takes them.
+     * @param maxReceiveRequests most outstanding there.
+     * @return the queue, for queue pairs of this domain only; closed by the caller.
+     */
+    public RoceSharedReceiveQueue createSharedReceiveQueue(final ReceiveClaims claims, final int maxReceiveRequests)
+    {
+        return new RoceSharedReceiveQueue(engine, this, children, maxReceiveRequests, claims);
     }
 
     @Override
@@ -149,7 +220,7 @@ public final class RoceProtectionDomain implements ProtectionDomain
         engine.exclusively(() ->
         {
             children.checkOpen();
-            added[0] = engine.memory().windows.add(this, this::remove);
+            added[0] = engine.memory().windows.add(user, this::remove);
             children.add();
         });
         return added[0];
@@ -157,7 +228,7 @@ public final class RoceProtectionDomain implements ProtectionDomain
 
     private void remove(final BoundWindow window)
     {
-        engine.exclusively(() -> engine.memory().windows.remove(window));
+        abandon(window);
         children.remove();
     }
 

@@ -67,7 +67,7 @@ public final class RoceQueuePair extends StagedQueuePair
         sendCompletions = (RoceCompletionQueue)options.sendCompletions();
         receiveCompletions = (RoceCompletionQueue)options.receiveCompletions();
         sharedReceives = (RoceSharedReceiveQueue)options.sharedReceiveQueue();
-        receives = sharedReceives != null ? sharedReceives.receives() :
+        receives = sharedReceives != null ? sharedReceives.receives(number) :
             new ReceiveQueue(options.capabilities().maxReceiveRequests());
         switch (options.type())
         {

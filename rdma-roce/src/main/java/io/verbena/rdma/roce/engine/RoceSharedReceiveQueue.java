@@ -1,6 +1,8 @@
 package io.verbena.rdma.roce.engine;
 
+import io.verbena.rdma.spi.ClaimedReceiveQueue;
 import io.verbena.rdma.spi.OpenChildren;
+import io.verbena.rdma.spi.ReceiveClaims;
 import io.verbena.rdma.spi.ReceiveLimit;
 import io.verbena.rdma.spi.ReceiveQueue;
 import io.verbena.rdma.verbs.AsyncEventType;
@@ -17,19 +19,29 @@ public final class RoceSharedReceiveQueue implements SharedReceiveQueue
     private final ProtectionDomain domain;
     private final OpenChildren siblings;
     private final int capacity;
+    /** In the heap; null where they are in another provider's queue. */
     private final ReceiveQueue receives;
+    private final ReceiveClaims claims;
     private final ReceiveLimit limit = new ReceiveLimit();
     private final OpenChildren children = new OpenChildren("shared receive queue");
 
-    /** @param siblings of its domain, itself included once made. */
+    /**
+     * @param siblings of its domain, itself included once made.
+     * @param claims   where receives are posted and taken; null for here.
+     */
     RoceSharedReceiveQueue(
-        final EngineContext engine, final ProtectionDomain domain, final OpenChildren siblings, final int capacity)
+        final EngineContext engine,
+        final ProtectionDomain domain,
+        final OpenChildren siblings,
+        final int capacity,
+        final ReceiveClaims claims)
     {
+        this.claims = claims;
         this.siblings = siblings;
         this.engine = engine;
         this.domain = domain;
         this.capacity = capacity;
-        receives = new ReceiveQueue(capacity);
+        receives = claims == null ? new ReceiveQueue(capacity) : null;
         siblings.add();
     }
 
@@ -80,9 +92,10 @@ public final class RoceSharedReceiveQueue implements SharedReceiveQueue
         }
     }
 
-    ReceiveQueue receives()
+    /** As the queue pair of a number takes them. */
+    ReceiveQueue receives(final int queuePairNumber)
     {
-        return receives;
+        return claims == null ? receives : new ClaimedReceiveQueue(claims, queuePairNumber, capacity);
     }
 
     ProtectionDomain domain()
@@ -93,7 +106,7 @@ public final class RoceSharedReceiveQueue implements SharedReceiveQueue
     /** A receive was taken. */
     void onTaken()
     {
-        if (limit.isReached(receives.count()))
+        if (claims == null && limit.isReached(receives.count()))
         {
             engine.events().raise(AsyncEventType.SRQ_LIMIT_REACHED, this);
         }
@@ -102,6 +115,7 @@ public final class RoceSharedReceiveQueue implements SharedReceiveQueue
     @Override
     public String toString()
     {
-        return "RoceSharedReceiveQueue{capacity=" + capacity + ", count=" + receives.count() + '}';
+        return "RoceSharedReceiveQueue{capacity=" + capacity + ", count=" +
+            (claims == null ? receives.count() : "elsewhere") + '}';
     }
 }

@@ -165,8 +165,12 @@ abstract class SendSide
         final RemoteAccess memory = queuePair.engine().memory();
         final RegisteredRegion region =
             request.region == null ? null : memory.regions.find(request.region.localKey());
-        return request.window instanceof BoundWindow window && memory.windows.contains(window) ?
-            window.bind(request, region, queuePair.domain(), queuePair.number()) : WorkCompletionStatus.MW_BIND_ERR;
+        if (!(request.window instanceof BoundWindow window) || !memory.windows.contains(window))
+        {
+            return WorkCompletionStatus.MW_BIND_ERR;
+        }
+        window.settle();
+        return window.bind(request, region, queuePair.domain(), queuePair.number());
     }
 
     /** Which PSNs the requests of a send queue have, by position. Used by the engine's thread. */

@@ -24,7 +24,7 @@ final class AcceptingDevice implements ConnectionDevice, ConnectableQueuePair
 
     void begin(final ConnectionService service, final int port)
     {
-        address = RoceAddress.of(0, 1, port);
+        address = RoceAddress.of(0, 1, port, 0);
         service.start();
         listener.set(service.listen(SERVICE_PORT, () -> Thread.ofVirtual().start(this::acceptNext)));
     }

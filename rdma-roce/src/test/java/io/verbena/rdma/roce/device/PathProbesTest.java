@@ -45,7 +45,7 @@ class PathProbesTest
         peer = UdpPort.open(new UdpPortOptions(InetAddress.ofLiteral("::1"), 0));
         probes = new PathProbes(own, EngineDriver.NONE);
         final DeviceAddress address = peer.address();
-        peerAddress = RoceAddress.of(address.gidHigh(), address.gidLow(), (int)address.serviceLocator());
+        peerAddress = RoceAddress.of(address.gidHigh(), address.gidLow(), (int)address.serviceLocator(), 0);
     }
 
     @AfterEach
