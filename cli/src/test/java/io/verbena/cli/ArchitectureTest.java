@@ -305,7 +305,7 @@ class ArchitectureTest
         check(noClasses()
             .that().resideOutsideOfPackages(
                 Module.RDMA_CORE.packages, Module.EMBEDDED.packages, "io.verbena.load.verbs..",
-                "io.verbena.rdma.roce.device..")
+                "io.verbena.rdma.roce.device..", "io.verbena.rdma.roce.host..")
             .and().haveNameNotMatching("io\\.verbena\\.load\\.bench\\.ContentionBenchmark.*")
             .should().dependOnClassesThat().resideInAnyPackage("io.verbena.rdma.soft..", "io.verbena.rdma.sim.."));
     }

@@ -41,11 +41,16 @@ final class FabricCheckCommand implements Callable<Integer>
     private CommandSpec spec;
 
     @Option(names = {"-d", "--device"}, paramLabel = "D", required = true,
-        description = "The device: soft, soft:DIRECTORY, roce:ADDRESS, sim:SEED or ibverbs:DEVICE.")
+        description = "The device: soft, soft:DIRECTORY, roce:ADDRESS, sim:SEED, ibverbs:DEVICE; see fabric.")
     private String device;
 
     @Option(names = "--across-processes", description = "Open the responder in a process of its own.")
     private boolean acrossProcesses;
+
+    @Option(names = "--across-hosts",
+        description = "Open the responder as another host has it, so that messages take the network; of " +
+            "soft:DIRECTORY,network=ADDRESS.")
+    private boolean acrossHosts;
 
     @Option(names = "--rules", paramLabel = "PATTERN", defaultValue = "",
         description = "Only rules whose name, Contract.rule, contains this regular expression.")
@@ -59,6 +64,11 @@ final class FabricCheckCommand implements Callable<Integer>
     @Override
     public Integer call()
     {
+        if (acrossProcesses && acrossHosts)
+        {
+            throw new CommandFailedException(
+                ExitStatus.USAGE, "--across-processes and --across-hosts are two ways: give one of them", null);
+        }
         final Pattern pattern = pattern();
         final OutputFile output = OutputFile.open("--json", json);
         try (ConformancePath path = path())
@@ -88,8 +98,8 @@ final class FabricCheckCommand implements Callable<Integer>
     {
         return FabricDevice.on(device, () ->
         {
-            final ConformancePath path =
-                acrossProcesses ? ConformancePath.acrossProcesses(device) : ConformancePath.of(device);
+            final ConformancePath path = acrossProcesses ? ConformancePath.acrossProcesses(device) :
+                acrossHosts ? ConformancePath.acrossHosts(device) : ConformancePath.of(device);
             path.rigs().get().close();
             return path;
         });

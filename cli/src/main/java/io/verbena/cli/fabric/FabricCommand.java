@@ -17,7 +17,8 @@ import picocli.CommandLine.Spec;
     footer = {"",
         "A device is named PROVIDER or PROVIDER:ARGUMENT, such as soft, soft:DIRECTORY, sim:SEED, ibverbs:DEVICE,",
         "roce:ADDRESS, roce:[ADDRESS]:PORT, roce:INTERFACE.",
-        "soft:DIRECTORY,huge-pages asks for huge pages."})
+        "soft:DIRECTORY,huge-pages asks for huge pages.",
+        "soft:DIRECTORY,network=ADDRESS takes shared memory to peers of this host and RoCEv2 to all others."})
 public final class FabricCommand implements Runnable
 {
     @Spec

@@ -30,7 +30,7 @@ public final class FabricDevice
         final int colon = device.indexOf(':');
         final String name = colon < 0 ? device : device.substring(0, colon);
         final FabricProvider provider = Fabrics.providers().stream()
-            .filter(known -> known.name().equals(name)).findFirst()
+            .filter(known -> known.name().equals(name) && known.takes(device.substring(colon + 1))).findFirst()
             .orElseThrow(() -> new CommandFailedException(ExitStatus.USAGE, "no such device: '" + device +
                 "'; there are: " + Fabrics.providers().stream().map(FabricDevice::syntax)
                 .collect(Collectors.joining(", ")), null));

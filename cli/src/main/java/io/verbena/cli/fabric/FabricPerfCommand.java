@@ -56,7 +56,7 @@ final class FabricPerfCommand implements Callable<Integer>
     private CommandSpec spec;
 
     @Option(names = {"-d", "--device"}, paramLabel = "D", required = true,
-        description = "The device: soft, soft:DIRECTORY, roce:ADDRESS, sim:SEED or ibverbs:DEVICE.")
+        description = "The device: soft, soft:DIRECTORY, roce:ADDRESS, sim:SEED, ibverbs:DEVICE; see fabric.")
     private String device;
 
     @Option(names = {"-o", "--operation"}, paramLabel = "OP", defaultValue = "read", description =

@@ -23,7 +23,8 @@ import java.util.stream.Collectors;
 /**
  * Names of the fabric {@code roce}, whose processes may be on several hosts: each process opens it at an address of its
  * own host, {@code roce:ADDRESS} or {@code roce:[ADDRESS]:PORT}, and a cluster's handshake says {@code roce} alone.
- * Names of all other fabrics pass unchanged. Stateless.
+ * {@code soft:DIRECTORY,network=ADDRESS} is the same network, with shared memory for processes of one host. Names of
+ * all other fabrics pass unchanged. Stateless.
  */
 public final class NetworkFabric
 {
@@ -31,6 +32,9 @@ public final class NetworkFabric
     public static final String NAME = "roce";
     /** How names of the fabric begin that is the memory of one host. */
     private static final String ONE_HOST = "soft";
+    /** Names that say where this process is on the network, without what follows that. */
+    private static final Pattern NETWORKED =
+        Pattern.compile(NAME + ":(?<place>[^,]*)(?:,.*)?|" + ONE_HOST + ":(?:.*,)?network=(?<both>[^,]*)(?:,.*)?");
     private static final int MAX_PORT = 0xFFFF;
     private static final int REACH_TIMEOUT_MS = 3_000;
     /** [ADDRESS]:PORT, [ADDRESS], ADDRESS of IPv6, or HOST:PORT and HOST. */
@@ -45,7 +49,7 @@ public final class NetworkFabric
     /** @return whether processes on several hosts may use the fabric of that name. */
     public static boolean isNetwork(final String fabric)
     {
-        return NAME.equals(fabric) || fabric.startsWith(NAME + ':');
+        return NAME.equals(fabric) || NETWORKED.matcher(fabric).matches();
     }
 
     /** @return the name by which a cluster says on which fabric it is. */
@@ -292,7 +296,9 @@ public final class NetworkFabric
     /** @return the address or interface in the name of a fabric; null where that is on no network. */
     public static String place(final String fabric)
     {
-        return fabric.startsWith(NAME + ':') ? host(fabric.substring(NAME.length() + 1)) : null;
+        final Matcher matcher = NETWORKED.matcher(fabric);
+        return matcher.matches() ?
+            host(null == matcher.group("both") ? matcher.group("place") : matcher.group("both")) : null;
     }
 
     private static InetAddress resolve(final String host)

@@ -58,6 +58,8 @@ class NetworkFabricTest
         assertThat(NetworkFabric.toServe("soft", LOOPBACK, null)).isEqualTo("soft");
         assertThat(NetworkFabric.clusterName("roce:[::1]:7")).isEqualTo("roce");
         assertThat(NetworkFabric.clusterName("soft:/x")).isEqualTo("soft:/x");
+        assertThat(NetworkFabric.clusterName("soft:/x,network=::1")).isEqualTo("roce");
+        assertThat(NetworkFabric.isNetwork("soft:/network=")).isFalse();
     }
 
     @ParameterizedTest
@@ -98,6 +100,9 @@ class NetworkFabricTest
         assertThat(NetworkFabric.isForOtherHosts("192.0.2.1")).isTrue();
         assertThat(NetworkFabric.place("roce:[::1]:7")).isEqualTo("::1");
         assertThat(NetworkFabric.place("roce:eth0")).isEqualTo("eth0");
+        assertThat(NetworkFabric.place("roce:fd00::1,mtu=512")).isEqualTo("fd00::1");
+        assertThat(NetworkFabric.place("soft:/x,network=[fd00::1]:7,mtu=512")).isEqualTo("fd00::1");
+        assertThat(NetworkFabric.place("soft:network=eth0")).isEqualTo("eth0");
         assertThat(NetworkFabric.place("soft:/x")).isNull();
     }
 

@@ -18,6 +18,8 @@ import java.util.function.Supplier;
 public record ConformancePath(String name, AllowList allowList, Supplier<VerbsRig> rigs, Runnable end)
     implements AutoCloseable
 {
+    /** Name of the allow-list of {@code soft} with a network. */
+    private static final String NETWORK = "soft-network";
     private static final RealTimeRig.Pace SOFT = new RealTimeRig.Pace(1_000_000, 5_000_000_000L, false);
     private static final RealTimeRig.Pace SOFT_PROCESSES = new RealTimeRig.Pace(5_000_000, 5_000_000_000L, false);
     private static final RealTimeRig.Pace ROCE = new RealTimeRig.Pace(3_000_000, 5_000_000_000L, true);
@@ -33,13 +35,37 @@ public record ConformancePath(String name, AllowList allowList, Supplier<VerbsRi
      */
     public static ConformancePath of(final String fabricName)
     {
-        return of(fabricName, allowList(fabricName), () -> open(Fabrics.open(fabricName)));
+        return of(fabricName, allowList(fabricName), () -> open(
+            Fabrics.open(fabricName), hasNetwork(fabricName) ? ROCE : SOFT));
+    }
+
+    /**
+     * Both devices in this process, on two hosts as far as they know: what they share memory with is another directory.
+     *
+     * @param fabricName of {@code soft} with a directory and a network.
+     * @return the path, which is the network.
+     */
+    public static ConformancePath acrossHosts(final String fabricName)
+    {
+        final String otherName = fabricName.replaceFirst("(,network=)", "-other-host$1");
+        if (!hasNetwork(fabricName) || otherName.equals(fabricName))
+        {
+            throw new RdmaException("'" + fabricName + "' has no directory and network: give " +
+                "soft:DIRECTORY,network=ADDRESS; other names have one way only, which they always take");
+        }
+        return of(fabricName + " across hosts", AllowList.of(NETWORK + "-hosts"), () -> new RealTimeRig(
+            Fabrics.open(fabricName), Fabrics.open(otherName), ROCE));
+    }
+
+    private static boolean hasNetwork(final String fabricName)
+    {
+        return fabricName.matches("soft:(.*,)?network=.*");
     }
 
     /** Of the provider, amended where memory windows are offered against better knowledge. */
     private static AllowList allowList(final String fabricName)
     {
-        final AllowList list = AllowList.of(provider(fabricName));
+        final AllowList list = AllowList.of(hasNetwork(fabricName) ? NETWORK : provider(fabricName));
         return fabricName.matches("ibverbs:.*,windows=on(,.*)?") ?
             list.amendedBy(AllowList.of("ibverbs-windows")) : list;
     }
@@ -68,20 +94,20 @@ public record ConformancePath(String name, AllowList allowList, Supplier<VerbsRi
         final ResponderHost host = new ResponderHost();
         return new ConformancePath(
             fabricName + " across processes",
-            AllowList.of(provider(fabricName) + "-processes"),
+            AllowList.of((hasNetwork(fabricName) ? NETWORK : provider(fabricName)) + "-processes"),
             () -> new RealTimeRig(
                 Fabrics.open(fabricName), host.open(fabricName),
                 pace(provider(fabricName), SOFT_PROCESSES)),
             host::close);
     }
 
-    private static VerbsRig open(final Fabric fabric)
+    private static VerbsRig open(final Fabric fabric, final RealTimeRig.Pace soft)
     {
         if (fabric instanceof final SimFabric sim)
         {
             return new SimRig(sim);
         }
-        return new RealTimeRig(fabric, pace(fabric.provider(), SOFT));
+        return new RealTimeRig(fabric, pace(fabric.provider(), soft));
     }
 
     private static RealTimeRig.Pace pace(final String provider, final RealTimeRig.Pace soft)

@@ -3,6 +3,11 @@ package io.verbena.rdma.conformance;
 import io.verbena.rdma.verbs.CompletionQueue;
 import io.verbena.rdma.verbs.Device;
 import io.verbena.rdma.verbs.Fabric;
+import io.verbena.rdma.verbs.ProtectionDomain;
+import io.verbena.rdma.verbs.QueuePair;
+import io.verbena.rdma.verbs.QueuePairCapabilities;
+import io.verbena.rdma.verbs.QueuePairOptions;
+import io.verbena.rdma.verbs.QueuePairType;
 import io.verbena.rdma.verbs.WorkCompletions;
 
 import java.util.concurrent.locks.LockSupport;
@@ -20,8 +25,8 @@ final class RealTimeRig implements VerbsRig
     private final Pace pace;
     private final WorkCompletions none = new WorkCompletions(1);
     /** Polled empty, it has its device take what has arrived; null where nothing is driven by polling. */
-    private final CompletionQueue requesterQueue;
-    private final CompletionQueue responderQueue;
+    private final Driven requesterQueue;
+    private final Driven responderQueue;
 
     /**
      * How fast a path is.
@@ -32,6 +37,35 @@ final class RealTimeRig implements VerbsRig
      */
     record Pace(long settleNs, long connectTimeoutNs, boolean isDriven)
     {
+    }
+
+    /** A completion queue that is never but empty, of a queue pair for datagrams, which take the network for sure. */
+    private static final class Driven implements AutoCloseable
+    {
+        private final CompletionQueue queue;
+        private final ProtectionDomain domain;
+        private final QueuePair queuePair;
+
+        Driven(final Device device)
+        {
+            queue = device.createCompletionQueue(1);
+            domain = device.allocateProtectionDomain();
+            queuePair = domain.createQueuePair(new QueuePairOptions().type(QueuePairType.UD).completions(queue, queue)
+                .capabilities(new QueuePairCapabilities(1, 0, 0, 0)));
+        }
+
+        void poll(final WorkCompletions none)
+        {
+            queue.poll(none);
+        }
+
+        @Override
+        public void close()
+        {
+            queuePair.close();
+            domain.close();
+            queue.close();
+        }
     }
 
     RealTimeRig(final Fabric fabric, final Pace pace)
@@ -47,8 +81,8 @@ final class RealTimeRig implements VerbsRig
         this.pace = pace;
         requester = requesterFabric.openDevice("requester");
         responder = responderFabric.openDevice("responder");
-        requesterQueue = pace.isDriven ? requester.createCompletionQueue(1) : null;
-        responderQueue = pace.isDriven ? responder.createCompletionQueue(1) : null;
+        requesterQueue = pace.isDriven ? new Driven(requester) : null;
+        responderQueue = pace.isDriven ? new Driven(responder) : null;
     }
 
     @Override

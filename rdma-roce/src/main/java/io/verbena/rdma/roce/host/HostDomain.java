@@ -1,0 +1,225 @@
+package io.verbena.rdma.roce.host;
+
+import io.verbena.rdma.roce.engine.RoceProtectionDomain;
+import io.verbena.rdma.roce.engine.RoceQueuePair;
+import io.verbena.rdma.spi.BoundWindow;
+import io.verbena.rdma.spi.RegisteredRegion;
+import io.verbena.rdma.spi.SecondWay;
+import io.verbena.rdma.spi.StagedQueuePair;
+import io.verbena.rdma.verbs.AddressHandle;
+import io.verbena.rdma.verbs.DcTarget;
+import io.verbena.rdma.verbs.DcTargetOptions;
+import io.verbena.rdma.verbs.DeviceAddress;
+import io.verbena.rdma.verbs.DeviceAttributes;
+import io.verbena.rdma.verbs.MemoryRegion;
+import io.verbena.rdma.verbs.MemoryWindow;
+import io.verbena.rdma.verbs.ProtectionDomain;
+import io.verbena.rdma.verbs.QueuePair;
+import io.verbena.rdma.verbs.QueuePairCapabilities;
+import io.verbena.rdma.verbs.QueuePairOptions;
+import io.verbena.rdma.verbs.QueuePairType;
+import io.verbena.rdma.verbs.RdmaException;
+import io.verbena.rdma.verbs.SharedReceiveQueue;
+import io.verbena.rdma.verbs.UnsupportedVerbException;
+
+import java.lang.foreign.MemorySegment;
+
+/**
+ * A domain of shared memory whose regions and windows the network reaches under the same keys: they are the same
+ * objects there. Thread-safe.
+ */
+final class HostDomain implements ProtectionDomain
+{
+    private static final QueuePairCapabilities PLACE_HOLDER = new QueuePairCapabilities(1, 0, 0, 0);
+
+    private final HostParts parts;
+    private final DeviceAttributes limits;
+    private final String whyMissing;
+    private final RoceProtectionDomain network;
+    private final ProtectionDomain shared;
+
+    /** Keeps the network's tables of keys the same as those of shared memory. */
+    private final class SameKeys implements SecondWay
+    {
+        @Override
+        public void regionAdded(final RegisteredRegion region)
+        {
+            network.adopt(region);
+        }
+
+        @Override
+        public void regionWithdrawn(final RegisteredRegion region)
+        {
+            network.abandon(region);
+        }
+
+        @Override
+        public void windowAdded(final BoundWindow window)
+        {
+            network.adopt(window);
+        }
+
+        @Override
+        public void windowRemoved(final BoundWindow window)
+        {
+            network.abandon(window);
+        }
+    }
+
+    /**
+     * @param limits     attributes of the device.
+     * @param whyMissing what the device says of what it lacks.
+     */
+    HostDomain(final HostParts parts, final DeviceAttributes limits, final String whyMissing)
+    {
+        this.parts = parts;
+        this.limits = limits;
+        this.whyMissing = whyMissing;
+        network = parts.network().allocateProtectionDomain(this);
+        ProtectionDomain made = null;
+        try
+        {
+            made = parts.shared().allocateProtectionDomain(this, new SameKeys());
+        }
+        finally
+        {
+            if (made == null)
+            {
+                network.close();
+            }
+        }
+        shared = made;
+    }
+
+    @Override
+    public MemoryRegion allocateRegistered(final long lengthBytes, final int accessFlags)
+    {
+        return shared.allocateRegistered(lengthBytes, accessFlags);
+    }
+
+    @Override
+    public MemoryRegion allocateNamed(final String name, final long lengthBytes, final int accessFlags)
+    {
+        return shared.allocateNamed(name, lengthBytes, accessFlags);
+    }
+
+    @Override
+    public MemoryRegion register(final MemorySegment segment, final int accessFlags)
+    {
+        RoceProtectionDomain.checkWritable(segment);
+        return shared.register(segment, accessFlags);
+    }
+
+    @Override
+    public QueuePair createQueuePair(final QueuePairOptions options)
+    {
+        if (options.type() == QueuePairType.DC_INITIATOR)
+        {
+            throw unsupported("a DC initiator");
+        }
+        final HostSharedReceiveQueue queue = HostSharedReceiveQueue.of(this, options.sharedReceiveQueue());
+        if (queue != null && options.type() == QueuePairType.UC)
+        {
+            throw new RdmaException("a shared receive queue is for RC and UD queue pairs: type=" + options.type());
+        }
+        checkCapabilities(options.capabilities());
+        final HostCompletionQueue sends = HostCompletionQueue.of(parts, options.sendCompletions());
+        final HostCompletionQueue receives = HostCompletionQueue.of(parts, options.receiveCompletions());
+        final boolean isDatagram = options.type() == QueuePairType.UD;
+        // Datagrams take the network: one queue pair receives from both kinds of peers. Its number comes from here.
+        final StagedQueuePair local = (StagedQueuePair)shared.createQueuePair(new QueuePairOptions()
+            .type(isDatagram ? QueuePairType.RC : options.type()).completions(sends.shared(), receives.shared())
+            .sharedReceiveQueue(queue == null ? null : queue.shared())
+            .capabilities(isDatagram ? PLACE_HOLDER : options.capabilities()));
+        final QueuePairOptions remote = new QueuePairOptions()
+            .type(options.type()).completions(sends.network(), receives.network())
+            .sharedReceiveQueue(queue == null ? null : queue.network()).capabilities(options.capabilities());
+        boolean isMade = false;
+        try
+        {
+            final HostQueuePair queuePair = new HostQueuePair(
+                parts, sends, receives, local, () -> networkPart(remote, local.number()), isDatagram);
+            isMade = true;
+            return queuePair;
+        }
+        finally
+        {
+            if (!isMade)
+            {
+                local.close();
+            }
+        }
+    }
+
+    private RoceQueuePair networkPart(final QueuePairOptions options, final int number)
+    {
+        return network.createQueuePair(options, number);
+    }
+
+    private void checkCapabilities(final QueuePairCapabilities capabilities)
+    {
+        check("maxSendRequests", capabilities.maxSendRequests(), 1, limits.maxQueuePairRequests());
+        check("maxReceiveRequests", capabilities.maxReceiveRequests(), 0, limits.maxQueuePairRequests());
+        check("maxInlineBytes", capabilities.maxInlineBytes(), 0, limits.maxInlineBytes());
+        check("maxReadAtomic", capabilities.maxReadAtomic(), 0, limits.maxReadAtomic());
+    }
+
+    private static void check(final String what, final int value, final int least, final int most)
+    {
+        if (value < least || value > most)
+        {
+            throw new RdmaException(what + "=" + value + " is not from " + least + " to " + most);
+        }
+    }
+
+    private UnsupportedVerbException unsupported(final String what)
+    {
+        return new UnsupportedVerbException(what, parts.name(), whyMissing);
+    }
+
+    @Override
+    public SharedReceiveQueue createSharedReceiveQueue(final int maxReceiveRequests)
+    {
+        check("maxReceiveRequests", maxReceiveRequests, 1, limits.maxSharedReceiveRequests());
+        return new HostSharedReceiveQueue(parts, this, shared.createSharedReceiveQueue(maxReceiveRequests),
+            claims -> network.createSharedReceiveQueue(claims, maxReceiveRequests));
+    }
+
+    @Override
+    public DcTarget createDcTarget(final DcTargetOptions options)
+    {
+        throw unsupported("a DC target");
+    }
+
+    @Override
+    public MemoryWindow allocateMemoryWindow()
+    {
+        return shared.allocateMemoryWindow();
+    }
+
+    @Override
+    public AddressHandle createAddressHandle(final DeviceAddress target)
+    {
+        final AddressHandle counted = shared.createAddressHandle(target);
+        AddressHandle way = null;
+        try
+        {
+            way = network.createAddressHandle(target);
+            return new HostAddressHandle(counted, way);
+        }
+        finally
+        {
+            if (way == null)
+            {
+                counted.close();
+            }
+        }
+    }
+
+    @Override
+    public void close()
+    {
+        shared.close();
+        network.close();
+    }
+}
