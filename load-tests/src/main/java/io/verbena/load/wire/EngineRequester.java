@@ -20,7 +20,7 @@ final class EngineRequester
 
     EngineRequester(final UdpPort port, final int windowPackets)
     {
-        side = new EngineSide(port, windowPackets);
+        side = new EngineSide(port, windowPackets, EngineSide.QUEUE_PAIRS);
     }
 
     /** Connects, given the greeting of the responder; returns the command that connects it back. */
@@ -33,11 +33,8 @@ final class EngineRequester
         {
             numbers[i] = Integer.parseInt(greeting[3 + i]);
         }
-        side.connect(peer, numbers, pathMtuBytes);
-        final DeviceAddress self = side.port.address();
-        final String[] own = side.describe().split(" ", 3);
-        return "connect " + self.gidHigh() + " " + self.gidLow() + " " + self.serviceLocator() + " " + pathMtuBytes +
-            " " + own[2];
+        side.connect(0, peer, numbers, pathMtuBytes);
+        return side.connectCommand(0, pathMtuBytes);
     }
 
     /** Posts READs, the queue pairs in turn a share each, and waits for all. */

@@ -6,13 +6,13 @@ import io.verbena.rdma.verbs.DeviceAddress;
 /** A device whose memory is read and written. */
 final class EngineResponder implements WireResponder
 {
-    private static final int FIXED_WORDS = 5;
+    private static final int FIXED_WORDS = 6;
 
     private final EngineSide side;
 
-    EngineResponder(final UdpPort port, final int windowPackets)
+    EngineResponder(final UdpPort port, final int windowPackets, final int queuePairs)
     {
-        side = new EngineSide(port, windowPackets);
+        side = new EngineSide(port, windowPackets, queuePairs);
     }
 
     @Override
@@ -27,17 +27,17 @@ final class EngineResponder implements WireResponder
         return side.describe();
     }
 
-    /** Words: connect, GID of the peer, its port, path MTU, its queue pairs. */
+    /** Words: connect, first of the own queue pairs, GID of the peer, its port, path MTU, its queue pairs. */
     @Override
     public void connect(final String[] words)
     {
-        final int[] numbers = new int[EngineSide.QUEUE_PAIRS];
+        final int[] numbers = new int[words.length - FIXED_WORDS];
         for (int i = 0; i < numbers.length; i++)
         {
             numbers[i] = Integer.parseInt(words[FIXED_WORDS + i]);
         }
-        side.connect(
-            new DeviceAddress(Long.parseLong(words[1]), Long.parseLong(words[2]), Long.parseLong(words[3])), numbers,
-            Integer.parseInt(words[4]));
+        side.connect(Integer.parseInt(words[1]),
+            new DeviceAddress(Long.parseLong(words[2]), Long.parseLong(words[3]), Long.parseLong(words[4])), numbers,
+            Integer.parseInt(words[5]));
     }
 }

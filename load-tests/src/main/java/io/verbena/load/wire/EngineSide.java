@@ -20,12 +20,13 @@ import io.verbena.rdma.verbs.QueuePairType;
 import org.agrona.concurrent.CachedNanoClock;
 import org.agrona.concurrent.SystemNanoClock;
 
+import java.util.Arrays;
 import java.util.stream.Collectors;
-import java.util.stream.IntStream;
 
 /** An engine on a UDP port with memory and a few queue pairs, all used by one thread. */
 final class EngineSide
 {
+    /** Queue pairs of the measurements between two. */
     static final int QUEUE_PAIRS = 4;
     static final int REGION_BYTES = 2 << 20;
 
@@ -37,24 +38,25 @@ final class EngineSide
     final UdpPort port;
     final MemoryRegion region;
     final RoceCompletionQueue completions;
-    final RoceQueuePair[] queuePairs = new RoceQueuePair[QUEUE_PAIRS];
+    final RoceQueuePair[] queuePairs;
     /** The engine asks for each packet; once for all that have arrived is enough. */
     private final CachedNanoClock clock = new CachedNanoClock();
     private final RoceEngine engine;
     private final PacketHandler handler;
     private int lastNumber = 16;
 
-    EngineSide(final UdpPort port, final int windowPackets)
+    EngineSide(final UdpPort port, final int windowPackets, final int queuePairCount)
     {
         this.port = port;
+        queuePairs = new RoceQueuePair[queuePairCount];
         final EngineOptions options = new EngineOptions(
             port.address(), windowPackets, EngineOptions.ACK_INTERVAL, RocePacket.MAX_PAYLOAD_BYTES);
         engine = new RoceEngine(options, port, clock, () -> ++lastNumber, EngineDriver.NONE);
         handler = engine::onPacket;
         final RoceProtectionDomain domain = engine.createProtectionDomain();
         region = domain.allocateRegistered(REGION_BYTES, AccessFlags.ALL_REMOTE);
-        completions = engine.createCompletionQueue(QUEUE_PAIRS * DEPTH, null);
-        for (int i = 0; i < QUEUE_PAIRS; i++)
+        completions = engine.createCompletionQueue(queuePairCount * DEPTH, null);
+        for (int i = 0; i < queuePairCount; i++)
         {
             queuePairs[i] = domain.createQueuePair(new QueuePairOptions().type(QueuePairType.RC)
                 .completions(completions, completions)
@@ -65,22 +67,32 @@ final class EngineSide
     /** Memory and queue pairs as words. */
     String describe()
     {
-        return region.address() + " " + region.remoteKey() + " " + IntStream.range(0, QUEUE_PAIRS)
-            .mapToObj(i -> Integer.toString(queuePairs[i].number())).collect(Collectors.joining(" "));
+        return region.address() + " " + region.remoteKey() + " " + Arrays.stream(queuePairs)
+            .map(queuePair -> Integer.toString(queuePair.number())).collect(Collectors.joining(" "));
     }
 
-    void connect(final DeviceAddress peer, final int[] numbers, final int pathMtuBytes)
+    /** Connects queue pairs from {@code first} on with those of a peer. */
+    void connect(final int first, final DeviceAddress peer, final int[] numbers, final int pathMtuBytes)
     {
-        for (int i = 0; i < QUEUE_PAIRS; i++)
+        for (int i = 0; i < numbers.length; i++)
         {
-            queuePairs[i].modify(new QueuePairAttributes().state(QueuePairState.INIT).pkeyIndex(0).port(1)
+            final RoceQueuePair queuePair = queuePairs[first + i];
+            queuePair.modify(new QueuePairAttributes().state(QueuePairState.INIT).pkeyIndex(0).port(1)
                 .accessFlags(AccessFlags.ALL_REMOTE));
-            queuePairs[i].modify(new QueuePairAttributes().state(QueuePairState.RTR).destination(peer)
+            queuePair.modify(new QueuePairAttributes().state(QueuePairState.RTR).destination(peer)
                 .pathMtuBytes(pathMtuBytes).destinationNumber(numbers[i]).rqPsn(0)
                 .maxDestinationReadAtomic(READS).minRnrTimer(1));
-            queuePairs[i].modify(new QueuePairAttributes().state(QueuePairState.RTS).sqPsn(0)
+            queuePair.modify(new QueuePairAttributes().state(QueuePairState.RTS).sqPsn(0)
                 .timeout(TIMEOUT).retryCount(7).rnrRetry(7).maxReadAtomic(READS));
         }
+    }
+
+    /** The command that connects a responder's queue pairs from {@code first} on with these. */
+    String connectCommand(final int first, final int pathMtuBytes)
+    {
+        final DeviceAddress self = port.address();
+        return "connect " + first + " " + self.gidHigh() + " " + self.gidLow() + " " + self.serviceLocator() + " " +
+            pathMtuBytes + " " + describe().split(" ", 3)[2];
     }
 
     /** Receives, answers, sends; returns whether there was something. */

@@ -31,13 +31,17 @@ final class ResponderProcess implements AutoCloseable
     private final String[] greeting;
 
     /** Starts one; the processors are those that the benchmark may use. */
-    ResponderProcess(final WireLink link, final String kind, final WireOptions options, final String processors)
-        throws IOException
+    ResponderProcess(
+        final WireLink link,
+        final String kind,
+        final int queuePairs,
+        final WireOptions options,
+        final String processors) throws IOException
     {
         final List<String> command = new ArrayList<>(link.farPrefix());
         command.addAll(WirePlaces.far(processors));
         command.addAll(WireBenchmark.java(WireResponderMain.class));
-        command.addAll(List.of(kind, Integer.toString(options.windowPackets())));
+        command.addAll(List.of(kind, Integer.toString(options.windowPackets()), Integer.toString(queuePairs)));
         process = new ProcessBuilder(command).redirectErrorStream(true).start();
         lines = process.inputReader(StandardCharsets.UTF_8);
         commands = process.outputWriter(StandardCharsets.UTF_8);

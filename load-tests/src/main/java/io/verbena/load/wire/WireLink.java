@@ -34,6 +34,18 @@ final class WireLink implements AutoCloseable
         run(setUp("near", NEAR_ADDRESS, mtuBytes));
     }
 
+    /**
+     * Lets what leaves here pass no faster than a rate, through a queue; undone with the link.
+     *
+     * @param mbitPerS   rate, headers of Ethernet included.
+     * @param queueBytes length of the queue.
+     * @throws IOException with what {@code tc} said.
+     */
+    void limitRate(final int mbitPerS, final int queueBytes) throws IOException
+    {
+        run("tc qdisc replace dev near root tbf rate " + mbitPerS + "mbit burst 16kb limit " + queueBytes);
+    }
+
     /** The words before a command that is to run at the other end. */
     List<String> farPrefix()
     {

@@ -1,6 +1,7 @@
 package io.verbena.load.wire;
 
 import io.verbena.load.LoadException;
+import io.verbena.rdma.roce.engine.EngineOptions;
 
 /**
  * How the wire is measured.
@@ -15,7 +16,7 @@ public record WireOptions(int mtuBytes, int windowPackets, int rounds, int round
     /** MTU of Ethernet. */
     public static final int MTU_BYTES = 1_500;
     /** Window of a queue pair, that of the provider {@code roce}. */
-    public static final int WINDOW_PACKETS = 64;
+    public static final int WINDOW_PACKETS = EngineOptions.WINDOW_PACKETS;
     /** Rounds unless said otherwise. */
     public static final int ROUNDS = 7;
     /** Milliseconds of a round unless said otherwise. */

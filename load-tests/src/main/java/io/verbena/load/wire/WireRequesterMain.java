@@ -66,19 +66,21 @@ final class WireRequesterMain
             Integer.parseInt(args[2]), Integer.parseInt(args[3]));
         final String processors = args[4];
         try (WireLink link = new WireLink(options.mtuBytes());
-            ResponderProcess echoProcess = new ResponderProcess(link, "echo", options, processors);
-            ResponderProcess engineProcess = new ResponderProcess(link, "engine", options, processors))
+            ResponderProcess echoProcess = new ResponderProcess(link, "echo", 0, options, processors);
+            ResponderProcess engineProcess =
+                new ResponderProcess(link, "engine", EngineSide.QUEUE_PAIRS, options, processors))
         {
             new WireRequesterMain(options, echoProcess, engineProcess).run();
+            SharedLink.measure(link, options, processors);
         }
     }
 
-    private static UdpPort open() throws IOException
+    static UdpPort open() throws IOException
     {
         return UdpPort.open(new UdpPortOptions(InetAddress.getByName(WireLink.NEAR_ADDRESS), 0));
     }
 
-    private static DeviceAddress address(final ResponderProcess process) throws IOException
+    static DeviceAddress address(final ResponderProcess process) throws IOException
     {
         final byte[] address = InetAddress.getByName(WireLink.FAR_ADDRESS).getAddress();
         final ByteBuffer words = ByteBuffer.wrap(address);
@@ -198,7 +200,7 @@ final class WireRequesterMain
         return sorted[sorted.length / 2];
     }
 
-    private static void print(final WireFigure figure)
+    static void print(final WireFigure figure)
     {
         System.out.println(figure.line());
     }

@@ -151,8 +151,7 @@ public final class RawMemory
             // One side is aligned: there the access is a single one, the other side is private to the requester.
             for (int i = headBytes; i < headBytes + wordBytes; i += Long.BYTES)
             {
-                ALL.set(
-                    ValueLayout.JAVA_LONG_UNALIGNED, target + i, ALL.get(ValueLayout.JAVA_LONG_UNALIGNED, source + i));
+                UnsafeApi.putLong(target + i, UnsafeApi.getLong(source + i));
             }
         }
 
@@ -164,7 +163,7 @@ public final class RawMemory
     {
         for (int i = 0; i < lengthBytes; i++)
         {
-            ALL.set(ValueLayout.JAVA_BYTE, target + i, ALL.get(ValueLayout.JAVA_BYTE, source + i));
+            UnsafeApi.putByte(target + i, UnsafeApi.getByte(source + i));
         }
     }
 }

@@ -6,11 +6,16 @@ import io.verbena.rdma.roce.wire.PacketSequence;
  * How much a requester may have in flight, and how fast it sends. It begins with few packets, doubles each round trip
  * until something is lost, then grows slowly; a loss takes a part away once for each window, a congestion notification
  * a smaller one, as DCQCN weighs them. Responses of READs count as packets in flight, so the requester paces the
- * responders that it reads from. Once there was congestion, packets leave evenly over the round trip; a window of less
- * than one packet is a pause between packets.
+ * responders that it reads from. Answers space what follows, so that packets leave in runs; they leave evenly over
+ * the round trip only where answers do not: the first window after a loss, when nothing is in flight any more, and
+ * windows of a few packets. A window of less than one packet is a pause between packets (as in Swift, section 3.5,
+ * Kumar et al., SIGCOMM 2020).
  *
- * <p>Measures one packet a round trip, never one that was sent twice. Times are in nanoseconds. Used by the engine's
- * thread.
+ * <p>A late answer is no loss: on a busy host who answers may be kept from its processor for milliseconds. It is asked
+ * for with single packets, whose answers say what was lost, if anything was (as tail loss probes, RFC 8985, section 7).
+ *
+ * <p>Measures one packet a round trip, never one that was sent twice, unless there is nothing else to go by. Times are
+ * in nanoseconds. Used by the engine's thread.
  */
 final class CongestionWindow
 {
@@ -26,10 +31,12 @@ final class CongestionWindow
     private static final double MARK_WEIGHT = 1.0 / 16;
     /** Packets that may leave at once though they are paced. */
     private static final int BURST_PACKETS = 2;
+    /** A smaller window is paced: too few answers come to space what follows. */
+    private static final int PACED_PACKETS = 8;
     private static final long MIN_PROBE_NS = 100_000;
     /** As long as no round trip was measured. */
     private static final long FIRST_PROBE_NS = 4_000_000;
-    private static final int MAX_PROBE_BACKOFF = 3;
+    private static final int MAX_PROBE_BACKOFF = 5;
     private static final long UNKNOWN = 0;
 
     private final int maxPackets;
@@ -40,6 +47,7 @@ final class CongestionWindow
     private boolean isCut;
     private boolean isMarked;
     private boolean isLimited;
+    private int limitedEnd;
     private boolean isTiming;
     private int timedEnd;
     private long timedNs;
@@ -49,6 +57,7 @@ final class CongestionWindow
     private long nextSendNs;
     private long recoveredNs;
     private int probeBackoff;
+    private boolean isLastProbed;
 
     /** @param maxPackets the window never grows beyond, 1 or more. */
     CongestionWindow(final int maxPackets)
@@ -73,6 +82,7 @@ final class CongestionWindow
         nextSendNs = 0;
         recoveredNs = Long.MIN_VALUE / 2;
         probeBackoff = 0;
+        isLastProbed = false;
     }
 
     /** Packets that may be in flight now, 1 or more. */
@@ -81,10 +91,15 @@ final class CongestionWindow
         return Math.max(1, (int)window);
     }
 
-    /** The window kept something from being sent: only then it may grow. */
-    void onLimited()
+    /**
+     * The window kept something from being sent: it may grow until what was sent is answered.
+     *
+     * @param sentEnd PSN after all that was sent.
+     */
+    void onLimited(final int sentEnd)
     {
         isLimited = true;
+        limitedEnd = sentEnd;
     }
 
     /** When the next packet may leave; 0 for at once. */
@@ -102,7 +117,7 @@ final class CongestionWindow
      */
     void onSent(final int end, final boolean isNew, final long nowNs)
     {
-        if (isNew && !isTiming)
+        if ((isNew || smoothedNs == UNKNOWN) && !isTiming)
         {
             isTiming = true;
             timedEnd = end;
@@ -113,7 +128,13 @@ final class CongestionWindow
     /** Whether {@link #onSent} or {@link #pace} has something to do: the time is asked for only then. */
     boolean needsTime()
     {
-        return !isTiming || threshold < maxPackets;
+        return !isTiming || isPaced();
+    }
+
+    /** Answers do not space what follows. */
+    private boolean isPaced()
+    {
+        return (isCut || window < PACED_PACKETS) && threshold < maxPackets && smoothedNs != UNKNOWN;
     }
 
     /**
@@ -124,7 +145,7 @@ final class CongestionWindow
      */
     void pace(final int count, final long nowNs)
     {
-        if (threshold < maxPackets && smoothedNs != UNKNOWN)
+        if (isPaced())
         {
             final double spacingNs = smoothedNs / window;
             final int burst = window < 1 ? 0 : BURST_PACKETS;
@@ -147,10 +168,11 @@ final class CongestionWindow
      */
     void onProgress(final int from, final int to, final long nowNs)
     {
-        probeBackoff = 0;
+        isLastProbed = false;
         if (isTiming && PacketSequence.distance(to, timedEnd) >= 0)
         {
             isTiming = false;
+            probeBackoff = 0;
             measure(Math.max(1, nowNs - timedNs));
             endRound();
         }
@@ -163,7 +185,8 @@ final class CongestionWindow
             final int count = PacketSequence.distance(to, from);
             window += window < threshold ? count : GROWTH_PACKETS * count / Math.max(1, window);
             window = Math.min(window, maxPackets);
-            isLimited = false;
+            threshold = window == maxPackets ? maxPackets : threshold;
+            isLimited = PacketSequence.distance(to, limitedEnd) < 0;
         }
     }
 
@@ -199,7 +222,11 @@ final class CongestionWindow
      */
     void onLoss(final int unacked, final int sentEnd)
     {
-        if (!isCut || PacketSequence.distance(unacked, cutEnd) >= 0)
+        if (smoothedNs == UNKNOWN)
+        {
+            restart(sentEnd);
+        }
+        else if (!isCut || PacketSequence.distance(unacked, cutEnd) >= 0)
         {
             cut(LOSS_FACTOR, sentEnd);
         }
@@ -241,8 +268,8 @@ final class CongestionWindow
     }
 
     /**
-     * Until when to wait for an answer before what was not answered is sent once more; that counts as no retry. The
-     * wait doubles each time until there is an answer.
+     * Until when to wait for an answer before one packet asks for it; that counts as no retry. The wait doubles each
+     * time.
      *
      * @param nowNs time.
      * @return time.
@@ -254,14 +281,32 @@ final class CongestionWindow
         return nowNs + (waitNs << probeBackoff);
     }
 
-    /** No answer has come in time: one packet asks how things stand, and the window opens quickly if they are well. */
-    void onProbe(final int sentEnd)
+    /**
+     * An answer is late, which says nothing of the way: who answers may be kept from its processor. What is timed says
+     * nothing any more, and the wait stays doubled until something else was timed: it may be too short for good.
+     *
+     * @return whether to ask with the last packet that was sent, else with the first.
+     */
+    boolean onProbe()
     {
+        isTiming = false;
         probeBackoff = Math.min(MAX_PROBE_BACKOFF, probeBackoff + 1);
+        isLastProbed = !isLastProbed;
+        return isLastProbed;
+    }
+
+    /** All that was sent is lost: a window of one packet opens quickly if the way is well. */
+    void onTimeout(final int sentEnd)
+    {
+        restart(sentEnd);
+        probeBackoff = Math.min(MAX_PROBE_BACKOFF, probeBackoff + 1);
+    }
+
+    private void restart(final int sentEnd)
+    {
         if (window > 1)
         {
             cut(LOSS_FACTOR, sentEnd);
-            threshold = window;
             window = 1;
         }
         isCut = false;

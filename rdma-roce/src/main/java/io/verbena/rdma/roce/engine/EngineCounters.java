@@ -29,7 +29,7 @@ public final class EngineCounters
     public long resent;
     /** Times that no answer came. */
     public long timeouts;
-    /** Times that an answer took longer than usual, so that what was sent was sent once more. */
+    /** Times that an answer took longer than usual, so that one packet asked for it. */
     public long probes;
     /** Congestion notifications sent for packets that arrived marked. */
     public long notificationsSent;

@@ -18,7 +18,7 @@ import io.verbena.rdma.verbs.RdmaException;
 public record EngineOptions(DeviceAddress address, int windowPackets, int ackInterval, int datagramBytes)
 {
     /** Packets in flight unless said otherwise. */
-    public static final int WINDOW_PACKETS = 64;
+    public static final int WINDOW_PACKETS = 256;
     /** Packets between requests for acknowledgements unless said otherwise. */
     public static final int ACK_INTERVAL = 16;
 

@@ -4,7 +4,6 @@ import io.verbena.rdma.roce.wire.AethDescriptor;
 import io.verbena.rdma.roce.wire.AtomicAckEthDescriptor;
 import io.verbena.rdma.roce.wire.BthDescriptor;
 import io.verbena.rdma.roce.wire.PacketSequence;
-import io.verbena.rdma.roce.wire.RethDescriptor;
 import io.verbena.rdma.roce.wire.RoceOpcode;
 import io.verbena.rdma.roce.wire.RocePacket;
 import io.verbena.rdma.spi.RawMemory;
@@ -30,6 +29,7 @@ final class ReliableSender extends SendSide
     private static final int LOCAL = 0;
 
     private final SentRequests requests;
+    private final RequestPackets packets;
     private final int ackInterval;
     private final ReadWindow reads = new ReadWindow(EngineOptions.MAX_READ_ATOMIC);
     private final RequesterTimers timers;
@@ -54,6 +54,7 @@ final class ReliableSender extends SendSide
     {
         super(queuePair);
         requests = new SentRequests(maxRequests);
+        packets = new RequestPackets(queuePair);
         timers = new RequesterTimers(queuePair);
         retries = timers.retries;
         congestion = timers.congestion;
@@ -179,7 +180,7 @@ final class ReliableSender extends SendSide
         final boolean mustWait = room < wanted && isAnswerDue || timers.isPaced();
         if (mustWait)
         {
-            congestion.onLimited();
+            congestion.onLimited(sentEnd);
         }
         return mustWait;
     }
@@ -216,18 +217,16 @@ final class ReliableSender extends SendSide
     {
         final int count = reads.isRepeating() ? PacketSequence.distance(reads.repeatedEnd(), sequence) :
             Math.min(requests.count(cursorPosition) - cursorPacket, room);
-        final int offset = cursorPacket * mtu;
-        final int lengthBytes = Math.min(request.lengthBytes - offset, count * mtu);
-        RethDescriptor.encode(packet.buffer(), BthDescriptor.LENGTH_BYTES,
-            request.remoteAddress + offset, request.remoteKey, lengthBytes);
-        send(packet, RoceOpcode.READ_REQUEST, 0, false, true, sequence);
+        onAnswerRequested(sequence);
+        packets.read(packet, request, cursorPacket, count, sequence);
         reads.send(PacketSequence.add(sequence, count));
         return count;
     }
 
     private int sendAtomic(final RocePacket packet, final WorkRequest request, final int sequence)
     {
-        send(packet, MessageOpcodes.putAtomic(packet, request), 0, false, true, sequence);
+        onAnswerRequested(sequence);
+        packets.atomic(packet, request, sequence);
         reads.send(PacketSequence.add(sequence, 1));
         return 1;
     }
@@ -235,48 +234,55 @@ final class ReliableSender extends SendSide
     private int sendPayload(
         final RocePacket packet, final WorkRequest request, final int sequence, final int room)
     {
-        final boolean isLast = cursorPacket + 1 == requests.count(cursorPosition);
-        final int opcode = MessageOpcodes.of(request, cursorPacket == 0, isLast);
-        final int offset = cursorPacket * mtu;
-        final int lengthBytes = Math.min(request.lengthBytes - offset, mtu);
-        if (lengthBytes > 0)
+        final long source = payload(request, cursorPacket, mtu);
+        if (source == RemoteAccess.REFUSED)
         {
-            final long source = source(request, offset, lengthBytes);
-            if (source == RemoteAccess.REFUSED)
-            {
-                failAt(cursorPosition, WorkCompletionStatus.LOC_PROT_ERR);
-                return LOCAL;
-            }
-            PacketWriter.putPayload(packet, opcode, source, lengthBytes);
+            failAt(cursorPosition, WorkCompletionStatus.LOC_PROT_ERR);
+            return LOCAL;
         }
-        MessageOpcodes.putHeaders(packet, opcode, request);
+        final boolean isLast = cursorPacket + 1 == requests.count(cursorPosition);
         final boolean endsRow = isLast && ((request.flags & SendFlags.SIGNALED) != 0 ||
             cursorPosition + 1 == queuePair.sendEnd() || queuePair.state() != QueuePairState.RTS ||
             failedStatus != WorkCompletionStatus.SUCCESS);
         final boolean isAckRequested = endsRow || room <= 1 ||
             ++sinceAckRequest >= Math.min(ackInterval, (congestion.packets() + 1) / 2) ||
             PacketSequence.add(sequence, 1) == sentEnd;
-        send(packet, opcode, lengthBytes, isLast && (request.flags & SendFlags.SOLICITED) != 0, isAckRequested,
-            sequence);
-        return 1;
-    }
-
-    private void send(
-        final RocePacket packet,
-        final int opcode,
-        final int payloadBytes,
-        final boolean isSolicited,
-        final boolean isAckRequested,
-        final int sequence)
-    {
         isAnswerDue = isAckRequested;
         if (isAckRequested)
         {
-            sinceAckRequest = 0;
-            ackRequestedEnd = PacketSequence.add(sequence, 1);
+            onAnswerRequested(sequence);
         }
-        writer.send(packet, queuePair.outboundPath(), RoceOpcode.RC | opcode, payloadBytes,
-            queuePair.destinationNumber(), isSolicited, isAckRequested, sequence);
+        packets.payload(packet, request, source, cursorPacket, isLast, isAckRequested, sequence);
+        return 1;
+    }
+
+    private void onAnswerRequested(final int sequence)
+    {
+        isAnswerDue = true;
+        sinceAckRequest = 0;
+        ackRequestedEnd = PacketSequence.add(sequence, 1);
+    }
+
+    /**
+     * Sends one packet once more without going back: the answer tells what is missing, if anything is. The last one
+     * brings a refusal when one before it was lost; a responder that has refused once and keeps silent takes the first.
+     */
+    private void sendProbe(final boolean isLast)
+    {
+        final int cursor = cursorPosition == assignedPosition ? nextSequence :
+            PacketSequence.add(requests.first(cursorPosition), cursorPacket);
+        final int sequence = isLast && cursor != unacked ? PacketSequence.add(cursor, -1) : unacked;
+        final long position = requests.find(sequence, completedPosition, assignedPosition);
+        final WorkRequest request = queuePair.sendRequest(position);
+        final int index = PacketSequence.distance(sequence, requests.first(position));
+        final long source = request.isReadOrAtomic() ? 1 : payload(request, index, mtu);
+        final RocePacket packet = source == RemoteAccess.REFUSED ? null : writer.claim();
+        if (packet != null)
+        {
+            queuePair.engine().counters().resent++;
+            packets.probe(packet, request, source, index, requests.count(position), sequence);
+            timers.onSent(PacketSequence.add(sequence, 1), 0, false);
+        }
     }
 
     private void noteSent(final int sequence, final int count)
@@ -572,23 +578,17 @@ final class ReliableSender extends SendSide
                 fail(WorkCompletionStatus.RETRY_EXC_ERR);
                 return;
             }
-            repeat(true, nowNs);
+            timers.repeat(nowNs, sentEnd);
+            isRecovering = false;
+            goBack();
         }
         else if (sentEnd != unacked && timers.isLate(nowNs))
         {
             queuePair.engine().counters().probes++;
-            repeat(false, nowNs);
+            sendProbe(timers.onProbe(nowNs));
         }
         timers.update();
         queuePair.wake();
-    }
-
-    /** No answer has come for long: what was sent is sent once more. */
-    private void repeat(final boolean isRetry, final long nowNs)
-    {
-        timers.repeat(isRetry, nowNs, sentEnd);
-        isRecovering = false;
-        goBack();
     }
 
     @Override

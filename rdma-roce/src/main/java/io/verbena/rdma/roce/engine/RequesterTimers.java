@@ -85,15 +85,20 @@ final class RequesterTimers
         return retries.isArmed() && !retries.isWaiting() && nowNs >= probeNs;
     }
 
-    /** What was sent is sent once more; a retry counts and waits longer than before. */
-    void repeat(final boolean isRetry, final long nowNs, final int sentEnd)
+    /** What was sent is sent once more; the retry counts, and waits longer than before. */
+    void repeat(final long nowNs, final int sentEnd)
     {
-        if (isRetry)
-        {
-            retries.repeat(nowNs, MAX_BACKOFF);
-        }
-        congestion.onProbe(sentEnd);
+        retries.repeat(nowNs, MAX_BACKOFF);
+        congestion.onTimeout(sentEnd);
         probeNs = congestion.probeNs(nowNs);
+    }
+
+    /** A late answer is asked for, which counts as no retry; returns whether with the last packet, else the first. */
+    boolean onProbe(final long nowNs)
+    {
+        final boolean isLast = congestion.onProbe();
+        probeNs = congestion.probeNs(nowNs);
+        return isLast;
     }
 
     /** Sets the queue pair's deadline anew. */

@@ -1,6 +1,9 @@
 package io.verbena.rdma.roce.engine;
 
+import io.verbena.rdma.roce.wire.BthDescriptor;
 import io.verbena.rdma.roce.wire.PacketSequence;
+import io.verbena.rdma.roce.wire.RethDescriptor;
+import io.verbena.rdma.roce.wire.RoceOpcode;
 import io.verbena.rdma.roce.wire.RocePacket;
 import io.verbena.rdma.spi.BoundWindow;
 import io.verbena.rdma.spi.RegisteredRegion;
@@ -160,6 +163,20 @@ abstract class SendSide
             request.localAddress + offset, lengthBytes);
     }
 
+    /**
+     * Resolves the payload of a packet.
+     *
+     * @param request begun.
+     * @param index   which of its packets.
+     * @param mtu     path MTU.
+     * @return as {@link #source}; of a request without payload any that is not refused.
+     */
+    final long payload(final WorkRequest request, final int index, final int mtu)
+    {
+        final int offset = index * mtu;
+        return request.lengthBytes == 0 ? 1 : source(request, offset, Math.min(request.lengthBytes - offset, mtu));
+    }
+
     private int bind(final WorkRequest request)
     {
         final RemoteAccess memory = queuePair.engine().memory();
@@ -222,6 +239,96 @@ abstract class SendSide
                 position++;
             }
             return position;
+        }
+    }
+
+    /** Fills and sends the packets of an RC queue pair's requests. Used by the engine's thread. */
+    static final class RequestPackets
+    {
+        private final QueuePairPort queuePair;
+        private final PacketWriter writer;
+
+        RequestPackets(final QueuePairPort queuePair)
+        {
+            this.queuePair = queuePair;
+            writer = queuePair.engine().writer();
+        }
+
+        /** Asks for {@code count} response packets of a READ from its packet {@code index} on. */
+        void read(
+            final RocePacket packet, final WorkRequest request, final int index, final int count, final int sequence)
+        {
+            final int mtu = queuePair.mtu();
+            final int offset = index * mtu;
+            RethDescriptor.encode(packet.buffer(), BthDescriptor.LENGTH_BYTES, request.remoteAddress + offset,
+                request.remoteKey, (int)Math.min((long)request.lengthBytes - offset, (long)count * mtu));
+            send(packet, RoceOpcode.READ_REQUEST, 0, false, true, sequence);
+        }
+
+        void atomic(final RocePacket packet, final WorkRequest request, final int sequence)
+        {
+            send(packet, MessageOpcodes.putAtomic(packet, request), 0, false, true, sequence);
+        }
+
+        /**
+         * Sends a packet of a SEND or WRITE.
+         *
+         * @param packet         claimed.
+         * @param request        it belongs to.
+         * @param source         its payload, mapped; any where there is none.
+         * @param index          which packet of the request it is.
+         * @param isLast         whether it is the last.
+         * @param isAckRequested whether to ask for an acknowledgement.
+         * @param sequence       its PSN.
+         */
+        void payload(
+            final RocePacket packet,
+            final WorkRequest request,
+            final long source,
+            final int index,
+            final boolean isLast,
+            final boolean isAckRequested,
+            final int sequence)
+        {
+            final int mtu = queuePair.mtu();
+            final int opcode = MessageOpcodes.of(request, index == 0, isLast);
+            final int lengthBytes = Math.min(request.lengthBytes - index * mtu, mtu);
+            if (lengthBytes > 0)
+            {
+                PacketWriter.putPayload(packet, opcode, source, lengthBytes);
+            }
+            MessageOpcodes.putHeaders(packet, opcode, request);
+            send(packet, opcode, lengthBytes, isLast && (request.flags & SendFlags.SOLICITED) != 0, isAckRequested,
+                sequence);
+        }
+
+        /** Sends the packet {@code index} of so many alone, and asks for an answer. */
+        void probe(
+            final RocePacket packet,
+            final WorkRequest request,
+            final long source,
+            final int index,
+            final int count,
+            final int sequence)
+        {
+            switch (request.operation)
+            {
+                case WorkRequest.READ -> read(packet, request, index, 1, sequence);
+                case WorkRequest.COMPARE_SWAP, WorkRequest.FETCH_ADD -> atomic(packet, request, sequence);
+                default -> payload(packet, request, source, index, index + 1 == count, true, sequence);
+            }
+        }
+
+        private void send(
+            final RocePacket packet,
+            final int opcode,
+            final int payloadBytes,
+            final boolean isSolicited,
+            final boolean isAckRequested,
+            final int sequence)
+        {
+            writer.send(packet, queuePair.outboundPath(), RoceOpcode.RC | opcode, payloadBytes,
+                queuePair.destinationNumber(), isSolicited, isAckRequested, sequence);
         }
     }
 }

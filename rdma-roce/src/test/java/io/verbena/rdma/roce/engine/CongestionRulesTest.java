@@ -23,7 +23,7 @@ class CongestionRulesTest
     {
         final int count = window.packets();
         window.onSent(sequence + 1, true, nowNs);
-        window.onLimited();
+        window.onLimited(sequence + count);
         nowNs += ROUND_NS;
         window.onProgress(sequence, sequence + count, nowNs);
         sequence += count;
@@ -50,14 +50,15 @@ class CongestionRulesTest
     @Test
     void shouldCutOnceForEachWindow()
     {
-        window.onLoss(0, 16);
-        window.onLoss(4, 16);
-        window.onProgress(0, 15, 1);
-        window.onLoss(15, 16);
-        assertThat(window.packets()).isEqualTo(12);
-        window.onProgress(15, 16, 2);
-        window.onLoss(16, 20);
-        assertThat(window.packets()).isEqualTo(9);
+        round();
+        window.onLoss(16, 32);
+        window.onLoss(20, 32);
+        window.onProgress(16, 31, nowNs);
+        window.onLoss(31, 32);
+        assertThat(window.packets()).isEqualTo(24);
+        window.onProgress(31, 32, nowNs);
+        window.onLoss(32, 40);
+        assertThat(window.packets()).isEqualTo(18);
     }
 
     @Test
@@ -68,19 +69,97 @@ class CongestionRulesTest
     }
 
     @Test
-    void shouldPaceOnlyAfterCongestion()
+    void shouldGrowUntilEverythingIsAnsweredThatFilledIt()
     {
-        round();
-        window.pace(1, nowNs);
-        assertThat(window.sendNs()).isZero();
-        window.onLoss(sequence, sequence);
-        assertThat(window.packets()).isEqualTo(24);
+        window.onLimited(32);
+        window.onProgress(0, 8, 1);
+        window.onProgress(8, 32, 2);
+        assertThat(window.packets()).isEqualTo(48);
+        window.onProgress(32, 40, 3);
+        assertThat(window.packets()).isEqualTo(48);
+    }
+
+    /** Nanoseconds by which ten packets put the next one off. */
+    private long pacedNs()
+    {
         for (int i = 0; i < 10; i++)
         {
             window.pace(1, nowNs);
         }
+        return window.sendNs() == 0 ? 0 : window.sendNs() - nowNs;
+    }
+
+    @Test
+    void shouldPaceWhatIsSentForTheFirstTimeAfterALoss()
+    {
+        round();
+        assertThat(pacedNs()).isZero();
+        assertThat(window.needsTime()).isTrue();
+        window.onSent(sequence + 1, true, nowNs);
+        assertThat(window.needsTime()).isFalse();
+        window.onLoss(sequence, sequence + 30);
+        assertThat(window.packets()).isEqualTo(24);
+        assertThat(window.needsTime()).isTrue();
         // Two may leave at once; 10 us by 24 packets between the others.
-        assertThat(window.sendNs() - nowNs).isBetween(8 * 10_000L / 24 - 12, 8 * 10_000L / 24);
+        assertThat(pacedNs()).isBetween(8 * ROUND_NS / 24 - 12, 8 * ROUND_NS / 24);
+        window.onProgress(sequence, sequence + 29, nowNs);
+        assertThat(window.needsTime()).isTrue();
+        window.onSent(sequence + 30, true, nowNs);
+        window.onProgress(sequence + 29, sequence + 30, nowNs);
+        window.onSent(sequence + 31, true, nowNs);
+        assertThat(window.needsTime()).isFalse();
+    }
+
+    @Test
+    void shouldPaceASmallWindowUntilItHasGrown()
+    {
+        round();
+        lose(5);
+        assertThat(window.packets()).isEqualTo(7);
+        assertThat(pacedNs()).isPositive();
+        final CongestionWindow small = new CongestionWindow(4);
+        small.onSent(4, true, 0);
+        small.onProgress(0, 4, ROUND_NS);
+        small.pace(4, nowNs);
+        // That is all that it may be: nothing was lost.
+        assertThat(small.sendNs()).isZero();
+        small.onLoss(4, 8);
+        small.onLimited(1_000);
+        small.onProgress(4, 8, ROUND_NS);
+        small.onProgress(8, 100, ROUND_NS);
+        small.pace(4, nowNs);
+        assertThat(small.sendNs()).isZero();
+    }
+
+    /** A window smaller than a packet is a pause, without anything that leaves at once. */
+    @Test
+    void shouldPauseBetweenPacketsWhenEvenOneIsTooMany()
+    {
+        round();
+        lose(40);
+        assertThat(window.packets()).isEqualTo(1);
+        window.pace(1, nowNs);
+        assertThat(window.sendNs() - nowNs).isEqualTo(4 * ROUND_NS);
+    }
+
+    private void lose(final int times)
+    {
+        for (int i = 0; i < times; i++)
+        {
+            window.onLoss(sequence, sequence);
+            window.onProgress(sequence, sequence, nowNs);
+        }
+    }
+
+    /** Nothing is known to pace by: the window opens from one packet on. */
+    @Test
+    void shouldBeginAnewAfterALossBeforeAnythingWasMeasured()
+    {
+        window.onLoss(0, 16);
+        assertThat(window.packets()).isEqualTo(1);
+        window.onLimited(16);
+        window.onProgress(0, 1, 1);
+        assertThat(window.packets()).isEqualTo(2);
     }
 
     @Test
@@ -101,17 +180,48 @@ class CongestionRulesTest
     }
 
     @Test
-    void shouldAskWithOnePacketWhenAnswersAreLate()
+    void shouldWaitLongerForLateAnswersUntilSomethingWasMeasured()
     {
         assertThat(window.probeNs(0)).isEqualTo(4_000_000);
         round();
-        assertThat(window.probeNs(0)).isEqualTo(100_000);
-        window.onProbe(sequence);
-        assertThat(window.packets()).isEqualTo(1);
-        assertThat(window.probeNs(0)).isEqualTo(200_000);
+        assertThat(window.probeNs(7)).isEqualTo(100_007);
+        window.onSent(sequence + 1, true, nowNs);
+        assertThat(window.onProbe()).isTrue();
+        assertThat(window.onProbe()).isFalse();
+        assertThat(window.onProbe()).isTrue();
+        assertThat(window.packets()).isEqualTo(32);
+        assertThat(window.probeNs(0)).isEqualTo(800_000);
+        // The answer to which of the packets that were sent?
+        window.onProgress(sequence, sequence + 1, nowNs);
+        assertThat(window.probeNs(0)).isEqualTo(800_000);
+        assertThat(window.onProbe()).isTrue();
+        for (int i = 0; i < 10; i++)
+        {
+            window.onProbe();
+        }
+        assertThat(window.probeNs(0)).isEqualTo(3_200_000);
         round();
-        assertThat(window.packets()).isEqualTo(2);
         assertThat(window.probeNs(0)).isEqualTo(100_000);
+    }
+
+    @Test
+    void shouldBeginAnewWithOnePacketAfterATimeout()
+    {
+        round();
+        window.onTimeout(sequence);
+        assertThat(window.packets()).isEqualTo(1);
+        round();
+        round();
+        round();
+        assertThat(window.packets()).isEqualTo(8);
+        window.onTimeout(sequence);
+        window.onTimeout(sequence);
+        // Up to three quarters, twice.
+        for (int i = 0; i < 6; i++)
+        {
+            round();
+        }
+        assertThat(window.packets()).isBetween(6, 8);
     }
 
     @Test
@@ -121,6 +231,21 @@ class CongestionRulesTest
         window.onResent();
         window.onProgress(0, 1, 77);
         assertThat(window.probeNs(0)).isEqualTo(4_000_000);
+        round();
+        window.onSent(sequence + 1, false, nowNs);
+        window.onProgress(sequence, sequence + 1, nowNs + 90_000_000);
+        assertThat(window.probeNs(0)).isEqualTo(100_000);
+    }
+
+    /** Better a guess than none: the wait would be for milliseconds each time. */
+    @Test
+    void shouldMeasureWhatWasSentTwiceAsLongAsNothingWasMeasured()
+    {
+        window.onSent(1, true, 0);
+        window.onProbe();
+        window.onSent(1, false, 4_000_000);
+        window.onProgress(0, 1, 4_100_000);
+        assertThat(window.probeNs(0)).isEqualTo(300_000);
     }
 
     /** Marked requests are answered by a notification that looks as an RNIC's, one in an interval. */
