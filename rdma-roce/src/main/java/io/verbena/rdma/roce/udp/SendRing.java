@@ -38,6 +38,9 @@ final class SendRing
     private long singleEnd;
     private long head;
     private long tail;
+    /** Bytes of the packets that were taken since the last flush. */
+    private int takenBytes;
+    private int lastBytes;
 
     SendRing(
         final SocketCalls calls,
@@ -77,14 +80,16 @@ final class SendRing
     void send()
     {
         final int index = (int)tail & mask;
-        vectors.putLong(index * VECTOR_BYTES + Long.BYTES, packets[index].lengthBytes());
+        lastBytes = packets[index].lengthBytes();
+        vectors.putLong(index * VECTOR_BYTES + Long.BYTES, lastBytes);
+        takenBytes += lastBytes;
         tail++;
     }
 
     /** Whether a whole run waits: the receiver may as well begin with it. */
     boolean hasWholeRun()
     {
-        return tail - head >= MAX_RUN_PACKETS;
+        return tail - head >= MAX_RUN_PACKETS || takenBytes + lastBytes > MAX_RUN_BYTES;
     }
 
     boolean isEmpty()
@@ -100,6 +105,7 @@ final class SendRing
     /** Hands to the kernel what it takes now. */
     void flush(final int descriptor)
     {
+        takenBytes = 0;
         int attempts = 0;
         while (head < tail)
         {

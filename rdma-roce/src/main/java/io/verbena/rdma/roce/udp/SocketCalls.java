@@ -14,10 +14,11 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 /**
  * The system calls for sockets, through the C library. Each returns its result, or the error number, negative. Memory
- * is given by address; the caller keeps it. An object is used by one thread at a time; allocates nothing once made.
+ * is given by address; the caller keeps it. An object is used by one thread at a time; allocates nothing once made. Not
+ * final, as tests need a kernel that refuses.
  */
 @SuppressWarnings("restricted")
-final class SocketCalls
+class SocketCalls
 {
     private static final MemoryLayout STATE = Linker.Option.captureStateLayout();
     private static final VarHandle ERRNO = STATE.varHandle(MemoryLayout.PathElement.groupElement("errno"));
