@@ -244,6 +244,12 @@ public final class ComputeNodeRole implements Role
     }
 
     @Override
+    public boolean awaitsAnswers()
+    {
+        return node.isBusy();
+    }
+
+    @Override
     public long idleNs()
     {
         return isLeaving ? 0 : node.idleNs();

@@ -34,6 +34,12 @@ public interface Role extends AutoCloseable
     /** @return how long nothing is due by the clock, 0 when that is not known; what arrives comes besides. */
     long idleNs();
 
+    /** @return whether it awaits answers to what it has asked others, which come soon. */
+    default boolean awaitsAnswers()
+    {
+        return false;
+    }
+
     /** @return true once it has become what it is there for, and as long as it is. */
     boolean isReady();
 

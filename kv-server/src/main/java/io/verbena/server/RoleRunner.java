@@ -27,6 +27,8 @@ public final class RoleRunner
     private final Role role;
     private final NanoClock clock;
     private final IdleWindow window;
+    /** Null where a poll costs no system call. */
+    private final AnswerSpin spin;
     private final Thread thread;
     private final boolean busyPolls;
     private final long startedNs;
@@ -40,6 +42,7 @@ public final class RoleRunner
         this.busyPolls = busyPolls;
         clock = role.device().clock();
         window = new IdleWindow(role.device().pollsBySystemCall());
+        spin = role.device().pollsBySystemCall() ? new AnswerSpin() : null;
         startedNs = clock.nanoTime();
         thread = new Thread(this::run, "verbena-" + role.name());
     }
@@ -160,10 +163,10 @@ public final class RoleRunner
     {
         if (work > 0)
         {
-            window.onWork();
+            onWork();
             return;
         }
-        if (busyPolls)
+        if (busyPolls || null != spin && role.awaitsAnswers() && spin.polls(clock.nanoTime()))
         {
             return;
         }
@@ -172,6 +175,15 @@ public final class RoleRunner
             case SPIN -> Thread.onSpinWait();
             case YIELD -> Thread.yield();
             case SLEEP -> sleep();
+        }
+    }
+
+    private void onWork()
+    {
+        window.onWork();
+        if (null != spin)
+        {
+            spin.onWork();
         }
     }
 
