@@ -28,7 +28,7 @@ import java.util.concurrent.Callable;
     description = "Measure RoCEv2 in user space against plain UDP, and GETs against those of a Redis, if there is a " +
         "redis-server, between two network namespaces.",
     footer = {"", "Exit status 0: all goals were reached; 1: one was not. Needs the right to make network " +
-        "namespaces, and 'ip', 'unshare' and 'nsenter'."})
+        "namespaces, and 'ip', 'unshare' and 'nsenter'; for the shared link 'tc' besides."})
 final class BenchWireCommand implements Callable<Integer>
 {
     private static final String ROW = "%-34s %,12.3f %-7s %12s  %8.3f %s%s%n";
