@@ -10,7 +10,7 @@ class RoceProcessesVerbsTest
 {
     /** Random programs take longest, and {@link RoceVerbsTest} runs them; {@code fabric check} runs everything. */
     private static final String RULES =
-        System.getProperty("verbena.conformance.rules", "^(?!RandomPrograms|DynamicConnections)");
+        System.getProperty("verbena.conformance.rules", "^(?!RandomPrograms)");
 
     @TestFactory
     List<DynamicTest> rules()

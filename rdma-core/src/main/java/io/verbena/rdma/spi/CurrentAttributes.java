@@ -100,6 +100,12 @@ public final class CurrentAttributes
         return values.rnrRetry();
     }
 
+    /** Wait sent with receiver-not-ready, as a code. */
+    public int rnrCode()
+    {
+        return values.minRnrTimer();
+    }
+
     /** Wait sent with receiver-not-ready, in nanoseconds. */
     public long rnrWaitNs()
     {

@@ -156,6 +156,17 @@ public abstract class StagedQueuePair implements QueuePair
         return inlineBuffers.asSlice(request.localAddress - inlineBuffers.address(), request.lengthBytes);
     }
 
+    /**
+     * Refuses destinations of UD and DC that requests of this queue pair cannot go to.
+     *
+     * @param handle given by the user.
+     * @throws RdmaException when it cannot; the request is not addressed then.
+     */
+    protected void checkDestination(final AddressHandle handle)
+    {
+        // most can go to all of their provider
+    }
+
     /** @return position after the last posted request; whoever sees it sees the requests before it. */
     protected final long sendTail()
     {
@@ -470,8 +481,9 @@ public abstract class StagedQueuePair implements QueuePair
                 "no request of a " + wanted + " queue pair was staged that could be addressed: type=" + type +
                 ", staged=" + stagedCount);
         }
+        checkDestination(Objects.requireNonNull(handle));
         final WorkRequest request = hasOverflowed ? overflow : request(sendTail + stagedCount - 1);
-        request.destination = Objects.requireNonNull(handle);
+        request.destination = handle;
         request.destinationNumber = number;
         request.destinationKey = key;
     }

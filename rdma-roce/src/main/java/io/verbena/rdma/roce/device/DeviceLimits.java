@@ -13,8 +13,6 @@ final class DeviceLimits
     static final int MAX_COMPLETIONS = 1 << 20;
     /** Longest payload that is copied when it is staged. */
     static final int MAX_INLINE_BYTES = 1024;
-    /** Why there is no DC. */
-    static final String NO_DC = "RoCEv2 has no DC, which is a protocol of mlx5 RNICs: use RC";
 
     private DeviceLimits()
     {

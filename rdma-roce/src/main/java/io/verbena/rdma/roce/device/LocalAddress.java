@@ -20,8 +20,8 @@ import java.util.stream.Collectors;
  */
 record LocalAddress(InetAddress address, String linkName, int payloadBytes, boolean isUp)
 {
-    /** Headers of the longest kind of packet that carries a payload: BTH, RETH, immediate data and CRC. */
-    private static final int TRANSPORT_BYTES = 12 + 16 + 4 + 4;
+    /** Headers of the longest kind of packet that carries a payload: BTH, RETH, DcETH, immediate data and CRC. */
+    private static final int TRANSPORT_BYTES = 12 + 16 + 16 + 4 + 4;
     private static final int UDP_BYTES = 8;
     private static final int IPV4_BYTES = 20;
     private static final int IPV6_BYTES = 40;

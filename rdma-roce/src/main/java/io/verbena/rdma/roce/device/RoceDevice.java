@@ -41,7 +41,8 @@ public final class RoceDevice implements Device
     private static final int PORT_ATTEMPTS = 32;
     private static final int MTU_CODE_SHIFT = 7;
     private static final Set<DeviceCapability> CAPABILITIES = EnumSet.of(
-        DeviceCapability.RC, DeviceCapability.UC, DeviceCapability.UD, DeviceCapability.SHARED_RECEIVE_QUEUE,
+        DeviceCapability.RC, DeviceCapability.UC, DeviceCapability.UD, DeviceCapability.DC,
+        DeviceCapability.SHARED_RECEIVE_QUEUE,
         DeviceCapability.MEMORY_WINDOW, DeviceCapability.COMPLETION_CHANNEL, DeviceCapability.ASYNC_EVENT,
         DeviceCapability.QUEUE_PAIR_STATES, DeviceCapability.REGISTER_ANY_MEMORY,
         DeviceCapability.REGISTER_WHOLE_PAGES, DeviceCapability.GLOBAL_ATOMICS);
@@ -89,7 +90,8 @@ public final class RoceDevice implements Device
         connections = connectionService(number);
         attributes = new DeviceAttributes("roce", CAPABILITIES, false, DeviceLimits.MAX_QUEUE_PAIR_REQUESTS,
             DeviceLimits.MAX_COMPLETIONS, RoceEngine.MAX_MESSAGE_BYTES, DeviceLimits.MAX_INLINE_BYTES,
-            EngineOptions.MAX_READ_ATOMIC, DeviceLimits.MAX_QUEUE_PAIR_REQUESTS, WindowTable.MAX_WINDOWS, 0);
+            EngineOptions.MAX_READ_ATOMIC, DeviceLimits.MAX_QUEUE_PAIR_REQUESTS, WindowTable.MAX_WINDOWS,
+            EngineOptions.DC_CONTEXTS);
         driver.start(engine);
         connections.start();
     }
@@ -233,12 +235,6 @@ public final class RoceDevice implements Device
     }
 
     @Override
-    public String missing(final DeviceCapability capability)
-    {
-        return capability == DeviceCapability.DC ? DeviceLimits.NO_DC : "";
-    }
-
-    @Override
     public List<String> transports()
     {
         return List.of("rocev2");
@@ -259,7 +255,7 @@ public final class RoceDevice implements Device
     @Override
     public ProtectionDomain allocateProtectionDomain()
     {
-        return new RoceDomain(name, engine.createProtectionDomain(), files, attributes);
+        return new RoceDomain(engine.createProtectionDomain(), files, attributes);
     }
 
     @Override

@@ -1,5 +1,6 @@
 package io.verbena.rdma.roce.device;
 
+import io.verbena.rdma.connection.ServiceLocator;
 import io.verbena.rdma.roce.engine.RoceProtectionDomain;
 import io.verbena.rdma.spi.RegisteredRegion;
 import io.verbena.rdma.verbs.AddressHandle;
@@ -13,27 +14,22 @@ import io.verbena.rdma.verbs.ProtectionDomain;
 import io.verbena.rdma.verbs.QueuePair;
 import io.verbena.rdma.verbs.QueuePairCapabilities;
 import io.verbena.rdma.verbs.QueuePairOptions;
-import io.verbena.rdma.verbs.QueuePairType;
 import io.verbena.rdma.verbs.SharedReceiveQueue;
-import io.verbena.rdma.verbs.UnsupportedVerbException;
 
 import java.lang.foreign.MemorySegment;
 
 /** A domain of the engine whose regions have memory of {@link RegionFiles}, and sizes within the attributes. */
 final class RoceDomain implements ProtectionDomain
 {
-    private final String deviceName;
     private final RoceProtectionDomain domain;
     private final RegionFiles files;
     private final DeviceAttributes attributes;
 
     RoceDomain(
-        final String deviceName,
         final RoceProtectionDomain domain,
         final RegionFiles files,
         final DeviceAttributes attributes)
     {
-        this.deviceName = deviceName;
         this.domain = domain;
         this.files = files;
         this.attributes = attributes;
@@ -72,10 +68,6 @@ final class RoceDomain implements ProtectionDomain
     @Override
     public QueuePair createQueuePair(final QueuePairOptions options)
     {
-        if (options.type() == QueuePairType.DC_INITIATOR)
-        {
-            throw noDc("a DC initiator");
-        }
         final QueuePairCapabilities capabilities = options.capabilities();
         final int deepest = attributes.maxQueuePairRequests();
         DeviceLimits.check("maxSendRequests", capabilities.maxSendRequests(), 1, deepest);
@@ -85,15 +77,10 @@ final class RoceDomain implements ProtectionDomain
         return domain.createQueuePair(options);
     }
 
-    private UnsupportedVerbException noDc(final String what)
-    {
-        return new UnsupportedVerbException(what, deviceName, DeviceLimits.NO_DC);
-    }
-
     @Override
     public DcTarget createDcTarget(final DcTargetOptions options)
     {
-        throw noDc("a DC target");
+        return domain.createDcTarget(options);
     }
 
     @Override
@@ -112,7 +99,7 @@ final class RoceDomain implements ProtectionDomain
     @Override
     public AddressHandle createAddressHandle(final DeviceAddress target)
     {
-        return domain.createAddressHandle(target);
+        return domain.createAddressHandle(target, ServiceLocator.isMarked(target));
     }
 
     @Override

@@ -25,6 +25,8 @@ public final class EngineCounters
     public long notReady;
     /** Requests dropped for a while because answers before them had not been sent. */
     public long deferred;
+    /** Requests for a DC context that found none free. */
+    public long contextsMissed;
     /** Packets sent once more. */
     public long resent;
     /** Times that no answer came. */
@@ -44,8 +46,8 @@ public final class EngineCounters
         return "EngineCounters{sent=" + sent + ", received=" + received + ", malformed=" + malformed + ", corrupt=" +
             corrupt + ", misdirected=" + misdirected + ", stale=" + stale + ", duplicates=" + duplicates +
             ", outOfSequence=" + outOfSequence + ", refused=" + refused + ", notReady=" + notReady + ", deferred=" +
-            deferred + ", resent=" + resent + ", timeouts=" + timeouts + ", probes=" + probes +
-            ", notificationsSent=" + notificationsSent + ", notifications=" + notifications +
-            ", unreliableDrops=" + unreliableDrops + '}';
+            deferred + ", contextsMissed=" + contextsMissed + ", resent=" + resent +
+            ", timeouts=" + timeouts + ", probes=" + probes + ", notificationsSent=" +
+            notificationsSent + ", notifications=" + notifications + ", unreliableDrops=" + unreliableDrops + '}';
     }
 }

@@ -14,16 +14,25 @@ import io.verbena.rdma.verbs.RdmaException;
  * @param ackInterval   packets after which an acknowledgement is requested inside of a message or of a row of
  *                      unsignaled requests, 1 or more.
  * @param datagramBytes longest UD payload, the path MTU of datagrams; 256 to 4096.
+ * @param dcContexts    DC initiators served at once by all targets, 1 to 256.
  */
-public record EngineOptions(DeviceAddress address, int windowPackets, int ackInterval, int datagramBytes)
+public record EngineOptions(
+    DeviceAddress address, int windowPackets, int ackInterval, int datagramBytes, int dcContexts)
 {
     /** Packets in flight unless said otherwise. */
     public static final int WINDOW_PACKETS = 256;
     /** Packets between requests for acknowledgements unless said otherwise. */
     public static final int ACK_INTERVAL = 16;
 
+    /** DC initiators served at once unless said otherwise. */
+    public static final int DC_CONTEXTS = 64;
     /** Most READs and atomics outstanding on a queue pair, in either direction. */
     public static final int MAX_READ_ATOMIC = 16;
+
+    /** Bits of the number of a DC context that say which one it is. */
+    static final int DC_SLOT_BITS = 8;
+    /** After which a DC context may be taken from its initiator. */
+    static final long DC_SILENCE_NS = 2_000_000_000L;
 
     private static final int MAX_WINDOW_PACKETS = 1 << 16;
     private static final int MIN_DATAGRAM_BYTES = 256;
@@ -34,6 +43,7 @@ public record EngineOptions(DeviceAddress address, int windowPackets, int ackInt
     {
         check("windowPackets", windowPackets, 1, MAX_WINDOW_PACKETS);
         check("ackInterval", ackInterval, 1, Integer.MAX_VALUE);
+        check("dcContexts", dcContexts, 1, 1 << DC_SLOT_BITS);
         check("datagramBytes", datagramBytes, MIN_DATAGRAM_BYTES, RocePacket.MAX_PAYLOAD_BYTES);
     }
 
@@ -45,6 +55,13 @@ public record EngineOptions(DeviceAddress address, int windowPackets, int ackInt
     public EngineOptions(final DeviceAddress address)
     {
         this(address, WINDOW_PACKETS, ACK_INTERVAL, RocePacket.MAX_PAYLOAD_BYTES);
+    }
+
+    /** As many DC contexts as {@link #DC_CONTEXTS}; parameters as of the record. */
+    public EngineOptions(
+        final DeviceAddress address, final int windowPackets, final int ackInterval, final int datagramBytes)
+    {
+        this(address, windowPackets, ackInterval, datagramBytes, DC_CONTEXTS);
     }
 
     /**

@@ -99,7 +99,7 @@ final class InboundReceive
     void complete(final int immediate, final int flags, final int source, final boolean isSolicited)
     {
         isTaken = false;
-        queuePair.receiveCompletions().addReceive(queuePair, wrId, WorkCompletionStatus.SUCCESS,
+        queuePair.receiveCompletions().addReceive(queuePair.receiver(), wrId, WorkCompletionStatus.SUCCESS,
             WorkCompletionOpcode.RECV, receivedBytes, immediate, flags, source, isSolicited);
     }
 
@@ -107,7 +107,7 @@ final class InboundReceive
     void completeWrite(final int lengthBytes, final int immediate, final int flags, final boolean isSolicited)
     {
         isTaken = false;
-        queuePair.receiveCompletions().addReceive(queuePair, wrId, WorkCompletionStatus.SUCCESS,
+        queuePair.receiveCompletions().addReceive(queuePair.receiver(), wrId, WorkCompletionStatus.SUCCESS,
             WorkCompletionOpcode.RECV_RDMA_WITH_IMM, lengthBytes, immediate, flags, 0, isSolicited);
     }
 
@@ -118,7 +118,7 @@ final class InboundReceive
         {
             isTaken = false;
             queuePair.receiveCompletions().addReceive(
-                queuePair, wrId, status, WorkCompletionOpcode.RECV, 0, 0, 0, 0, false);
+                queuePair.receiver(), wrId, status, WorkCompletionOpcode.RECV, 0, 0, 0, 0, false);
         }
     }
 

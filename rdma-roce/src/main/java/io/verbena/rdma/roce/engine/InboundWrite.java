@@ -17,6 +17,8 @@ final class InboundWrite
     private int key;
     private long lengthBytes;
     private long remainingBytes;
+    /** Whether the payload of the packet that comes next is in its place: it came before, and met no receive. */
+    private boolean isPlaced;
 
     InboundWrite(final QueuePairPort queuePair)
     {
@@ -66,15 +68,29 @@ final class InboundWrite
             WorkCompletionStatus.REM_ACCESS_ERR : WorkCompletionStatus.SUCCESS;
     }
 
+    /** Forgets what it has begun. */
+    void clear()
+    {
+        isPlaced = false;
+    }
+
     /** Places the payload of a packet that was checked. */
     void place(final long source, final int payloadBytes)
     {
-        if (payloadBytes > 0)
+        placeAhead(source, payloadBytes);
+        isPlaced = false;
+        address += payloadBytes;
+        remainingBytes -= payloadBytes;
+    }
+
+    /** Places the payload of a packet that was checked and will come once more, once. */
+    void placeAhead(final long source, final int payloadBytes)
+    {
+        if (payloadBytes > 0 && !isPlaced)
         {
             RawMemory.write(source, target(payloadBytes), payloadBytes);
-            address += payloadBytes;
-            remainingBytes -= payloadBytes;
         }
+        isPlaced = true;
     }
 
     /** @return length of the whole message. */

@@ -1,6 +1,5 @@
 package io.verbena.rdma.roce.engine;
 
-import io.verbena.rdma.roce.wire.RocePath;
 import io.verbena.rdma.spi.ReceiveQueue;
 import io.verbena.rdma.spi.WorkRequest;
 import io.verbena.rdma.verbs.AsyncEventType;
@@ -10,7 +9,7 @@ import io.verbena.rdma.verbs.QueuePairState;
 import io.verbena.rdma.verbs.QueuePairType;
 
 /** What requester and responder need of their queue pair. */
-abstract class QueuePairPort extends CompletionOwner
+abstract class QueuePairPort extends RoceCompletionQueue.Owner
 {
     abstract EngineContext engine();
 
@@ -24,16 +23,21 @@ abstract class QueuePairPort extends CompletionOwner
 
     abstract int accessFlags();
 
-    abstract int mtu();
-
     abstract int qkey();
 
     /** READs and atomics of the peer that it answers at once. */
     abstract int readAtomicDepth();
 
-    abstract int destinationNumber();
+    /** How long a peer is asked to wait when there is no receive, as a code. */
+    abstract int rnrCode();
 
-    abstract RocePath outboundPath();
+    abstract Route route();
+
+    /** Whom receives complete for. */
+    RoceCompletionQueue.Owner receiver()
+    {
+        return this;
+    }
 
     abstract RoceCompletionQueue sendCompletions();
 

@@ -59,7 +59,7 @@ abstract class ReceiveSide
     /** Whether a packet has as many bytes as its place in the message demands. */
     final boolean hasLengthOfItsPlace(final int traits, final int payloadBytes)
     {
-        final int mtu = queuePair.mtu();
+        final int mtu = queuePair.route().mtu();
         if ((traits & RoceOpcode.ENDS) == 0)
         {
             return payloadBytes == mtu;
@@ -109,12 +109,18 @@ abstract class ReceiveSide
             }
         }
 
+        /** Whether the peer has a queue pair that could send less: a DC target has none. */
+        private boolean isConnected()
+        {
+            return queuePair.type() == QueuePairType.RC || queuePair.type() == QueuePairType.UC;
+        }
+
         private void askForLess()
         {
             final EngineContext engine = queuePair.engine();
             final long nowNs = engine.nowNs();
-            if (queuePair.type() != QueuePairType.UD && nowNs - lastNs >= INTERVAL_NS &&
-                engine.writer().sendNotification(queuePair.outboundPath(), queuePair.destinationNumber()))
+            if (isConnected() && nowNs - lastNs >= INTERVAL_NS && engine.writer().sendNotification(
+                queuePair.route().outbound(), queuePair.route().destinationNumber()))
             {
                 lastNs = nowNs;
                 engine.counters().notificationsSent++;

@@ -1,5 +1,6 @@
 package io.verbena.rdma.roce.engine;
 
+import io.verbena.rdma.roce.request.ReplyQueue;
 import io.verbena.rdma.roce.wire.AethDescriptor;
 import io.verbena.rdma.roce.wire.AtomicAckEthDescriptor;
 import io.verbena.rdma.roce.wire.BthDescriptor;
@@ -12,7 +13,6 @@ import io.verbena.rdma.roce.wire.RocePacket;
 import io.verbena.rdma.spi.AccessChecks;
 import io.verbena.rdma.spi.WorkRequest;
 import io.verbena.rdma.verbs.AccessFlags;
-import io.verbena.rdma.verbs.QueuePairAttributes;
 import io.verbena.rdma.verbs.WorkCompletionStatus;
 import io.verbena.rdma.verbs.WorkCompletions;
 
@@ -34,6 +34,7 @@ final class ReliableReceiver extends ReceiveSide
     private final InboundWrite write;
     private final InboundAtomic atomic;
     private final PacketWriter writer;
+    private final Route route;
     private int expected;
     private int messageSequence;
     /** Trait of the message that has begun and not ended: IS_SEND, IS_WRITE, or 0. */
@@ -50,7 +51,6 @@ final class ReliableReceiver extends ReceiveSide
     private int waitingRefusal = NONE;
     /** Syndrome of the request that ended everything, or {@link #NONE}. */
     private int refusal = NONE;
-    private int rnrCode;
 
     ReliableReceiver(final QueuePairPort queuePair)
     {
@@ -58,22 +58,14 @@ final class ReliableReceiver extends ReceiveSide
         write = new InboundWrite(queuePair);
         atomic = new InboundAtomic(queuePair);
         writer = queuePair.engine().writer();
+        route = queuePair.route();
     }
 
     @Override
     void start(final int sequence)
     {
         clear();
-        final QueuePairAttributes attributes = new QueuePairAttributes();
-        queuePair.query(attributes);
-        rnrCode = attributes.minRnrTimer();
         expected = sequence;
-    }
-
-    /** The time to wait that receiver-not-ready answers ask for has changed. */
-    void rnrCode(final int code)
-    {
-        rnrCode = code;
     }
 
     @Override
@@ -90,6 +82,7 @@ final class ReliableReceiver extends ReceiveSide
         waitingRefusal = NONE;
         refusal = NONE;
         atomic.clear();
+        write.clear();
     }
 
     @Override
@@ -232,6 +225,7 @@ final class ReliableReceiver extends ReceiveSide
         }
         if (hasImmediate && !receive.isAvailable())
         {
+            write.placeAhead(payload(packet, opcode), payloadBytes);
             refuseForNow();
             return;
         }
@@ -398,7 +392,7 @@ final class ReliableReceiver extends ReceiveSide
 
     private int packets(final long lengthBytes)
     {
-        return lengthBytes == 0 ? 1 : (int)((lengthBytes - 1) / queuePair.mtu() + 1);
+        return lengthBytes == 0 ? 1 : (int)((lengthBytes - 1) / route.mtu() + 1);
     }
 
     /** No receive for the request: the peer is asked to wait. */
@@ -406,7 +400,7 @@ final class ReliableReceiver extends ReceiveSide
     {
         queuePair.engine().counters().notReady++;
         isNakSent = false;
-        nak(AethDescriptor.RECEIVER_NOT_READY | rnrCode);
+        nak(AethDescriptor.RECEIVER_NOT_READY | queuePair.rnrCode());
     }
 
     /** Says once that the expected packet has to come again. */
@@ -449,7 +443,8 @@ final class ReliableReceiver extends ReceiveSide
         };
     }
 
-    private static int status(final int syndrome)
+    /** Status of a request that was refused with a syndrome. */
+    static int status(final int syndrome)
     {
         return switch (syndrome)
         {
@@ -512,7 +507,7 @@ final class ReliableReceiver extends ReceiveSide
         if (packet != null)
         {
             AethDescriptor.encode(packet.buffer(), BthDescriptor.LENGTH_BYTES, syndrome, messageSequence);
-            send(packet, RoceOpcode.ACKNOWLEDGE, 0, sequence);
+            send(packet, route.transport | RoceOpcode.ACKNOWLEDGE, 0, sequence);
         }
         return packet != null;
     }
@@ -524,7 +519,7 @@ final class ReliableReceiver extends ReceiveSide
         {
             return sendAtomicReply();
         }
-        final int lengthBytes = (int)Math.min(replies.bytesLeft(), queuePair.mtu());
+        final int lengthBytes = (int)Math.min(replies.bytesLeft(), route.mtu());
         final long source = lengthBytes == 0 ? 1 : readable(replies.key(), replies.address(), lengthBytes);
         if (source == RemoteAccess.REFUSED)
         {
@@ -539,7 +534,7 @@ final class ReliableReceiver extends ReceiveSide
         final boolean isLast = replies.isLast();
         final int first = isLast ? RoceOpcode.READ_RESPONSE_ONLY : RoceOpcode.READ_RESPONSE_FIRST;
         final int later = isLast ? RoceOpcode.READ_RESPONSE_LAST : RoceOpcode.READ_RESPONSE_MIDDLE;
-        final int opcode = isFirst ? first : later;
+        final int opcode = route.transport | (isFirst ? first : later);
         if (isFirst || isLast)
         {
             AethDescriptor.encode(packet.buffer(), BthDescriptor.LENGTH_BYTES,
@@ -581,14 +576,13 @@ final class ReliableReceiver extends ReceiveSide
             AethDescriptor.ACK_WITHOUT_CREDITS, replies.messageSequence());
         AtomicAckEthDescriptor.encode(packet.buffer(), BthDescriptor.LENGTH_BYTES + AethDescriptor.LENGTH_BYTES,
             replies.original());
-        send(packet, RoceOpcode.ATOMIC_ACKNOWLEDGE, 0, replies.sequence());
+        send(packet, route.transport | RoceOpcode.ATOMIC_ACKNOWLEDGE, 0, replies.sequence());
         replies.advance(0);
         return true;
     }
 
     private void send(final RocePacket packet, final int opcode, final int payloadBytes, final int sequence)
     {
-        writer.send(packet, queuePair.outboundPath(), RoceOpcode.RC | opcode, payloadBytes,
-            queuePair.destinationNumber(), false, false, PacketSequence.add(sequence, 0));
+        route.send(writer, packet, opcode, payloadBytes, false, false, PacketSequence.add(sequence, 0));
     }
 }

@@ -1,5 +1,6 @@
 package io.verbena.rdma.roce.engine;
 
+import io.verbena.rdma.roce.request.ReadWindow;
 import io.verbena.rdma.roce.wire.AethDescriptor;
 import io.verbena.rdma.roce.wire.AtomicAckEthDescriptor;
 import io.verbena.rdma.roce.wire.BthDescriptor;
@@ -28,6 +29,7 @@ final class ReliableSender extends SendSide
     private static final int BLOCKED = -1;
     private static final int LOCAL = 0;
 
+    private final Route route;
     private final SentRequests requests;
     private final RequestPackets packets;
     private final int ackInterval;
@@ -36,7 +38,7 @@ final class ReliableSender extends SendSide
     private final RequesterTimers.RetryState retries;
     private final CongestionWindow congestion;
     private long assignedPosition;
-    private int nextSequence;
+    int nextSequence;
     private long cursorPosition;
     private int cursorPacket;
     private int unacked;
@@ -53,6 +55,7 @@ final class ReliableSender extends SendSide
     ReliableSender(final QueuePairPort queuePair, final int maxRequests)
     {
         super(queuePair);
+        route = queuePair.route();
         requests = new SentRequests(maxRequests);
         packets = new RequestPackets(queuePair);
         timers = new RequesterTimers(queuePair);
@@ -64,7 +67,7 @@ final class ReliableSender extends SendSide
     @Override
     void start(final int sequence)
     {
-        mtu = queuePair.mtu();
+        mtu = route.mtu();
         timers.clear();
         nextSequence = sequence;
         unacked = sequence;
@@ -73,6 +76,14 @@ final class ReliableSender extends SendSide
         sinceAckRequest = 0;
         isRecovering = false;
         configure();
+    }
+
+    /** Begins with another peer, while nothing is in flight, which answers so many READs and atomics at once. */
+    void begin(final int depth)
+    {
+        mtu = route.mtu();
+        timers.clear();
+        reads.limit(depth);
     }
 
     /** Takes retries and depth over from the queue pair, in RTR and in SQD with nothing in flight. */
@@ -190,7 +201,7 @@ final class ReliableSender extends SendSide
     {
         final boolean mayBegin = cursorPosition < queuePair.sendEnd() && queuePair.state() == QueuePairState.RTS &&
             failedStatus == WorkCompletionStatus.SUCCESS;
-        if (!mayBegin)
+        if (!mayBegin || !route.leadsTo(queuePair.sendRequest(cursorPosition), isDrained()))
         {
             return false;
         }
@@ -212,8 +223,7 @@ final class ReliableSender extends SendSide
         return true;
     }
 
-    private int sendRead(
-        final RocePacket packet, final WorkRequest request, final int sequence, final int room)
+    private int sendRead(final RocePacket packet, final WorkRequest request, final int sequence, final int room)
     {
         final int count = reads.isRepeating() ? PacketSequence.distance(reads.repeatedEnd(), sequence) :
             Math.min(requests.count(cursorPosition) - cursorPacket, room);
@@ -231,8 +241,7 @@ final class ReliableSender extends SendSide
         return 1;
     }
 
-    private int sendPayload(
-        final RocePacket packet, final WorkRequest request, final int sequence, final int room)
+    private int sendPayload(final RocePacket packet, final WorkRequest request, final int sequence, final int room)
     {
         final long source = payload(request, cursorPacket, mtu);
         if (source == RemoteAccess.REFUSED)
@@ -348,7 +357,7 @@ final class ReliableSender extends SendSide
         }
         else if ((syndrome & AethDescriptor.KIND_MASK) == AethDescriptor.ACK)
         {
-            onData(packet, operation, sequence, payloadBytes);
+            onData(packet, opcode, sequence, payloadBytes);
         }
     }
 
@@ -399,9 +408,9 @@ final class ReliableSender extends SendSide
     }
 
     /** The response of a READ or atomic, which acknowledges all before it that needs no response of its own. */
-    private void onData(final RocePacket packet, final int operation, final int sequence, final int payloadBytes)
+    private void onData(final RocePacket packet, final int opcode, final int sequence, final int payloadBytes)
     {
-        final long position = firstReadOrAtomic();
+        final long position = firstReadOrAtomic(assignedPosition);
         final int index =
             position == assignedPosition ? -1 : PacketSequence.distance(sequence, requests.first(position));
         if (index < 0)
@@ -418,7 +427,7 @@ final class ReliableSender extends SendSide
             return;
         }
         final WorkRequest request = queuePair.sendRequest(position);
-        final boolean isRead = operation != RoceOpcode.ATOMIC_ACKNOWLEDGE;
+        final boolean isRead = (opcode & RoceOpcode.OPERATION_MASK) != RoceOpcode.ATOMIC_ACKNOWLEDGE;
         final int offset = index * mtu;
         final int lengthBytes = Math.min(request.lengthBytes - offset, mtu);
         // Of which kind a READ's response is says nothing: after going back its parts are cut elsewhere, and both the
@@ -438,7 +447,7 @@ final class ReliableSender extends SendSide
         }
         if (isRead)
         {
-            RawMemory.write(packet.buffer().addressOffset() + RoceOpcode.headerBytes(operation), target, lengthBytes);
+            RawMemory.write(packet.buffer().addressOffset() + RoceOpcode.headerBytes(opcode), target, lengthBytes);
         }
         else
         {
@@ -446,17 +455,6 @@ final class ReliableSender extends SendSide
                 packet.buffer(), BthDescriptor.LENGTH_BYTES + AethDescriptor.LENGTH_BYTES));
         }
         progress(PacketSequence.add(sequence, 1));
-    }
-
-    /** Position of the oldest READ or atomic that is in flight; the end when there is none. */
-    private long firstReadOrAtomic()
-    {
-        long position = completedPosition;
-        while (position < assignedPosition && !queuePair.sendRequest(position).isReadOrAtomic())
-        {
-            position++;
-        }
-        return position;
     }
 
     /**
@@ -467,7 +465,7 @@ final class ReliableSender extends SendSide
      */
     private boolean acknowledge(final int end)
     {
-        final long blocker = firstReadOrAtomic();
+        final long blocker = firstReadOrAtomic(assignedPosition);
         int limit = end;
         boolean isComplete = true;
         if (blocker < assignedPosition)

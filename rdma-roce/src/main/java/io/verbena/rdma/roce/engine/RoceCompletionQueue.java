@@ -41,6 +41,19 @@ public final class RoceCompletionQueue implements CompletionQueue
     /** Stands for the position of a send in the completion of a receive. */
     static final long RECEIVE = -1;
 
+    /** What a completion queue needs of the queue pair or target that a completion belongs to. */
+    abstract static class Owner
+    {
+        /** Number of the queue pair or target. */
+        abstract int number();
+
+        /** The completion of a send was polled: the slots before a position are free. */
+        abstract void freeSends(long position);
+
+        /** The completion of a receive was polled or dropped: its slot is free. */
+        abstract void freeReceive();
+    }
+
     private final EngineContext engine;
     private final CompletionListener listener;
     private final NotificationArm arm = new NotificationArm();
@@ -53,7 +66,7 @@ public final class RoceCompletionQueue implements CompletionQueue
     private final int[] immediates;
     private final int[] flags;
     private final int[] sources;
-    private final CompletionOwner[] owners;
+    private final Owner[] owners;
     private long head;
     private long tail;
     /** 1 while a thread polls, or drops what is of a queue pair. */
@@ -79,7 +92,7 @@ public final class RoceCompletionQueue implements CompletionQueue
         immediates = new int[capacity];
         flags = new int[capacity];
         sources = new int[capacity];
-        owners = new CompletionOwner[capacity];
+        owners = new Owner[capacity];
     }
 
     /** @return whether a poll would find something without driving. By the polling thread. */
@@ -126,7 +139,7 @@ public final class RoceCompletionQueue implements CompletionQueue
         while (position < end && count < completions.capacity())
         {
             final int slot = (int)(position++ % capacity);
-            final CompletionOwner owner = owners[slot];
+            final Owner owner = owners[slot];
             if (owner != null)
             {
                 owners[slot] = null;
@@ -189,7 +202,7 @@ public final class RoceCompletionQueue implements CompletionQueue
      * @param lengthBytes of the request.
      */
     void addSend(
-        final CompletionOwner owner,
+        final Owner owner,
         final long position,
         final long wrId,
         final int status,
@@ -208,7 +221,7 @@ public final class RoceCompletionQueue implements CompletionQueue
      * @param isSolicited whether the sender asked to wake the receiver.
      */
     void addReceive(
-        final CompletionOwner owner,
+        final Owner owner,
         final long wrId,
         final int status,
         final int opcode,
@@ -225,7 +238,7 @@ public final class RoceCompletionQueue implements CompletionQueue
      * Drops what belongs to a queue pair that is reset or closed. Waits until a thread that is polling has done so:
      * afterwards none frees requests or receives of the queue pair.
      */
-    void forget(final CompletionOwner owner)
+    void forget(final Owner owner)
     {
         claimPolling();
         try
@@ -252,7 +265,7 @@ public final class RoceCompletionQueue implements CompletionQueue
         }
     }
 
-    private void drop(final CompletionOwner owner)
+    private void drop(final Owner owner)
     {
         for (long position = head; position < tail; position++)
         {
@@ -292,7 +305,7 @@ public final class RoceCompletionQueue implements CompletionQueue
     }
 
     private void add(
-        final CompletionOwner owner,
+        final Owner owner,
         final long position,
         final long wrId,
         final int status,
@@ -332,7 +345,7 @@ public final class RoceCompletionQueue implements CompletionQueue
     }
 
     /** A completion has no place: it is lost, and the queue pairs that complete here are to fail. */
-    private void overrun(final CompletionOwner owner, final long position)
+    private void overrun(final Owner owner, final long position)
     {
         if (!isOverrun)
         {
@@ -359,7 +372,7 @@ public final class RoceCompletionQueue implements CompletionQueue
         }
     }
 
-    private static void release(final CompletionOwner owner, final long position)
+    private static void release(final Owner owner, final long position)
     {
         if (position == RECEIVE)
         {

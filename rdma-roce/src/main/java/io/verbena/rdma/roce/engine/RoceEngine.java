@@ -6,6 +6,8 @@ import io.verbena.rdma.roce.wire.RoceOpcode;
 import io.verbena.rdma.roce.wire.RocePacket;
 import io.verbena.rdma.spi.AsyncEventQueue;
 import io.verbena.rdma.spi.OpenChildren;
+import io.verbena.rdma.verbs.DcTarget;
+import io.verbena.rdma.verbs.DcTargetOptions;
 import io.verbena.rdma.verbs.ProtectionDomain;
 import io.verbena.rdma.verbs.QueuePair;
 import io.verbena.rdma.verbs.QueuePairOptions;
@@ -44,6 +46,7 @@ public final class RoceEngine
         boolean transmit(final int quantum)
         {
             queuePairs.values().stream().filter(RoceQueuePair::isOverrun).toList().forEach(RoceQueuePair::fail);
+            targets.failOverrun();
             return false;
         }
 
@@ -59,6 +62,7 @@ public final class RoceEngine
     private final EngineContext context;
     private final IntSupplier random;
     private final Int2ObjectHashMap<RoceQueuePair> queuePairs = new Int2ObjectHashMap<>();
+    private final DcTargets targets;
 
     /**
      * Makes an engine without queue pairs.
@@ -80,6 +84,7 @@ public final class RoceEngine
         this.random = random;
         context = new EngineContext(options, new PacketWriter(sink, crc, counters), clock, counters, driver,
             random, new OverrunTurn());
+        targets = new DcTargets(context, random);
     }
 
     /** @return a new protection domain. */
@@ -96,7 +101,7 @@ public final class RoceEngine
      */
     public RoceProtectionDomain createProtectionDomain(final ProtectionDomain user)
     {
-        return new RoceProtectionDomain(context, user, this::createQueuePair);
+        return new RoceProtectionDomain(context, user, this::createQueuePair, this::createDcTarget);
     }
 
     /**
@@ -187,8 +192,9 @@ public final class RoceEngine
             counters.malformed++;
             return;
         }
-        final RoceQueuePair queuePair = queuePairs.get(BthDescriptor.destination(packet.buffer(), 0));
-        if (queuePair == null || !isFor(queuePair, packet, opcode))
+        final int number = BthDescriptor.destination(packet.buffer(), 0);
+        final RoceQueuePair queuePair = queuePairs.get(number);
+        if (queuePair == null ? !targets.takes(number, opcode) : !queuePair.takes(packet, opcode))
         {
             counters.misdirected++;
         }
@@ -196,24 +202,14 @@ public final class RoceEngine
         {
             counters.corrupt++;
         }
+        else if (queuePair == null)
+        {
+            targets.onPacket(number, packet, opcode, payloadBytes);
+        }
         else
         {
             queuePair.onPacket(packet, opcode, payloadBytes);
         }
-    }
-
-    private static boolean isFor(final RoceQueuePair queuePair, final RocePacket packet, final int opcode)
-    {
-        final int transport = switch (queuePair.type())
-        {
-            case RC -> RoceOpcode.RC;
-            case UC -> RoceOpcode.UC;
-            default -> RoceOpcode.UD;
-        };
-        final boolean isOfType = (opcode & RoceOpcode.TRANSPORT_MASK) == transport ||
-            opcode == RoceOpcode.CONGESTION_NOTIFICATION && queuePair.type() != QueuePairType.UD;
-        return isOfType && queuePair.takesPackets() &&
-            (queuePair.type() == QueuePairType.UD || packet.travels(queuePair.inboundPath()));
     }
 
     /**
@@ -250,11 +246,8 @@ public final class RoceEngine
         final RoceProtectionDomain domain, final QueuePairOptions queuePairOptions, final int number)
     {
         final QueuePairType type = queuePairOptions.type();
-        if (type == QueuePairType.DC_INITIATOR)
-        {
-            throw new RdmaException("RoCEv2 has no queue pairs of type " + type + "; use RC, UC or UD");
-        }
-        if (type == QueuePairType.UC && queuePairOptions.sharedReceiveQueue() != null)
+        final boolean mayShare = type == QueuePairType.RC || type == QueuePairType.UD;
+        if (!mayShare && queuePairOptions.sharedReceiveQueue() != null)
         {
             throw new RdmaException("a shared receive queue is for RC and UD queue pairs: type=" + type);
         }
@@ -272,14 +265,11 @@ public final class RoceEngine
     private RoceQueuePair openQueuePair(
         final RoceProtectionDomain domain, final QueuePairOptions queuePairOptions, final int wantedNumber)
     {
-        if (queuePairs.containsKey(wantedNumber))
+        if (queuePairs.containsKey(wantedNumber) || targets.contains(wantedNumber))
         {
             throw new RdmaException("there is a queue pair of that number: " + wantedNumber);
         }
-        if (queuePairs.size() == MAX_QUEUE_PAIRS)
-        {
-            throw new RdmaException("too many queue pairs: open=" + queuePairs.size() + ", close some first");
-        }
+        checkRoom();
         final QueuePairType type = queuePairOptions.type();
         final int maxMessageBytes = type == QueuePairType.UD ? context.options().datagramBytes() : MAX_MESSAGE_BYTES;
         final OpenChildren sharers = queuePairOptions.sharedReceiveQueue() == null ?
@@ -291,10 +281,44 @@ public final class RoceEngine
         }
         final RoceQueuePair queuePair = new RoceQueuePair(
             context, domain.user(), wantedNumber == 0 ? nextNumber() : wantedNumber, queuePairOptions, maxMessageBytes,
-            closed -> remove(closed, domain.children(), sharers));
+            random.getAsInt(), RoceEngine::receiver, closed -> remove(closed, domain.children(), sharers));
         domain.children().add();
         queuePairs.put(queuePair.number(), queuePair);
         return queuePair;
+    }
+
+    private static ReceiveSide receiver(final QueuePairPort queuePair)
+    {
+        return switch (queuePair.type())
+        {
+            case RC -> new ReliableReceiver(queuePair);
+            case UC -> new UnreliableReceiver(queuePair);
+            case UD -> new DatagramReceiver(queuePair);
+            case DC_INITIATOR -> new DcRoute.NoRequests(queuePair);
+        };
+    }
+
+    private void checkRoom()
+    {
+        if (queuePairs.size() + targets.count() >= MAX_QUEUE_PAIRS)
+        {
+            throw new RdmaException("too many queue pairs and DC targets: open=" +
+                (queuePairs.size() + targets.count()) + ", close some first");
+        }
+    }
+
+    private DcTarget createDcTarget(final RoceProtectionDomain domain, final DcTargetOptions options)
+    {
+        context.enter();
+        try
+        {
+            checkRoom();
+            return targets.open(domain, options, nextNumber());
+        }
+        finally
+        {
+            context.exit();
+        }
     }
 
     private int nextNumber()
@@ -304,7 +328,8 @@ public final class RoceEngine
         {
             number = random.getAsInt() & NUMBER_MASK;
         }
-        while (number < FIRST_NUMBER || number == NUMBER_MASK || queuePairs.containsKey(number));
+        while (number < FIRST_NUMBER || number == NUMBER_MASK || queuePairs.containsKey(number) ||
+            targets.contains(number));
         return number;
     }
 

@@ -1,5 +1,6 @@
 package io.verbena.rdma.roce.engine;
 
+import io.verbena.rdma.roce.request.RoceAddressHandle;
 import io.verbena.rdma.spi.BoundWindow;
 import io.verbena.rdma.spi.OpenChildren;
 import io.verbena.rdma.spi.ReceiveClaims;
@@ -7,6 +8,8 @@ import io.verbena.rdma.spi.RegisteredRegion;
 import io.verbena.rdma.spi.SegmentHold;
 import io.verbena.rdma.verbs.AddressHandle;
 import io.verbena.rdma.verbs.CompletionQueue;
+import io.verbena.rdma.verbs.DcTarget;
+import io.verbena.rdma.verbs.DcTargetOptions;
 import io.verbena.rdma.verbs.DeviceAddress;
 import io.verbena.rdma.verbs.MemoryRegion;
 import io.verbena.rdma.verbs.MemoryWindow;
@@ -16,6 +19,7 @@ import io.verbena.rdma.verbs.RdmaException;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.util.function.BiFunction;
 
 /** A protection domain of a {@link RoceEngine}. Thread-safe. */
 public final class RoceProtectionDomain implements ProtectionDomain
@@ -26,6 +30,7 @@ public final class RoceProtectionDomain implements ProtectionDomain
     private final EngineContext engine;
     private final ProtectionDomain user;
     private final Factory queuePairs;
+    private final BiFunction<RoceProtectionDomain, DcTargetOptions, DcTarget> targets;
 
     /** Makes queue pairs. */
     interface Factory
@@ -35,9 +40,14 @@ public final class RoceProtectionDomain implements ProtectionDomain
     }
 
     /** @param user what regions, windows and queue pairs belong to; null for this. */
-    RoceProtectionDomain(final EngineContext engine, final ProtectionDomain user, final Factory queuePairs)
+    RoceProtectionDomain(
+        final EngineContext engine,
+        final ProtectionDomain user,
+        final Factory queuePairs,
+        final BiFunction<RoceProtectionDomain, DcTargetOptions, DcTarget> targets)
     {
         engine.children().add();
+        this.targets = targets;
         this.user = user == null ? this : user;
         this.engine = engine;
         this.queuePairs = queuePairs;
@@ -235,7 +245,31 @@ public final class RoceProtectionDomain implements ProtectionDomain
     @Override
     public AddressHandle createAddressHandle(final DeviceAddress target)
     {
-        return new RoceAddressHandle(target, engine.options().pathTo(target), children);
+        return createAddressHandle(target, true);
+    }
+
+    /**
+     * Creates an address handle.
+     *
+     * @param target      device.
+     * @param isOfProject whether the device is one of this project: DC goes to no others.
+     * @return the handle, closed by the caller.
+     */
+    public AddressHandle createAddressHandle(final DeviceAddress target, final boolean isOfProject)
+    {
+        return new RoceAddressHandle(
+            target, engine.options().pathTo(target), engine.options().pathFrom(target), isOfProject, children);
+    }
+
+    @Override
+    public DcTarget createDcTarget(final DcTargetOptions options)
+    {
+        if (!isOwn(options.receiveCompletions()) ||
+            !(options.sharedReceiveQueue() instanceof RoceSharedReceiveQueue shared && shared.domain() == this))
+        {
+            throw new RdmaException("queues of a DC target must be of its device and domain");
+        }
+        return targets.apply(this, options);
     }
 
     @Override

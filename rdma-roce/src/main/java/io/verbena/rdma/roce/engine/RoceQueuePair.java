@@ -1,8 +1,8 @@
 package io.verbena.rdma.roce.engine;
 
+import io.verbena.rdma.roce.request.RoceAddressHandle;
 import io.verbena.rdma.roce.wire.RoceOpcode;
 import io.verbena.rdma.roce.wire.RocePacket;
-import io.verbena.rdma.roce.wire.RocePath;
 import io.verbena.rdma.spi.BoundWindow;
 import io.verbena.rdma.spi.CurrentAttributes;
 import io.verbena.rdma.spi.QueuePairStates;
@@ -11,6 +11,7 @@ import io.verbena.rdma.spi.ReceiveQueue;
 import io.verbena.rdma.spi.RetryTimers;
 import io.verbena.rdma.spi.StagedQueuePair;
 import io.verbena.rdma.spi.WorkRequest;
+import io.verbena.rdma.verbs.AddressHandle;
 import io.verbena.rdma.verbs.AsyncEventType;
 import io.verbena.rdma.verbs.PostStatus;
 import io.verbena.rdma.verbs.ProtectionDomain;
@@ -18,14 +19,16 @@ import io.verbena.rdma.verbs.QueuePairAttributes;
 import io.verbena.rdma.verbs.QueuePairOptions;
 import io.verbena.rdma.verbs.QueuePairState;
 import io.verbena.rdma.verbs.QueuePairType;
+import io.verbena.rdma.verbs.UnsupportedVerbException;
 import io.verbena.rdma.verbs.WorkCompletionOpcode;
 import io.verbena.rdma.verbs.WorkCompletionStatus;
 
 import java.lang.invoke.VarHandle;
+import java.util.function.Function;
 import java.util.function.Predicate;
 
 /**
- * A queue pair of type RC, UC or UD on a {@link RoceEngine}. Posting only queues and then drives the engine, if nobody
+ * A queue pair on a {@link RoceEngine}. Posting only queues and then drives the engine, if nobody
  * does: {@link RoceEngine#doWork} sends. One thread posts sends and one posts receives, beside the thread that drives;
  * verbs that change the state may be called by any thread that does not post at the same time.
  */
@@ -39,11 +42,10 @@ public final class RoceQueuePair extends StagedQueuePair
     private final RoceSharedReceiveQueue sharedReceives;
     private final ReceiveQueue receives;
     private final CurrentAttributes attributes = new CurrentAttributes();
+    private final Route route;
     private final SendSide sender;
     private final ReceiveSide receiver;
     private volatile QueuePairState state = QueuePairState.RESET;
-    private RocePath outboundPath;
-    private RocePath inboundPath;
     private boolean isEstablished;
     private boolean isDraining;
     private final Predicate<RoceQueuePair> closing;
@@ -57,6 +59,8 @@ public final class RoceQueuePair extends StagedQueuePair
         final int number,
         final QueuePairOptions options,
         final int maxMessageBytes,
+        final int firstConnection,
+        final Function<QueuePairPort, ReceiveSide> receivers,
         final Predicate<RoceQueuePair> closing)
     {
         super(options.type(), options.capabilities(), maxMessageBytes, true);
@@ -69,23 +73,15 @@ public final class RoceQueuePair extends StagedQueuePair
         sharedReceives = (RoceSharedReceiveQueue)options.sharedReceiveQueue();
         receives = sharedReceives != null ? sharedReceives.receives(number) :
             new ReceiveQueue(options.capabilities().maxReceiveRequests());
-        switch (options.type())
+        route = options.type() == QueuePairType.DC_INITIATOR ?
+            new DcRoute(port, attributes, firstConnection) : new Route(options.type(), attributes);
+        final boolean isReliable = options.type() == QueuePairType.RC || options.type() == QueuePairType.DC_INITIATOR;
+        sender = isReliable ? new ReliableSender(port, options.capabilities().maxSendRequests()) :
+            new UnreliableSender(port);
+        receiver = receivers.apply(port);
+        if (route instanceof final DcRoute initiated)
         {
-            case RC ->
-            {
-                sender = new ReliableSender(port, options.capabilities().maxSendRequests());
-                receiver = new ReliableReceiver(port);
-            }
-            case UC ->
-            {
-                sender = new UnreliableSender(port);
-                receiver = new UnreliableReceiver(port);
-            }
-            default ->
-            {
-                sender = new UnreliableSender(port);
-                receiver = new DatagramReceiver(port);
-            }
+            initiated.serve((ReliableSender)sender);
         }
         sendCompletions.attach();
         receiveCompletions.attach();
@@ -101,7 +97,7 @@ public final class RoceQueuePair extends StagedQueuePair
     @Override
     public String transport()
     {
-        return outboundPath == null ? "none" : "rocev2";
+        return route.outbound() == null ? "none" : "rocev2";
     }
 
     @Override
@@ -132,10 +128,6 @@ public final class RoceQueuePair extends StagedQueuePair
         QueuePairTransitions.check(type(), state, change, EngineOptions.MAX_READ_ATOMIC);
         final QueuePairState target = QueuePairTransitions.target(state, change);
         attributes.apply(change);
-        if (receiver instanceof ReliableReceiver reliable && change.has(QueuePairAttributes.MIN_RNR_TIMER))
-        {
-            reliable.rnrCode(change.minRnrTimer());
-        }
         switch (target)
         {
             case RESET -> reset();
@@ -151,6 +143,7 @@ public final class RoceQueuePair extends StagedQueuePair
             {
                 if (state == QueuePairState.RTR)
                 {
+                    route.start(change);
                     sender.start(change.sqPsn());
                 }
                 state = target;
@@ -171,8 +164,7 @@ public final class RoceQueuePair extends StagedQueuePair
     {
         if (type() != QueuePairType.UD && change.has(QueuePairAttributes.ADDRESS_VECTOR))
         {
-            outboundPath = engine.options().pathTo(change.destination());
-            inboundPath = engine.options().pathFrom(change.destination());
+            route.lead(change.destination(), engine.options());
         }
     }
 
@@ -198,8 +190,7 @@ public final class RoceQueuePair extends StagedQueuePair
         state = QueuePairState.RESET;
         isEstablished = false;
         isDraining = false;
-        outboundPath = null;
-        inboundPath = null;
+        route.clear();
         turn.deadlineNs = RetryTimers.NEVER_NS;
         attributes.clear();
         sendCompletions.forget(port);
@@ -232,6 +223,7 @@ public final class RoceQueuePair extends StagedQueuePair
     private void enterError()
     {
         state = QueuePairState.ERR;
+        route.onError();
         turn.deadlineNs = RetryTimers.NEVER_NS;
         sender.flush();
         receiver.flush();
@@ -256,6 +248,17 @@ public final class RoceQueuePair extends StagedQueuePair
     }
 
     @Override
+    protected void checkDestination(final AddressHandle handle)
+    {
+        if (type() == QueuePairType.DC_INITIATOR &&
+            !(handle instanceof final RoceAddressHandle own && own.isOfProject))
+        {
+            throw new UnsupportedVerbException("DC to " + handle.target(), toString(),
+                "only devices of this provider take its packets: connect an RC queue pair");
+        }
+    }
+
+    @Override
     protected void onDoorbell()
     {
         engine.posted().add(turn);
@@ -265,7 +268,7 @@ public final class RoceQueuePair extends StagedQueuePair
     @Override
     public int postReceive(final long wrId, final long localAddress, final int lengthBytes, final int localKey)
     {
-        if (sharedReceives != null || !QueuePairStates.takesReceives(state))
+        if (sharedReceives != null || type() == QueuePairType.DC_INITIATOR || !QueuePairStates.takesReceives(state))
         {
             return PostStatus.INVALID_STATE;
         }
@@ -315,19 +318,15 @@ public final class RoceQueuePair extends StagedQueuePair
         }
         if ((traits & RoceOpcode.IS_RESPONSE) != 0)
         {
-            sender.onResponse(packet, opcode, payloadBytes);
+            if (route.isAnswer(packet, opcode))
+            {
+                sender.onResponse(packet, opcode, payloadBytes);
+            }
         }
         else
         {
             receiver.onRequest(packet, opcode, payloadBytes);
         }
-    }
-
-    /** Whether packets have a meaning in the present state. */
-    boolean takesPackets()
-    {
-        return QueuePairStates.servesInbound(state) ||
-            state == QueuePairState.ERR && receiver instanceof ReliableReceiver reliable && reliable.hasRefused();
     }
 
     /**
@@ -363,17 +362,19 @@ public final class RoceQueuePair extends StagedQueuePair
         return sendCompletions.isOverrun() || receiveCompletions.isOverrun();
     }
 
-    /** The way that packets of the peer come; null for datagrams, which come from anywhere. */
-    RocePath inboundPath()
+    /** Whether a packet with its number is of its transport and from its peer, and has a meaning in this state. */
+    boolean takes(final RocePacket packet, final int opcode)
     {
-        return inboundPath;
+        final boolean hasMeaning = QueuePairStates.servesInbound(state) ||
+            state == QueuePairState.ERR && receiver instanceof ReliableReceiver reliable && reliable.hasRefused();
+        return hasMeaning && route.takes(packet, opcode);
     }
 
     @Override
     public String toString()
     {
-        return "RoceQueuePair{number=" + number + ", type=" + type() + ", state=" + state + ", path=" + outboundPath +
-            '}';
+        return "RoceQueuePair{number=" + number + ", type=" + type() + ", state=" + state + ", path=" +
+            route.outbound() + '}';
     }
 
     /** Its place among the queue pairs of the engine. */
@@ -388,6 +389,7 @@ public final class RoceQueuePair extends StagedQueuePair
         @Override
         void onTimer(final long nowNs)
         {
+            route.onTimer(nowNs);
             sender.onTimer(nowNs);
         }
     }
@@ -450,12 +452,6 @@ public final class RoceQueuePair extends StagedQueuePair
         }
 
         @Override
-        int mtu()
-        {
-            return attributes.pathMtuBytes();
-        }
-
-        @Override
         int qkey()
         {
             return attributes.qkey();
@@ -468,15 +464,15 @@ public final class RoceQueuePair extends StagedQueuePair
         }
 
         @Override
-        int destinationNumber()
+        int rnrCode()
         {
-            return attributes.destinationNumber();
+            return attributes.rnrCode();
         }
 
         @Override
-        RocePath outboundPath()
+        Route route()
         {
-            return outboundPath;
+            return route;
         }
 
         @Override
@@ -527,7 +523,7 @@ public final class RoceQueuePair extends StagedQueuePair
         @Override
         void deadline(final long timeNs)
         {
-            engine.schedule().deadline(turn, timeNs);
+            engine.schedule().deadline(turn, Math.min(timeNs, route.deadlineNs()));
         }
 
         @Override
@@ -545,7 +541,7 @@ public final class RoceQueuePair extends StagedQueuePair
         @Override
         void onSendFailure()
         {
-            if (RoceQueuePair.this.type() == QueuePairType.RC)
+            if (sender instanceof ReliableSender)
             {
                 enterError();
             }
@@ -559,6 +555,10 @@ public final class RoceQueuePair extends StagedQueuePair
         @Override
         void onSendsDrained()
         {
+            if (sender.isDrained())
+            {
+                route.onDrained();
+            }
             if (isDraining && state == QueuePairState.SQD && sender.isDrained())
             {
                 isDraining = false;

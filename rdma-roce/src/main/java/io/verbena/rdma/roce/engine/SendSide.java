@@ -1,5 +1,6 @@
 package io.verbena.rdma.roce.engine;
 
+import io.verbena.rdma.roce.request.MessageOpcodes;
 import io.verbena.rdma.roce.wire.BthDescriptor;
 import io.verbena.rdma.roce.wire.PacketSequence;
 import io.verbena.rdma.roce.wire.RethDescriptor;
@@ -86,6 +87,17 @@ abstract class SendSide
     void onTimer(final long nowNs)
     {
         // most have none
+    }
+
+    /** Position of the oldest READ or atomic before an end that has not completed; the end when there is none. */
+    final long firstReadOrAtomic(final long end)
+    {
+        long position = completedPosition;
+        while (position < end && !queuePair.sendRequest(position).isReadOrAtomic())
+        {
+            position++;
+        }
+        return position;
     }
 
     /** Completes everything outstanding with WR_FLUSH_ERR. */
@@ -242,15 +254,15 @@ abstract class SendSide
         }
     }
 
-    /** Fills and sends the packets of an RC queue pair's requests. Used by the engine's thread. */
+    /** Fills and sends the packets of requests of RC and DC. Used by the engine's thread. */
     static final class RequestPackets
     {
-        private final QueuePairPort queuePair;
+        private final Route route;
         private final PacketWriter writer;
 
         RequestPackets(final QueuePairPort queuePair)
         {
-            this.queuePair = queuePair;
+            route = queuePair.route();
             writer = queuePair.engine().writer();
         }
 
@@ -258,16 +270,16 @@ abstract class SendSide
         void read(
             final RocePacket packet, final WorkRequest request, final int index, final int count, final int sequence)
         {
-            final int mtu = queuePair.mtu();
+            final int mtu = route.mtu();
             final int offset = index * mtu;
             RethDescriptor.encode(packet.buffer(), BthDescriptor.LENGTH_BYTES, request.remoteAddress + offset,
                 request.remoteKey, (int)Math.min((long)request.lengthBytes - offset, (long)count * mtu));
-            send(packet, RoceOpcode.READ_REQUEST, 0, false, true, sequence);
+            send(packet, route.transport | RoceOpcode.READ_REQUEST, 0, false, true, sequence);
         }
 
         void atomic(final RocePacket packet, final WorkRequest request, final int sequence)
         {
-            send(packet, MessageOpcodes.putAtomic(packet, request), 0, false, true, sequence);
+            send(packet, route.transport | MessageOpcodes.putAtomic(packet, request), 0, false, true, sequence);
         }
 
         /**
@@ -290,8 +302,8 @@ abstract class SendSide
             final boolean isAckRequested,
             final int sequence)
         {
-            final int mtu = queuePair.mtu();
-            final int opcode = MessageOpcodes.of(request, index == 0, isLast);
+            final int mtu = route.mtu();
+            final int opcode = route.transport | MessageOpcodes.of(request, index == 0, isLast);
             final int lengthBytes = Math.min(request.lengthBytes - index * mtu, mtu);
             if (lengthBytes > 0)
             {
@@ -327,8 +339,7 @@ abstract class SendSide
             final boolean isAckRequested,
             final int sequence)
         {
-            writer.send(packet, queuePair.outboundPath(), RoceOpcode.RC | opcode, payloadBytes,
-                queuePair.destinationNumber(), isSolicited, isAckRequested, sequence);
+            route.send(writer, packet, opcode, payloadBytes, isSolicited, isAckRequested, sequence);
         }
     }
 }

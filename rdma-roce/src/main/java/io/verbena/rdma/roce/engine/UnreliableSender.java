@@ -1,9 +1,10 @@
 package io.verbena.rdma.roce.engine;
 
+import io.verbena.rdma.roce.request.MessageOpcodes;
+import io.verbena.rdma.roce.request.RoceAddressHandle;
 import io.verbena.rdma.roce.wire.BthDescriptor;
 import io.verbena.rdma.roce.wire.DethDescriptor;
 import io.verbena.rdma.roce.wire.PacketSequence;
-import io.verbena.rdma.roce.wire.RoceOpcode;
 import io.verbena.rdma.roce.wire.RocePacket;
 import io.verbena.rdma.spi.WorkRequest;
 import io.verbena.rdma.verbs.QueuePairState;
@@ -81,11 +82,11 @@ final class UnreliableSender extends SendSide
         {
             return false;
         }
-        final int mtu = isDatagram ? queuePair.engine().options().datagramBytes() : queuePair.mtu();
+        final int mtu = isDatagram ? queuePair.engine().options().datagramBytes() : queuePair.route().mtu();
         final int offset = cursorPacket * mtu;
         final int lengthBytes = Math.min(request.lengthBytes - offset, mtu);
         final boolean isLast = offset + lengthBytes == request.lengthBytes;
-        final int opcode = (isDatagram ? RoceOpcode.UD : RoceOpcode.UC) |
+        final int opcode = queuePair.route().transport |
             MessageOpcodes.of(request, cursorPacket == 0, isLast);
         if (lengthBytes > 0)
         {
@@ -125,8 +126,7 @@ final class UnreliableSender extends SendSide
         }
         else
         {
-            writer.send(packet, queuePair.outboundPath(), opcode, lengthBytes, queuePair.destinationNumber(),
-                isSolicited, false, nextSequence);
+            queuePair.route().send(writer, packet, opcode, lengthBytes, isSolicited, false, nextSequence);
         }
         nextSequence = PacketSequence.add(nextSequence, 1);
     }

@@ -1,8 +1,8 @@
 package io.verbena.rdma.roce.wire;
 
 /**
- * The opcodes of RC, UC and UD, and which headers a packet of each has behind its BTH. An opcode is a transport (upper
- * three bits) and an operation (lower five); {@code docs/format/roce-packet.md}. Pure.
+ * The opcodes of RC, UC, UD and DC, and which headers a packet of each has behind its BTH. An opcode is a transport
+ * (upper three bits) and an operation (lower five); {@code docs/format/roce-packet.md}. Pure.
  */
 public final class RoceOpcode
 {
@@ -12,6 +12,8 @@ public final class RoceOpcode
     public static final int UC = 0x20;
     /** Transport UD. */
     public static final int UD = 0x60;
+    /** Transport DC, in the range that the specification leaves to manufacturers: between devices of this project. */
+    public static final int DC = 0xE0;
     /** A congestion notification, of no transport: whoever sends on a queue pair shall send less. */
     public static final int CONGESTION_NOTIFICATION = 0x81;
     /** Bits of the transport. */
@@ -42,6 +44,12 @@ public final class RoceOpcode
     public static final int FETCH_ADD = 0x14;
     public static final int SEND_LAST_WITH_INVALIDATE = 0x16;
     public static final int SEND_ONLY_WITH_INVALIDATE = 0x17;
+    /** DC: an initiator asks a target for a context. */
+    public static final int DC_CONNECT = 0x1C;
+    /** DC: the answer to DC_CONNECT. */
+    public static final int DC_ACCEPT = 0x1D;
+    /** DC: an initiator gives its context back; not answered. */
+    public static final int DC_RELEASE = 0x1E;
 
     /** Trait: first packet of its message, or the only one. */
     public static final int BEGINS = 1;
@@ -73,6 +81,12 @@ public final class RoceOpcode
     public static final int HAS_DETH = 1 << 13;
     /** Trait: a congestion notification, with 16 reserved bytes behind its BTH. */
     public static final int IS_NOTIFICATION = 1 << 14;
+    /** Trait: has a {@link DcEthDescriptor DcETH}, before an immediate. */
+    public static final int HAS_DC_ETH = 1 << 15;
+    /** Trait: has a {@link DcAckEthDescriptor DcAckETH} behind its other headers. */
+    public static final int HAS_DC_ACK_ETH = 1 << 16;
+    /** Trait: has a {@link DcAcceptEthDescriptor DcAcceptETH} as its last header. */
+    public static final int HAS_DC_ACCEPT_ETH = 1 << 17;
     /** No such opcode. */
     public static final int UNKNOWN = 0;
 
@@ -80,6 +94,7 @@ public final class RoceOpcode
     private static final int OPCODES = 256;
     private static final int[] TRAITS = new int[OPCODES];
     private static final int[] HEADER_BYTES = new int[OPCODES];
+    private static final int[] DC_OFFSETS = new int[OPCODES];
 
     static
     {
@@ -114,6 +129,17 @@ public final class RoceOpcode
         put(UD | SEND_ONLY, only | HAS_PAYLOAD | IS_SEND | HAS_DETH);
         put(UD | SEND_ONLY_WITH_IMMEDIATE, only | HAS_PAYLOAD | IS_SEND | HAS_DETH | HAS_IMMEDIATE);
         put(CONGESTION_NOTIFICATION, only | IS_NOTIFICATION);
+        for (int operation = 0; operation <= OPERATION_MASK; operation++)
+        {
+            final int traits = TRAITS[RC | operation];
+            if (traits != UNKNOWN && (traits & HAS_IETH) == 0)
+            {
+                put(DC | operation, traits | ((traits & IS_RESPONSE) == 0 ? HAS_DC_ETH : HAS_DC_ACK_ETH));
+            }
+        }
+        put(DC | DC_CONNECT, only | HAS_DC_ETH);
+        put(DC | DC_ACCEPT, only | IS_RESPONSE | HAS_AETH | HAS_DC_ACK_ETH | HAS_DC_ACCEPT_ETH);
+        put(DC | DC_RELEASE, only | HAS_DC_ETH);
     }
 
     private RoceOpcode()
@@ -142,16 +168,31 @@ public final class RoceOpcode
         return HEADER_BYTES[opcode];
     }
 
+    /**
+     * Where the header lies that DC adds.
+     *
+     * @param opcode 0 to 255, of DC.
+     * @return offset of the {@link DcEthDescriptor DcETH} or {@link DcAckEthDescriptor DcAckETH}.
+     */
+    public static int dcOffset(final int opcode)
+    {
+        return DC_OFFSETS[opcode];
+    }
+
     private static void put(final int opcode, final int traits)
     {
         TRAITS[opcode] = traits;
-        HEADER_BYTES[opcode] = BthDescriptor.LENGTH_BYTES +
+        DC_OFFSETS[opcode] = BthDescriptor.LENGTH_BYTES +
             bytes(traits, IS_NOTIFICATION, NOTIFICATION_BYTES) +
             bytes(traits, HAS_DETH, DethDescriptor.LENGTH_BYTES) +
             bytes(traits, HAS_RETH, RethDescriptor.LENGTH_BYTES) +
             bytes(traits, HAS_ATOMIC_ETH, AtomicEthDescriptor.LENGTH_BYTES) +
             bytes(traits, HAS_AETH, AethDescriptor.LENGTH_BYTES) +
-            bytes(traits, HAS_ATOMIC_ACK_ETH, AtomicAckEthDescriptor.LENGTH_BYTES) +
+            bytes(traits, HAS_ATOMIC_ACK_ETH, AtomicAckEthDescriptor.LENGTH_BYTES);
+        HEADER_BYTES[opcode] = DC_OFFSETS[opcode] +
+            bytes(traits, HAS_DC_ETH, DcEthDescriptor.LENGTH_BYTES) +
+            bytes(traits, HAS_DC_ACK_ETH, DcAckEthDescriptor.LENGTH_BYTES) +
+            bytes(traits, HAS_DC_ACCEPT_ETH, DcAcceptEthDescriptor.LENGTH_BYTES) +
             bytes(traits, HAS_IMMEDIATE, ImmDtDescriptor.LENGTH_BYTES) +
             bytes(traits, HAS_IETH, IethDescriptor.LENGTH_BYTES);
     }

@@ -212,6 +212,26 @@ public final class RocePacket
         return RocePath.isIpv4(sourceHigh, sourceLow) && RocePath.isIpv4(destinationHigh, destinationLow);
     }
 
+    /** @return a new path back to where it came from. */
+    public RocePath wayBack()
+    {
+        return new RocePath(
+            destinationHigh, destinationLow, destinationPort, sourceHigh, sourceLow, sourcePort);
+    }
+
+    /**
+     * Decides whether a path leads back to where it came from.
+     *
+     * @param path any, or null.
+     * @return whether it is equal to {@link #wayBack()}.
+     */
+    public boolean isAnsweredBy(final RocePath path)
+    {
+        return path != null && path.destinationHigh() == sourceHigh && path.destinationLow() == sourceLow &&
+            path.destinationPort() == sourcePort && path.sourceHigh() == destinationHigh &&
+            path.sourceLow() == destinationLow && path.sourcePort() == destinationPort;
+    }
+
     /**
      * Decides whether it travels a path.
      *

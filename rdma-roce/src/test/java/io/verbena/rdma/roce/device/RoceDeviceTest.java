@@ -2,15 +2,22 @@ package io.verbena.rdma.roce.device;
 
 import io.verbena.rdma.fabric.Fabrics;
 import io.verbena.rdma.verbs.AccessFlags;
+import io.verbena.rdma.verbs.AddressHandle;
 import io.verbena.rdma.verbs.CompletionChannel;
 import io.verbena.rdma.verbs.CompletionQueue;
 import io.verbena.rdma.verbs.ConnectionListener;
 import io.verbena.rdma.verbs.Device;
+import io.verbena.rdma.verbs.DeviceAddress;
 import io.verbena.rdma.verbs.Fabric;
 import io.verbena.rdma.verbs.MemoryRegion;
 import io.verbena.rdma.verbs.ProtectionDomain;
+import io.verbena.rdma.verbs.QueuePair;
+import io.verbena.rdma.verbs.QueuePairCapabilities;
+import io.verbena.rdma.verbs.QueuePairOptions;
+import io.verbena.rdma.verbs.QueuePairType;
 import io.verbena.rdma.verbs.RdmaException;
 import io.verbena.rdma.verbs.SendFlags;
+import io.verbena.rdma.verbs.UnsupportedVerbException;
 import io.verbena.rdma.verbs.WorkCompletionStatus;
 
 import org.junit.jupiter.api.AfterEach;
@@ -374,6 +381,29 @@ class RoceDeviceTest
                 assertThat(pair.write(source, target, SendFlags.SIGNALED)).isZero();
                 assertThat(target.segment().get(JAVA_LONG, 0)).isEqualTo(i);
             }
+        }
+    }
+
+    /** RNICs and Soft-RoCE do not know the opcodes; only a device of this provider names its UDP port twice. */
+    @Test
+    void shouldSendDcToDevicesOfThisProviderOnly()
+    {
+        try (Device device = fabric.openDevice("initiator");
+            ProtectionDomain domain = device.allocateProtectionDomain();
+            CompletionQueue completions = device.createCompletionQueue(16);
+            QueuePair initiator = domain.createQueuePair(
+                new QueuePairOptions().type(QueuePairType.DC_INITIATOR).completions(completions, completions)
+                    .capabilities(new QueuePairCapabilities(16, 0, 0, 4)));
+            AddressHandle own = domain.createAddressHandle(device.address());
+            AddressHandle foreign = domain.createAddressHandle(
+                new DeviceAddress(device.address().gidHigh(), device.address().gidLow(), 4791)))
+        {
+            initiator.begin();
+            initiator.write(1, SendFlags.SIGNALED, 0, 0, 0, 0, 0);
+            assertThatThrownBy(() -> initiator.toDcTarget(foreign, 5, 6)).isInstanceOf(UnsupportedVerbException.class)
+                .hasMessageContaining("connect an RC queue pair").hasMessageNotContaining("\n");
+            initiator.toDcTarget(own, 5, 6);
+            initiator.abort();
         }
     }
 

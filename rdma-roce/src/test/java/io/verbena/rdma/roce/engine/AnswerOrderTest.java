@@ -109,6 +109,30 @@ class AnswerOrderTest
         assertThat(a.memory().asSlice(READ_AT, READ_BYTES).mismatch(b.memory().asSlice(0, READ_BYTES))).isEqualTo(-1);
     }
 
+    /** What the responder does to the bytes meanwhile stays, though the last packet comes again. */
+    @ParameterizedTest
+    @ValueSource(ints = {200, 256, 600})
+    void shouldPlacePayloadOnceWhereWriteWithImmediateWaitsForReceive(final int lengthBytes)
+    {
+        connect(0, ConnectOptions.DEFAULT);
+        a.memory().asSlice(0, lengthBytes).fill((byte)7);
+        qa.begin();
+        qa.writeWithImmediate(1, SIGNALED, a.at(0), lengthBytes, a.key(), b.at(0), b.key(), 5);
+        assertThat(qa.complete()).isZero();
+        network.run(() -> false, 1_000_000);
+        assertThat(b.engine.counters().notReady).isGreaterThan(1);
+        assertThat(b.memory().asSlice(0, lengthBytes).toArray(ValueLayout.JAVA_BYTE)).containsOnly(7);
+        b.memory().asSlice(0, lengthBytes).fill((byte)8);
+        qb.postReceive(2, b.at(READ_AT), 0, b.key());
+        assertThat(network.run(() -> a.polled.size() == 1, LIMIT_NS)).isTrue();
+        assertThat(b.polled).extracting(Completion::immediate, Completion::bytes)
+            .containsExactly(tuple(5, lengthBytes));
+        assertThat(b.memory().asSlice(0, lengthBytes).toArray(ValueLayout.JAVA_BYTE)).containsOnly(8);
+        a.polled.clear();
+        run(1, () -> qa.write(3, SIGNALED, a.at(0), lengthBytes, a.key(), b.at(0), b.key()));
+        assertThat(b.memory().asSlice(0, lengthBytes).toArray(ValueLayout.JAVA_BYTE)).containsOnly(7);
+    }
+
     /** With room for each packet, and with room for few. */
     @ParameterizedTest
     @ValueSource(ints = {0, 900})

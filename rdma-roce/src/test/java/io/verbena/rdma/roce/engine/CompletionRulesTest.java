@@ -63,7 +63,7 @@ class CompletionRulesTest
     void shouldHaveRoomForCompletionOfRequestWhoseSlotPollHasFreed()
     {
         final RoceCompletionQueue queue = a.engine.createCompletionQueue(1, null);
-        final CompletionOwner owner = new CompletionOwner()
+        final RoceCompletionQueue.Owner owner = new RoceCompletionQueue.Owner()
         {
             @Override
             int number()

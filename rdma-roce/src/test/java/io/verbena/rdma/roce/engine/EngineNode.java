@@ -40,12 +40,17 @@ final class EngineNode implements PacketSink
     private final WorkCompletions batch = new WorkCompletions(16);
     private final RocePacket outbound = new RocePacket();
 
-    EngineNode(final LossyNetwork network, final int index, final int windowPackets, final int ackInterval)
+    EngineNode(
+        final LossyNetwork network,
+        final int index,
+        final int windowPackets,
+        final int ackInterval,
+        final int dcContexts)
     {
         this.network = network;
         address = new DeviceAddress(0xFD00_0000_0000_0001L, index + 1);
         engine = new RoceEngine(
-            new EngineOptions(address, windowPackets, ackInterval, 1024), this, network::nowNs,
+            new EngineOptions(address, windowPackets, ackInterval, 1024, dcContexts), this, network::nowNs,
             () -> network.nextInt(), EngineDriver.NONE);
         domain = engine.createProtectionDomain();
         region = domain.allocateRegistered(REGION_BYTES, AccessFlags.ALL_REMOTE | AccessFlags.MW_BIND);

@@ -45,6 +45,7 @@ final class LossyNetwork
     };
     private Predicate<RocePacket> lost = (packet) -> false;
     private Bottleneck bottleneck;
+    private EngineNode paused;
     private long passDelayNs;
     private long nowNs;
     private long arrivalCount;
@@ -57,7 +58,12 @@ final class LossyNetwork
 
     EngineNode addNode(final int windowPackets, final int ackInterval)
     {
-        final EngineNode node = new EngineNode(this, nodes.size(), windowPackets, ackInterval);
+        return addNode(windowPackets, ackInterval, EngineOptions.DC_CONTEXTS);
+    }
+
+    EngineNode addNode(final int windowPackets, final int ackInterval, final int dcContexts)
+    {
+        final EngineNode node = new EngineNode(this, nodes.size(), windowPackets, ackInterval, dcContexts);
         nodes.add(node);
         return node;
     }
@@ -158,6 +164,12 @@ final class LossyNetwork
         arrivals.add(new Arrival(nowNs + MIN_DELAY_NS + delayNs, arrivalCount++, packet, false));
     }
 
+    /** A node does nothing from now on; null lets it go on. Packets to it arrive. */
+    void pause(final EngineNode node)
+    {
+        paused = node;
+    }
+
     /** Runs until a condition holds, or nothing can happen any more, or the time is over. */
     boolean run(final BooleanSupplier isDone, final long limitNs)
     {
@@ -170,7 +182,7 @@ final class LossyNetwork
                 hasWorked = false;
                 for (final EngineNode node : nodes)
                 {
-                    hasWorked |= node.work();
+                    hasWorked |= node != paused && node.work();
                 }
             }
             while (hasWorked);
@@ -181,7 +193,7 @@ final class LossyNetwork
             long nextNs = arrivals.isEmpty() ? Long.MAX_VALUE : arrivals.peek().timeNs;
             for (final EngineNode node : nodes)
             {
-                nextNs = Math.min(nextNs, node.engine.nextDeadlineNs());
+                nextNs = Math.min(nextNs, node == paused ? Long.MAX_VALUE : node.engine.nextDeadlineNs());
             }
             if (nextNs > endNs)
             {
@@ -193,6 +205,14 @@ final class LossyNetwork
                 deliverNext();
             }
         }
+    }
+
+    /** Lets time pass, and everybody do what is due. */
+    void elapse(final long timeNs)
+    {
+        final long endNs = nowNs + timeNs;
+        run(() -> false, timeNs);
+        nowNs = endNs;
     }
 
     /** Lets all packets under way arrive, and nobody do anything else. */

@@ -86,6 +86,24 @@ class HeaderPropertyTest
             assertThat(DethDescriptor.qkey(buffer, OFFSET)).isEqualTo(key);
             assertThat(DethDescriptor.source(buffer, OFFSET)).isEqualTo(number);
             assertUntouched(DethDescriptor.LENGTH_BYTES);
+            fill();
+            final int small = random.nextInt(256);
+            DcEthDescriptor.encode(buffer, OFFSET, address, key, small, number);
+            assertThat(DcEthDescriptor.accessKey(buffer, OFFSET)).isEqualTo(address);
+            assertThat(DcEthDescriptor.context(buffer, OFFSET)).isEqualTo(key);
+            assertThat(DcEthDescriptor.mtuCode(buffer, OFFSET)).isEqualTo(small);
+            assertThat(DcEthDescriptor.initiator(buffer, OFFSET)).isEqualTo(number);
+            assertUntouched(DcEthDescriptor.LENGTH_BYTES);
+            fill();
+            DcAckEthDescriptor.encode(buffer, OFFSET, key);
+            assertThat(DcAckEthDescriptor.context(buffer, OFFSET)).isEqualTo(key);
+            assertUntouched(DcAckEthDescriptor.LENGTH_BYTES);
+            fill();
+            DcAcceptEthDescriptor.encode(buffer, OFFSET, key, small, number & 0xFF);
+            assertThat(DcAcceptEthDescriptor.connection(buffer, OFFSET)).isEqualTo(key);
+            assertThat(DcAcceptEthDescriptor.mtuCode(buffer, OFFSET)).isEqualTo(small);
+            assertThat(DcAcceptEthDescriptor.depth(buffer, OFFSET)).isEqualTo(number & 0xFF);
+            assertUntouched(DcAcceptEthDescriptor.LENGTH_BYTES);
         }
     }
 
@@ -104,6 +122,10 @@ class HeaderPropertyTest
         ImmDtDescriptor.encode(buffer, 8, 0x5566_7788);
         IethDescriptor.encode(buffer, 12, 0x1122_3344);
         assertThat(hex(16)).isEqualTo("80010000" + "00010203" + "55667788" + "11223344");
+        DcEthDescriptor.encode(buffer, 0, 0x0102_0304_0506_0708L, 0x0A0B_0C0D, 5, 0x11_2233);
+        DcAckEthDescriptor.encode(buffer, 16, 0x0E0F_1011);
+        DcAcceptEthDescriptor.encode(buffer, 20, 0x2122_2324, 3, 16);
+        assertThat(hex(28)).isEqualTo("01020304050607080a0b0c0d05112233" + "0e0f1011" + "2122232403100000");
     }
 
     @Test

@@ -14,7 +14,7 @@ class RoceFormatTest
     @ParameterizedTest
     @ValueSource(classes = {BthDescriptor.class, RethDescriptor.class, AtomicEthDescriptor.class, AethDescriptor.class,
         AtomicAckEthDescriptor.class, ImmDtDescriptor.class, IethDescriptor.class, DethDescriptor.class,
-        RoceOpcode.class})
+        DcEthDescriptor.class, DcAckEthDescriptor.class, DcAcceptEthDescriptor.class, RoceOpcode.class})
     void shouldAgreeWithThePage(final Class<?> descriptor) throws IOException
     {
         FormatPage.of("roce-packet.md").shouldAgreeWith(descriptor);
@@ -36,7 +36,10 @@ class RoceFormatTest
             {0x12, 24}, {0x13, 40}, {0x14, 40}, {0x16, 16}, {0x17, 16},
             {0x20, 12}, {0x21, 12}, {0x22, 12}, {0x23, 16}, {0x24, 12}, {0x25, 16}, {0x26, 28}, {0x27, 12}, {0x28, 12},
             {0x29, 16}, {0x2A, 28}, {0x2B, 32}, {0x36, 16}, {0x37, 16}, {0x64, 20}, {0x65, 24},
-            {0x81, 28}};
+            {0x81, 28},
+            {0xE0, 28}, {0xE1, 28}, {0xE2, 28}, {0xE3, 32}, {0xE4, 28}, {0xE5, 32}, {0xE6, 44}, {0xE7, 28}, {0xE8, 28},
+            {0xE9, 32}, {0xEA, 44}, {0xEB, 48}, {0xEC, 44}, {0xED, 20}, {0xEE, 16}, {0xEF, 20}, {0xF0, 20}, {0xF1, 20},
+            {0xF2, 28}, {0xF3, 56}, {0xF4, 56}, {0xFC, 28}, {0xFD, 28}, {0xFE, 28}};
         int known = 0;
         for (final int[] pair : expected)
         {

@@ -1,10 +1,10 @@
-package io.verbena.rdma.roce.engine;
+package io.verbena.rdma.roce.request;
 
 /**
  * READs and atomics that a responder has to answer, oldest first: new requests up to the queue pair's depth, and as
  * many repeated ones. Bounded; the slots are columns of arrays.
  */
-final class ReplyQueue
+public final class ReplyQueue
 {
     private final int[] sequences;
     private final int[] messageSequences;
@@ -20,7 +20,7 @@ final class ReplyQueue
     private int count;
     private int newCount;
 
-    ReplyQueue(final int maxReadAtomic)
+    public ReplyQueue(final int maxReadAtomic)
     {
         capacity = 2 * maxReadAtomic;
         sequences = new int[capacity];
@@ -34,25 +34,25 @@ final class ReplyQueue
         areNew = new boolean[capacity];
     }
 
-    void clear()
+    public void clear()
     {
         head = 0;
         count = 0;
         newCount = 0;
     }
 
-    boolean isEmpty()
+    public boolean isEmpty()
     {
         return count == 0;
     }
 
-    boolean isFull()
+    public boolean isFull()
     {
         return count == capacity;
     }
 
     /** How many that are not repetitions wait. */
-    int newCount()
+    public int newCount()
     {
         return newCount;
     }
@@ -68,7 +68,7 @@ final class ReplyQueue
      * @param key             of region or window.
      * @param lengthBytes     0 or more.
      */
-    void addRead(
+    public void addRead(
         final boolean isNew,
         final int sequence,
         final int messageSequence,
@@ -85,7 +85,7 @@ final class ReplyQueue
     }
 
     /** Adds an atomic that was executed; {@code original} is its result. */
-    void addAtomic(final boolean isNew, final int sequence, final int messageSequence, final long original)
+    public void addAtomic(final boolean isNew, final int sequence, final int messageSequence, final long original)
     {
         final int slot = add(isNew, sequence, messageSequence, 1);
         areReads[slot] = false;
@@ -105,61 +105,61 @@ final class ReplyQueue
     }
 
     /** Whether the oldest is a READ; else an atomic. */
-    boolean isRead()
+    public boolean isRead()
     {
         return areReads[head];
     }
 
     /** Whether the oldest is no repetition. */
-    boolean isNew()
+    public boolean isNew()
     {
         return areNew[head];
     }
 
     /** PSN of the next response of the oldest. */
-    int sequence()
+    public int sequence()
     {
         return sequences[head];
     }
 
     /** MSN of the oldest. */
-    int messageSequence()
+    public int messageSequence()
     {
         return messageSequences[head];
     }
 
     /** Whether its next response is its first. */
-    boolean isFirst()
+    public boolean isFirst()
     {
         return packetsLeft[head] == packetCounts[head];
     }
 
     /** Whether its next response is its last. */
-    boolean isLast()
+    public boolean isLast()
     {
         return packetsLeft[head] == 1;
     }
 
     /** Where the oldest READ goes on. */
-    long address()
+    public long address()
     {
         return addresses[head];
     }
 
     /** Result of the oldest atomic. */
-    long original()
+    public long original()
     {
         return addresses[head];
     }
 
     /** Key of the oldest READ. */
-    int key()
+    public int key()
     {
         return keys[head];
     }
 
     /** Bytes that the oldest READ still has to send. */
-    long bytesLeft()
+    public long bytesLeft()
     {
         return bytesLeft[head];
     }
@@ -169,7 +169,7 @@ final class ReplyQueue
      *
      * @param payloadBytes of it.
      */
-    void advance(final int payloadBytes)
+    public void advance(final int payloadBytes)
     {
         sequences[head]++;
         addresses[head] += payloadBytes;
@@ -181,7 +181,7 @@ final class ReplyQueue
     }
 
     /** Takes the oldest out, answered or not. */
-    void drop()
+    public void drop()
     {
         newCount -= areNew[head] ? 1 : 0;
         head = (head + 1) % capacity;

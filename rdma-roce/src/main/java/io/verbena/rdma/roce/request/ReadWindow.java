@@ -1,4 +1,4 @@
-package io.verbena.rdma.roce.engine;
+package io.verbena.rdma.roce.request;
 
 import io.verbena.rdma.roce.wire.PacketSequence;
 
@@ -7,7 +7,7 @@ import io.verbena.rdma.roce.wire.PacketSequence;
  * last response. After going back each is sent once more with the same end: one that went farther would be old to the
  * responder in its first part and new in its second. Bounded.
  */
-final class ReadWindow
+public final class ReadWindow
 {
     private final int[] ends;
     private int limit;
@@ -16,7 +16,7 @@ final class ReadWindow
     /** How many of them have been sent since the requester went back. */
     private int sentCount;
 
-    ReadWindow(final int capacity)
+    public ReadWindow(final int capacity)
     {
         ends = new int[capacity];
     }
@@ -26,12 +26,12 @@ final class ReadWindow
      *
      * @param maxReadAtomic most outstanding, at most the capacity.
      */
-    void limit(final int maxReadAtomic)
+    public void limit(final int maxReadAtomic)
     {
         limit = maxReadAtomic;
     }
 
-    void clear()
+    public void clear()
     {
         head = 0;
         count = 0;
@@ -39,37 +39,37 @@ final class ReadWindow
     }
 
     /** Whether nothing is waited for. */
-    boolean isEmpty()
+    public boolean isEmpty()
     {
         return count == 0;
     }
 
     /** Whether another one must not be sent now. */
-    boolean isFull()
+    public boolean isFull()
     {
         return sentCount >= limit;
     }
 
     /** All are to be sent once more. */
-    void goBack()
+    public void goBack()
     {
         sentCount = 0;
     }
 
     /** Whether the next one was sent before. */
-    boolean isRepeating()
+    public boolean isRepeating()
     {
         return sentCount < count;
     }
 
     /** The end of the next one that was sent before. */
-    int repeatedEnd()
+    public int repeatedEnd()
     {
         return ends[(head + sentCount) % ends.length];
     }
 
     /** The next one is sent; {@code end} is the PSN after its last response. */
-    void send(final int end)
+    public void send(final int end)
     {
         if (!isRepeating())
         {
@@ -80,7 +80,7 @@ final class ReadWindow
     }
 
     /** Removes the requests whose responses are all before a PSN. */
-    void removeUpTo(final int sequence)
+    public void removeUpTo(final int sequence)
     {
         while (count > 0 && PacketSequence.distance(sequence, ends[head]) >= 0)
         {

@@ -1,4 +1,4 @@
-package io.verbena.rdma.roce.engine;
+package io.verbena.rdma.roce.request;
 
 import io.verbena.rdma.roce.wire.AtomicEthDescriptor;
 import io.verbena.rdma.roce.wire.BthDescriptor;
@@ -10,7 +10,7 @@ import io.verbena.rdma.roce.wire.RocePacket;
 import io.verbena.rdma.spi.WorkRequest;
 
 /** Operations and headers of the packets of a SEND or WRITE. Pure. */
-final class MessageOpcodes
+public final class MessageOpcodes
 {
     private MessageOpcodes()
     {
@@ -24,7 +24,7 @@ final class MessageOpcodes
      * @param isLast  whether it is the last.
      * @return of {@link RoceOpcode}, without transport.
      */
-    static int of(final WorkRequest request, final boolean isFirst, final boolean isLast)
+    public static int of(final WorkRequest request, final boolean isFirst, final boolean isLast)
     {
         final boolean isWrite = request.operation == WorkRequest.WRITE;
         if (!isLast)
@@ -53,7 +53,7 @@ final class MessageOpcodes
      * @param request CMP_SWAP or FETCH_ADD.
      * @return its operation, of {@link RoceOpcode}.
      */
-    static int putAtomic(final RocePacket packet, final WorkRequest request)
+    public static int putAtomic(final RocePacket packet, final WorkRequest request)
     {
         final boolean isSwap = request.operation == WorkRequest.COMPARE_SWAP;
         AtomicEthDescriptor.encode(packet.buffer(), BthDescriptor.LENGTH_BYTES, request.remoteAddress,
@@ -68,7 +68,7 @@ final class MessageOpcodes
      * @param opcode  of a SEND or WRITE.
      * @param request it belongs to.
      */
-    static void putHeaders(final RocePacket packet, final int opcode, final WorkRequest request)
+    public static void putHeaders(final RocePacket packet, final int opcode, final WorkRequest request)
     {
         final int traits = RoceOpcode.traits(opcode);
         if ((traits & RoceOpcode.HAS_RETH) != 0)
