@@ -21,8 +21,10 @@ import java.util.zip.CRC32;
  *  |&lt;------------- covered, with ones in changing fields ----------&gt;|
  * </pre>
  *
- * IPv4 packets are taken as sent without options and with "don't fragment". Used by one thread at a time; allocates
- * nothing once made.
+ * IPv4 packets are taken as sent without options and with "don't fragment". Their identification field, which a UDP
+ * socket does not show, may have any value: the CRC is linear, so that what this field adds to it can be told from
+ * everything else, and the other 16 bits of the CRC check the packet. Used by one thread at a time; allocates nothing
+ * once made.
  */
 public final class InvariantCrc
 {
@@ -42,6 +44,34 @@ public final class InvariantCrc
 
     /** A packet up to this length is copied behind its headers: one call for both is faster than two. */
     private static final int SHORT_BYTES = 256;
+
+    private static final int POLYNOMIAL = 0xEDB8_8320;
+    /** Bytes of the prefix that are behind the identification field of IPv4. */
+    private static final int BEHIND_IDENTIFICATION_BYTES = IPV4_BYTES - 6 + UDP_BYTES;
+    private static final int IDENTIFICATION_BYTES = Short.BYTES;
+    private static final int IDENTIFICATION_BITS = Short.SIZE;
+    /** Linear: what a bit of the register was, 1, 2, 4, ... bytes of zeros earlier. */
+    private static final int[][] EARLIER = new int[Short.SIZE][Integer.SIZE];
+
+    static
+    {
+        for (int bit = 0; bit < Integer.SIZE; bit++)
+        {
+            int register = 1 << bit;
+            for (int step = 0; step < Byte.SIZE; step++)
+            {
+                register = register < 0 ? (register ^ POLYNOMIAL) << 1 | 1 : register << 1;
+            }
+            EARLIER[0][bit] = register;
+        }
+        for (int power = 1; power < EARLIER.length; power++)
+        {
+            for (int bit = 0; bit < Integer.SIZE; bit++)
+            {
+                EARLIER[power][bit] = apply(EARLIER[power - 1], EARLIER[power - 1][bit]);
+            }
+        }
+    }
 
     private final CRC32 crc = new CRC32();
     private final byte[] prefix = new byte[ONES_BYTES + IPV6_BYTES + UDP_BYTES + SHORT_BYTES];
@@ -67,11 +97,38 @@ public final class InvariantCrc
      * Decides whether a packet arrived as it was sealed.
      *
      * @param packet with at least {@link RocePacket#MIN_LENGTH_BYTES}.
-     * @return whether its last four bytes are the CRC of the rest.
+     * @return whether its last four bytes are the CRC of the rest; over IPv4, with any identification field.
      */
     public boolean isIntact(final RocePacket packet)
     {
-        return packet.buffer().getInt(packet.lengthBytes() - LENGTH_BYTES, ByteOrder.LITTLE_ENDIAN) == compute(packet);
+        final int difference =
+            packet.buffer().getInt(packet.lengthBytes() - LENGTH_BYTES, ByteOrder.LITTLE_ENDIAN) ^ compute(packet);
+        return difference == 0 || packet.isIpv4() && isOfIdentification(difference, packet.lengthBytes());
+    }
+
+    /** Whether a CRC differs as it does for another identification field and nothing else. */
+    private static boolean isOfIdentification(final int difference, final int lengthBytes)
+    {
+        final int bytes = IDENTIFICATION_BYTES + BEHIND_IDENTIFICATION_BYTES + lengthBytes - LENGTH_BYTES;
+        int register = difference;
+        for (int power = 0; bytes >>> power != 0; power++)
+        {
+            if ((bytes >>> power & 1) != 0)
+            {
+                register = apply(EARLIER[power], register);
+            }
+        }
+        return register >>> IDENTIFICATION_BITS == 0;
+    }
+
+    private static int apply(final int[] images, final int register)
+    {
+        int sum = 0;
+        for (int left = register; left != 0; left &= left - 1)
+        {
+            sum ^= images[Integer.numberOfTrailingZeros(left)];
+        }
+        return sum;
     }
 
     /**
