@@ -68,6 +68,27 @@ final class LossyNetwork
         return node;
     }
 
+    /** Another device at the address of one. */
+    EngineNode addTwin(final EngineNode node)
+    {
+        final EngineNode twin = new EngineNode(
+            this, (int)node.address.gidLow() - 1, 32, 16, EngineOptions.DC_CONTEXTS);
+        nodes.add(twin);
+        return twin;
+    }
+
+    /** A node gets and does nothing any more. */
+    void remove(final EngineNode node)
+    {
+        nodes.remove(node);
+    }
+
+    /** A node that was removed is there again. */
+    void add(final EngineNode node)
+    {
+        nodes.add(node);
+    }
+
     /** Sees each packet when it is sent. */
     void observe(final Consumer<RocePacket> packetObserver)
     {
