@@ -16,7 +16,8 @@ import java.nio.channels.Selector;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
 import java.util.ArrayList;
-import java.util.LinkedHashSet;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentHashMap;
@@ -32,7 +33,7 @@ import java.util.concurrent.locks.LockSupport;
  *
  * <p>A peer costs a channel with a buffer of two messages and cannot hold up another one: nothing waits for a single
  * peer, and each step of a connection has a deadline. Of peers that have connected and asked for nothing, the oldest
- * goes when there are too many.
+ * goes when there are too many, and the oldest of an address when there are too many of that.
  */
 public final class ConnectionService implements AutoCloseable
 {
@@ -43,6 +44,8 @@ public final class ConnectionService implements AutoCloseable
     static final int MAX_CHANNELS = 4096;
     /** Peers that have connected and asked for nothing. */
     static final int MAX_SILENT = 1024;
+    /** Those of one address: a host that floods gets no place that another one has. */
+    static final int MAX_SILENT_OF_ADDRESS = 256;
 
     private static final int BACKLOG = 1024;
     /** Short, because connections in the making wait for the same thread. */
@@ -334,24 +337,40 @@ public final class ConnectionService implements AutoCloseable
     private final class Acceptor implements ConnectionChannel.Acceptor
     {
         /** Oldest first. */
-        private final LinkedHashSet<ConnectionChannel> silent = new LinkedHashSet<>();
+        private final LinkedHashMap<ConnectionChannel, InetAddress> silent = new LinkedHashMap<>();
+        private final Map<InetAddress, Integer> silentByAddress = new HashMap<>();
 
         private void add(final SocketChannel channel) throws IOException
         {
             final ConnectionChannel connection = ConnectionChannel.answering(
                 channel, this, device.peerPatienceNs());
-            silent.add(connection);
+            final InetAddress address = connection.remoteAddress();
+            silent.put(connection, address);
             connection.register(selector, true);
-            if (silent.size() > MAX_SILENT)
+            if (silentByAddress.merge(address, 1, Integer::sum) > MAX_SILENT_OF_ADDRESS)
             {
-                silent.getFirst().close();
+                silent.entrySet().stream().filter(entry -> entry.getValue().equals(address)).findFirst().orElseThrow()
+                    .getKey().close();
+            }
+            else if (silent.size() > MAX_SILENT)
+            {
+                silent.firstEntry().getKey().close();
+            }
+        }
+
+        private void remove(final ConnectionChannel channel)
+        {
+            final InetAddress address = silent.remove(channel);
+            if (address != null)
+            {
+                silentByAddress.computeIfPresent(address, (key, count) -> count == 1 ? null : count - 1);
             }
         }
 
         @Override
         public ConnectionChannel.Responder onRequest(final ConnectionChannel channel, final ConnectionMessage message)
         {
-            silent.remove(channel);
+            remove(channel);
             final ServiceListener listener = listeners.get(message.servicePort());
             final ServiceRequest request = new ServiceRequest(device, executor, channel, message);
             if (listener == null || !device.admits(message.source(), channel.remoteAddress()) ||
@@ -366,7 +385,7 @@ public final class ConnectionService implements AutoCloseable
         @Override
         public void onClosed(final ConnectionChannel channel)
         {
-            silent.remove(channel);
+            remove(channel);
         }
     }
 }

@@ -17,6 +17,7 @@ import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
 import java.net.SocketException;
+import java.net.SocketTimeoutException;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
@@ -25,6 +26,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 /** Peers of every kind at the TCP port of a device. */
 class ConnectionServiceTest
@@ -262,6 +264,35 @@ class ConnectionServiceTest
             {
                 socket.close();
             }
+        }
+    }
+
+    /** Though more come from it than there are places in all. */
+    @Test
+    void shouldLetNoAddressThatFloodsPushOthersOut() throws IOException
+    {
+        final List<Socket> flood = new ArrayList<>();
+        final FakeDevice flooded = new FakeDevice("127.0.0.1");
+        final InetAddress host = InetAddress.ofLiteral("127.0.0.1");
+        final int port = flooded.service.tcpPort();
+        try (Socket honest = new Socket(host, port, InetAddress.ofLiteral("127.0.0.3"), 0))
+        {
+            for (int i = 0; i < ConnectionService.MAX_SILENT + 40; i++)
+            {
+                flood.add(new Socket(host, port, InetAddress.ofLiteral("127.0.0.2"), 0));
+            }
+            flood.getFirst().setSoTimeout(20_000);
+            assertThat(flood.getFirst().getInputStream().read()).isEqualTo(-1);
+            honest.setSoTimeout(300);
+            assertThatThrownBy(() -> honest.getInputStream().read()).isInstanceOf(SocketTimeoutException.class);
+        }
+        finally
+        {
+            for (final Socket socket : flood)
+            {
+                socket.close();
+            }
+            flooded.close();
         }
     }
 

@@ -29,8 +29,13 @@ final class FakeDevice implements ConnectionDevice, AutoCloseable
 
     FakeDevice() throws IOException
     {
+        this("::1");
+    }
+
+    FakeDevice(final String address) throws IOException
+    {
         service = new ConnectionService(
-            this, "test", new InetSocketAddress(InetAddress.ofLiteral("::1"), 0), null);
+            this, "test", new InetSocketAddress(InetAddress.ofLiteral(address), 0), null);
         service.start();
     }
 

@@ -4,12 +4,17 @@ import com.sun.management.ThreadMXBean;
 import io.verbena.rdma.roce.engine.EngineNode.ConnectOptions;
 import io.verbena.rdma.roce.wire.RocePacket;
 import io.verbena.rdma.verbs.AccessFlags;
+import io.verbena.rdma.verbs.AddressHandle;
+import io.verbena.rdma.verbs.DcTarget;
+import io.verbena.rdma.verbs.DcTargetOptions;
 import io.verbena.rdma.verbs.DeviceAddress;
 import io.verbena.rdma.verbs.MemoryRegion;
 import io.verbena.rdma.verbs.QueuePairAttributes;
 import io.verbena.rdma.verbs.QueuePairOptions;
 import io.verbena.rdma.verbs.QueuePairState;
+import io.verbena.rdma.verbs.QueuePairType;
 import io.verbena.rdma.verbs.SendFlags;
+import io.verbena.rdma.verbs.SharedReceiveQueue;
 import io.verbena.rdma.verbs.WorkCompletions;
 import org.junit.jupiter.api.Test;
 
@@ -28,6 +33,7 @@ class AllocationTest
     {
         final RocePacket[] ring = new RocePacket[RING];
         final RoceEngine engine;
+        final RoceProtectionDomain domain;
         final MemoryRegion region;
         final RoceCompletionQueue completions;
         final RoceQueuePair queuePair;
@@ -44,7 +50,7 @@ class AllocationTest
             final SplittableRandom random = new SplittableRandom(index);
             engine = new RoceEngine(new EngineOptions(address), this, System::nanoTime, random::nextInt,
                 EngineDriver.NONE);
-            final RoceProtectionDomain domain = engine.createProtectionDomain();
+            domain = engine.createProtectionDomain();
             region = domain.allocateRegistered(1 << 16, AccessFlags.ALL_REMOTE);
             completions = engine.createCompletionQueue(256, null);
             queuePair = domain.createQueuePair(new QueuePairOptions().completions(completions, completions)
@@ -96,6 +102,46 @@ class AllocationTest
     {
         a.connect(b, addressB);
         b.connect(a, addressA);
+        assertThat(allocatedBytes(this::exchange) / (ROUNDS * 8)).isZero();
+        assertThat(completed).isEqualTo(10 * ROUNDS * 6);
+    }
+
+    /** Each request goes to another target than the one before, so that each one connects. */
+    @Test
+    void shouldAllocateNothingForConnectingOverDc()
+    {
+        final RoceQueuePair initiator = a.domain.createQueuePair(new QueuePairOptions()
+            .type(QueuePairType.DC_INITIATOR).completions(a.completions, a.completions)
+            .capabilities(EngineNode.CAPABILITIES));
+        DcRig.bringUp(initiator, 1024, 20, 7);
+        final SharedReceiveQueue shared = b.domain.createSharedReceiveQueue(1);
+        final DcTarget[] targets = new DcTarget[2];
+        for (int i = 0; i < targets.length; i++)
+        {
+            targets[i] = b.domain.createDcTarget(
+                new DcTargetOptions(b.completions, shared, DcRig.KEY, AccessFlags.ALL_REMOTE, 4));
+        }
+        final AddressHandle handle = a.domain.createAddressHandle(addressB);
+        assertThat(allocatedBytes(() -> exchange(initiator, targets, handle)) / (ROUNDS * 8)).isZero();
+        assertThat(completed).isEqualTo(10 * ROUNDS * 2);
+        assertThat(b.engine.counters().received).isGreaterThan(10 * ROUNDS * 6);
+    }
+
+    private void exchange(final RoceQueuePair initiator, final DcTarget[] targets, final AddressHandle handle)
+    {
+        initiator.begin();
+        for (final DcTarget target : targets)
+        {
+            initiator.write(1, SendFlags.SIGNALED, a.region.address(), 3_000, a.region.localKey(),
+                b.region.address(), b.region.remoteKey());
+            initiator.toDcTarget(handle, target.number(), DcRig.KEY);
+        }
+        initiator.complete();
+        finish(2);
+    }
+
+    private static long allocatedBytes(final Runnable exchange)
+    {
         final ThreadMXBean threads = (ThreadMXBean)ManagementFactory.getThreadMXBean();
         long allocatedBytes = Long.MAX_VALUE;
         // The first rounds load classes and compile.
@@ -104,12 +150,11 @@ class AllocationTest
             final long before = threads.getCurrentThreadAllocatedBytes();
             for (int round = 0; round < ROUNDS; round++)
             {
-                exchange();
+                exchange.run();
             }
             allocatedBytes = Math.min(allocatedBytes, threads.getCurrentThreadAllocatedBytes() - before);
         }
-        assertThat(completed).isEqualTo(10 * ROUNDS * 6);
-        assertThat(allocatedBytes / (ROUNDS * 8)).isZero();
+        return allocatedBytes;
     }
 
     private void exchange()
@@ -126,7 +171,12 @@ class AllocationTest
         a.queuePair.compareSwap(4, SendFlags.SIGNALED, local, key, remote, remoteKey, 1, 2);
         a.queuePair.send(5, SendFlags.SIGNALED, local, 3_000, key);
         a.queuePair.complete();
-        final int wanted = completed + 6;
+        finish(6);
+    }
+
+    private void finish(final int count)
+    {
+        final int wanted = completed + count;
         while (completed < wanted)
         {
             a.engine.doWork();
