@@ -224,6 +224,61 @@ class CongestionRulesTest
         assertThat(window.packets()).isBetween(6, 8);
     }
 
+    /** What is asked after a time-out waits for nothing. */
+    @Test
+    void shouldForgetThePaceAfterATimeout()
+    {
+        round();
+        lose(5);
+        assertThat(pacedNs()).isPositive();
+        window.onTimeout(sequence);
+        assertThat(window.sendNs()).isZero();
+    }
+
+    /** A notification may come when nothing is in flight; a loss of what is sent then is one more. */
+    @Test
+    void shouldCutForALossOfWhatWasSentAfterTheLastCut()
+    {
+        round();
+        window.onNotification(sequence);
+        assertThat(window.packets()).isEqualTo(16);
+        window.onLoss(sequence, sequence + 10);
+        assertThat(window.packets()).isEqualTo(12);
+    }
+
+    /** Several refusals tell of one loss; the answer to what was sent again takes a round trip. */
+    @Test
+    void shouldRecoverOnceInARoundTrip()
+    {
+        round();
+        assertThat(window.mayRecover(false, 1_000_000)).isTrue();
+        assertThat(window.mayRecover(false, 1_000_000 + ROUND_NS - 1)).isFalse();
+        assertThat(window.mayRecover(true, 1_000_000 + ROUND_NS - 1)).isFalse();
+        assertThat(window.mayRecover(false, 1_000_000 + ROUND_NS)).isTrue();
+        assertThat(window.mayRecover(true, 1_000_000 + 2 * ROUND_NS - 1)).isFalse();
+        assertThat(window.mayRecover(true, 1_000_000 + 2 * ROUND_NS)).isTrue();
+    }
+
+    /** An eighth of the difference moves the round trip, a quarter the deviation, as in TCP (RFC 6298, section 2). */
+    @Test
+    void shouldWaitForTheRoundTripAndFourDeviations()
+    {
+        answer(1_000_000);
+        assertThat(window.probeNs(0)).isEqualTo(3_000_000);
+        answer(1_000_000);
+        assertThat(window.probeNs(0)).isEqualTo(2_500_000);
+        answer(1_800_000);
+        assertThat(window.probeNs(0)).isEqualTo(3_025_000);
+    }
+
+    private void answer(final long roundTripNs)
+    {
+        window.onSent(sequence + 1, true, nowNs);
+        nowNs += roundTripNs;
+        window.onProgress(sequence, sequence + 1, nowNs);
+        sequence++;
+    }
+
     @Test
     void shouldMeasureNothingThatWasSentTwice()
     {

@@ -264,4 +264,38 @@ class SendRingTest
         ring.flush(0);
         assertCounters(3, 0, 0, 2);
     }
+
+    /** A run was too long for a moment; that says nothing of the interface. */
+    @Test
+    void shouldGoOnSegmentingWhenTheSamePacketsGoOneByOne()
+    {
+        send(2, 84, 2, 7);
+        calls.results.add(-SocketConstants.EMSGSIZE);
+        ring.flush(0);
+        assertThat(ring.isSegmenting()).isTrue();
+        assertCounters(2, 0, 0, 0);
+    }
+
+    @Test
+    void shouldCountAttemptsOfEachMessageAnew()
+    {
+        calls.reports = 10_000;
+        send(1, 84, 2, 7);
+        send(1, 84, 3, 7);
+        send(1, 84, 4, 7);
+        fail(9);
+        fail(8);
+        calls.results.add(1);
+        fail(8);
+        ring.flush(0);
+        assertCounters(2, 0, 0, 1);
+    }
+
+    private void fail(final int times)
+    {
+        for (int i = 0; i < times; i++)
+        {
+            calls.results.add(-SocketConstants.EHOSTUNREACH);
+        }
+    }
 }
