@@ -1,22 +1,60 @@
 package io.verbena.cli;
 
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.util.List;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 /** What {@code .ci/guest} makes of each end of a guest; the guest is a script. */
 class CiGuestTest
 {
+    /** A program of a JDK, or Maven, started otherwise than by {@code ./verbena java}. */
+    private static final Pattern OTHER_JAVA = Pattern.compile(
+        "(?<!\\./verbena |comm |\\{)\\b(java|javac|jar|jshell|mvn)\\b(?![=\\[])|\\$\\{?JAVA_HOME");
+
     @TempDir
     private Path folder;
+
+    /**
+     * The guest has neither JAVA_HOME nor a Java of ours in its path: only the launcher knows where the right one is.
+     */
+    @ParameterizedTest
+    @ValueSource(strings = {".ci", "dev/guest"})
+    void shouldStartJavaByLauncherOnly(final String scripts) throws IOException
+    {
+        try (Stream<Path> files = Files.list(SourceTree.root().resolve(scripts)))
+        {
+            for (final Path file : files.filter((path) -> !path.toString().endsWith(".md")).toList())
+            {
+                assertThat(Files.readAllLines(file)).as(file.toString())
+                    .noneMatch((line) -> OTHER_JAVA.matcher(line.replaceAll("^\\s*#.*", "")).find());
+            }
+        }
+    }
+
+    @Test
+    void shouldTellOtherWaysToStartJava()
+    {
+        assertThat(List.of("java -cp x Main", "  \"$JAVA_HOME/bin/java\" Main", "ip netns exec a java Main",
+            "run=(java -ea)", "exec /usr/bin/java Main", "\"${JAVA_HOME}\"/bin/jar xf y", "mvn test",
+            "x=$(java -version)"))
+            .allMatch((line) -> OTHER_JAVA.matcher(line).find());
+        assertThat(List.of("./verbena java -cp x Main", "java=(./verbena java -ea)", "\"${java[@]}\" Main",
+            "export JDK_JAVA_OPTIONS=-XX:TieredStopAtLevel=1", "names=(JAVA_HOME LANG)", "grep 'comm java'"))
+            .noneMatch((line) -> OTHER_JAVA.matcher(line).find());
+    }
 
     @ParameterizedTest(name = "{0}")
     @CsvSource({

@@ -83,7 +83,7 @@ final class ConnectedQueuePair implements ConnectableQueuePair
             }
             final QueuePairAttributes toRtr =
                 ConnectionTransitions.toRtr(type(), maxReadAtomic(), mtu, peer, accessFlags);
-            queuePair.modify(toRtr.destination(RoceAddress.forEngine(peer.source())));
+            queuePair.modify(toRtr.destination(peer.source()));
             queuePair.modify(ConnectionTransitions.toRts(type(), maxReadAtomic(), peer, ownPsn));
         });
     }

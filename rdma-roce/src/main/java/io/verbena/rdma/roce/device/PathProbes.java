@@ -202,7 +202,7 @@ final class PathProbes
                     (Byte.MAX_VALUE + 1 << mtu - 1) + " bytes, or say so at once with mtu=" +
                     (Byte.MAX_VALUE + 1 << mtu - 1);
             }
-            final String reported = port.problem(RoceAddress.forEngine(to));
+            final String reported = port.problem(RoceAddress.forPort(to));
             return reported == null ? "no answer from " + name + ": is it open?" : reported;
         }
 

@@ -36,8 +36,8 @@ final class RoceAddress
         return ServiceLocator.isMarked(device) ? (int)(device.serviceLocator() & PORT_MASK) : RocePath.ROCE_PORT;
     }
 
-    /** As engine and port take it: the lower 16 bits of the locator are the UDP port. */
-    static DeviceAddress forEngine(final DeviceAddress device)
+    /** As {@code UdpPort} takes it: the lower 16 bits of the locator are the UDP port. */
+    static DeviceAddress forPort(final DeviceAddress device)
     {
         return new DeviceAddress(device.gidHigh(), device.gidLow(), udpPort(device));
     }

@@ -83,7 +83,7 @@ public final class RoceDevice implements Device
         address = RoceAddress.of(bound.gidHigh(), bound.gidLow(), number, processId);
         driver = new DeviceDriver(name, port);
         engine = new RoceEngine(
-            new EngineOptions(bound, EngineOptions.WINDOW_PACKETS, EngineOptions.ACK_INTERVAL, mtuBytes),
+            new EngineOptions(address, EngineOptions.WINDOW_PACKETS, EngineOptions.ACK_INTERVAL, mtuBytes),
             port, SystemNanoClock.INSTANCE, random()::nextInt, driver);
         connectionDevice = new RoceConnections(name, engine, driver, address,
             Integer.numberOfTrailingZeros(mtuBytes) - MTU_CODE_SHIFT, random());

@@ -1,5 +1,6 @@
 package io.verbena.rdma.roce.engine;
 
+import io.verbena.rdma.connection.ServiceLocator;
 import io.verbena.rdma.roce.wire.RocePacket;
 import io.verbena.rdma.roce.wire.RocePath;
 import io.verbena.rdma.verbs.DeviceAddress;
@@ -9,7 +10,9 @@ import io.verbena.rdma.verbs.RdmaException;
  * What an engine is made with.
  *
  * @param address       of this device: the IPv6 address of the socket as GID, or ::ffff:a.b.c.d; the lower 16 bits of
- *                      the service locator are its UDP port, 0 stands for 4791.
+ *                      the service locator are its UDP port, 0 stands for 4791. Where the upper 16 bits name the port
+ *                      once more, the locators of other devices count as UDP ports only when they do so too: the
+ *                      others are RNICs and Soft-RoCE, whose locators name TCP ports, and which take packets at 4791.
  * @param windowPackets packets of a queue pair in flight, those of READ responses included; 1 to 65536.
  * @param ackInterval   packets after which an acknowledgement is requested inside of a message or of a row of
  *                      unsignaled requests, 1 or more.
@@ -73,13 +76,13 @@ public record EngineOptions(
     RocePath pathTo(final DeviceAddress destination)
     {
         return new RocePath(address.gidHigh(), address.gidLow(), port(address),
-            destination.gidHigh(), destination.gidLow(), port(destination));
+            destination.gidHigh(), destination.gidLow(), peerPort(destination));
     }
 
     /** The way of packets from another device. */
     RocePath pathFrom(final DeviceAddress source)
     {
-        return new RocePath(source.gidHigh(), source.gidLow(), port(source),
+        return new RocePath(source.gidHigh(), source.gidLow(), peerPort(source),
             address.gidHigh(), address.gidLow(), port(address));
     }
 
@@ -87,6 +90,17 @@ public record EngineOptions(
     {
         final int port = (int)device.serviceLocator() & PORT_MASK;
         return port == 0 ? RocePath.ROCE_PORT : port;
+    }
+
+    private int peerPort(final DeviceAddress device)
+    {
+        return namesPortTwice(address) && !namesPortTwice(device) ? RocePath.ROCE_PORT : port(device);
+    }
+
+    private static boolean namesPortTwice(final DeviceAddress device)
+    {
+        final int port = (int)device.serviceLocator() & PORT_MASK;
+        return port != 0 && ServiceLocator.lid(device) == port;
     }
 
     private static void check(final String name, final int value, final int min, final int max)
