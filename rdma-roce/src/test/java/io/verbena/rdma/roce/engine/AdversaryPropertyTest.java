@@ -5,6 +5,7 @@ import io.verbena.rdma.roce.wire.AethDescriptor;
 import io.verbena.rdma.roce.wire.AtomicEthDescriptor;
 import io.verbena.rdma.roce.wire.BthDescriptor;
 import io.verbena.rdma.roce.wire.DethDescriptor;
+import io.verbena.rdma.roce.wire.GoldenPackets;
 import io.verbena.rdma.roce.wire.InvariantCrc;
 import io.verbena.rdma.roce.wire.PacketSequence;
 import io.verbena.rdma.roce.wire.RethDescriptor;
@@ -19,18 +20,26 @@ import io.verbena.rdma.verbs.QueuePairType;
 import io.verbena.rdma.verbs.SendFlags;
 import org.junit.jupiter.api.Test;
 
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
 import java.util.SplittableRandom;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Packets of a grammar with wrong parts, with a right checksum, from the right sender and with the right numbers more
- * often than not: no byte changes outside of what the peer has rights to, receives included.
+ * Packets of a grammar with wrong parts, and packets that others sent with bits flipped, with a right checksum, from the
+ * right sender and with the right numbers more often than not: no byte changes outside of what the peer has rights to,
+ * receives included, and nothing is left over. {@code -Dverbena.roce.attacks=10000000} for more packets than 300,000.
  */
 class AdversaryPropertyTest
 {
-    private static final int PACKETS = 300_000;
+    private static final int PACKETS = Integer.getInteger("verbena.roce.attacks", 300_000);
+    /** Garbage and pages that may come and go besides. */
+    private static final long MAX_GROWTH_BYTES = 8L << 20;
     private static final int PACKETS_PER_CHECK = 5_000;
     private static final int MEMORY_BYTES = 1 << 16;
     private static final int OPEN_OFFSET = 16_384;
@@ -38,6 +47,8 @@ class AdversaryPropertyTest
     private static final int TARGET_OFFSET = 24_576;
     private static final int TARGET_BYTES = 600;
     private static final int QKEY = 0x1111_1111;
+    private static final int PAGE_BYTES = 4096;
+    private static final int MANY_PACKETS = 5_000_000;
 
     private final SplittableRandom random = new SplittableRandom(18);
     private final LossyNetwork network = new LossyNetwork(2, LossyNetwork.Faults.NONE);
@@ -48,31 +59,53 @@ class AdversaryPropertyTest
         victim.domain.register(closed.segment().asSlice(OPEN_OFFSET, OPEN_BYTES), AccessFlags.ALL_REMOTE);
     private final MemoryRegion readable =
         victim.domain.register(closed.segment().asSlice(0, OPEN_BYTES), AccessFlags.REMOTE_READ);
+    private final RoceProtectionDomain otherDomain = victim.engine.createProtectionDomain();
     private final MemoryRegion ofOtherDomain =
-        victim.engine.createProtectionDomain().allocateRegistered(MEMORY_BYTES, AccessFlags.ALL_REMOTE);
+        otherDomain.allocateRegistered(MEMORY_BYTES, AccessFlags.ALL_REMOTE);
     private final RoceQueuePair reliable = victim.createQueuePair(QueuePairType.RC, null);
     private final RoceQueuePair unreliable = victim.createQueuePair(QueuePairType.UC, null);
     private final RoceQueuePair datagrams = victim.createQueuePair(QueuePairType.UD, null);
     private final RoceQueuePair peerQueuePair = peer.createQueuePair(QueuePairType.RC, null);
+    private final MemorySegment canaries = MemorySegment.ofArray(new byte[MEMORY_BYTES]);
     private final RocePacket packet = new RocePacket();
     private final InvariantCrc crc = new InvariantCrc();
+    private final List<RocePacket> captured = List.copyOf(GoldenPackets.read().values());
     private int sequence;
     private int readSequence;
 
+    AdversaryPropertyTest() throws IOException
+    {
+        // captured packets are read from a file
+    }
+
     @Test
-    void shouldChangeNoByteOutsideOfRights()
+    void shouldChangeNoByteOutsideOfRights() throws IOException
     {
         victim.onCompletion = (completion) ->
         {
         };
         network.observe(this::follow);
-        closed.segment().fill((byte)0x5A);
-        ofOtherDomain.segment().fill((byte)0x5A);
+        network.lose((answer) -> true);
+        List.of(closed.segment(), ofOtherDomain.segment(), canaries).forEach((segment) -> segment.fill((byte)0x5A));
+        long usedBytes = 0;
+        long residentBytes = 0;
         for (int i = 1; i <= PACKETS; i++)
         {
             reconnect();
-            attack();
+            if (random.nextInt(4) == 0)
+            {
+                attackWithCaptured();
+            }
+            else
+            {
+                attack();
+            }
             victim.work();
+            if (i == PACKETS / 3)
+            {
+                usedBytes = usedBytes();
+                residentBytes = residentBytes();
+            }
             if (i % PACKETS_PER_CHECK == 0)
             {
                 assertUntouched();
@@ -80,6 +113,8 @@ class AdversaryPropertyTest
         }
         // That much of it was right enough to have an effect says that the rest was stopped by checks that matter.
         final EngineCounters counters = victim.engine.counters();
+        assertThat(usedBytes() - usedBytes).as("heap").isLessThan(MAX_GROWTH_BYTES);
+        assertThat(residentBytes() - residentBytes).as("memory of the process").isLessThan(maxResidentGrowth());
         assertThat(counters.sent).isGreaterThan(PACKETS / 20);
         assertThat(counters.refused).isGreaterThan(PACKETS / 50);
         assertThat(counters.corrupt).isGreaterThan(PACKETS / 100);
@@ -87,21 +122,54 @@ class AdversaryPropertyTest
         assertThat(counters.malformed).isGreaterThan(PACKETS / 100);
         final byte[] opened = open.segment().toArray(ValueLayout.JAVA_BYTE);
         assertThat(opened).isNotEqualTo(closed.segment().asSlice(0, OPEN_BYTES).toArray(ValueLayout.JAVA_BYTE));
+        closeAll();
+    }
+
+    /** Everything that was made closes, and with it the engine: packets have made nothing. */
+    private void closeAll()
+    {
+        List.of(reliable, unreliable, datagrams).forEach(RoceQueuePair::close);
+        List.of(open, readable, closed, ofOtherDomain, victim.region).forEach(MemoryRegion::close);
+        otherDomain.close();
+        victim.domain.close();
+        victim.completions.close();
+        assertThat(victim.engine.close()).isTrue();
+    }
+
+    private static long usedBytes()
+    {
+        System.gc();
+        return Runtime.getRuntime().totalMemory() - Runtime.getRuntime().freeMemory();
+    }
+
+    /** Physical memory: with native memory, and that of the heap as far as it was used once. */
+    private static long residentBytes() throws IOException
+    {
+        final String pages = Files.readString(Path.of("/proc/self/statm")).split(" ")[1];
+        return Long.parseLong(pages) * PAGE_BYTES;
+    }
+
+    /** A short run still touches pages of the heap for the first time. */
+    private static long maxResidentGrowth()
+    {
+        return PACKETS < MANY_PACKETS ? Runtime.getRuntime().maxMemory() : 4 * MAX_GROWTH_BYTES;
     }
 
     private void assertUntouched()
     {
-        final byte[] bytes = closed.segment().toArray(ValueLayout.JAVA_BYTE);
-        for (int i = 0; i < bytes.length; i++)
+        assertUntouched(closed, 0, OPEN_OFFSET);
+        assertUntouched(closed, OPEN_OFFSET + OPEN_BYTES, TARGET_OFFSET);
+        assertUntouched(closed, TARGET_OFFSET + TARGET_BYTES, MEMORY_BYTES);
+        assertUntouched(ofOtherDomain, 0, MEMORY_BYTES);
+    }
+
+    private void assertUntouched(final MemoryRegion region, final int from, final int to)
+    {
+        final long changed = MemorySegment.mismatch(region.segment(), from, to, canaries, from, to);
+        if (changed != -1)
         {
-            final boolean isOpen = i >= OPEN_OFFSET && i < OPEN_OFFSET + OPEN_BYTES;
-            final boolean isTarget = i >= TARGET_OFFSET && i < TARGET_OFFSET + TARGET_BYTES;
-            if (!isOpen && !isTarget && bytes[i] != 0x5A)
-            {
-                throw new AssertionError("byte " + i + " changed");
-            }
+            throw new AssertionError("byte " + (from + changed) + " changed");
         }
-        assertThat(ofOtherDomain.segment().toArray(ValueLayout.JAVA_BYTE)).containsOnly(0x5A);
     }
 
     /** Queue pairs that an attack has ended begin anew; one READ of the victim is always outstanding. */
@@ -166,6 +234,40 @@ class AdversaryPropertyTest
         {
             packet.lengthBytes(0);
         }
+        deliver();
+    }
+
+    /** A packet of another implementation, for a queue pair here, with the next number, then changed a little. */
+    private void attackWithCaptured()
+    {
+        packet.copyOf(captured.get(random.nextInt(captured.size())));
+        final int opcode = BthDescriptor.opcode(packet.buffer(), 0);
+        final int transport = opcode & RoceOpcode.TRANSPORT_MASK;
+        final RoceQueuePair target =
+            transport == RoceOpcode.UD ? datagrams : transport == RoceOpcode.UC ? unreliable : reliable;
+        final int traits = RoceOpcode.traits(opcode);
+        BthDescriptor.encode(packet.buffer(), 0, opcode, BthDescriptor.isSolicited(packet.buffer(), 0),
+            BthDescriptor.padBytes(packet.buffer(), 0), target.number(), random.nextBoolean(),
+            (traits & RoceOpcode.IS_RESPONSE) != 0 ? readSequence : sequence);
+        if (random.nextInt(4) > 0)
+        {
+            putHeaders(traits, Math.max(0,
+                packet.lengthBytes() - RoceOpcode.headerBytes(opcode) - InvariantCrc.LENGTH_BYTES));
+        }
+        for (int changes = random.nextInt(4); changes > 0; changes--)
+        {
+            final int at = random.nextInt(random.nextBoolean() ? packet.lengthBytes() : RocePacket.MIN_LENGTH_BYTES);
+            packet.buffer().putByte(at, (byte)(packet.buffer().getByte(at) ^ 1 << random.nextInt(Byte.SIZE)));
+        }
+        if (random.nextInt(20) == 0)
+        {
+            packet.lengthBytes(random.nextInt(packet.lengthBytes() + 1));
+        }
+        deliver();
+    }
+
+    private void deliver()
+    {
         packet.path(peer.address.gidHigh(), peer.address.gidLow() + (random.nextInt(30) == 0 ? 7 : 0),
             RocePath.ROCE_PORT, victim.address.gidHigh(), victim.address.gidLow(), RocePath.ROCE_PORT);
         if (packet.lengthBytes() >= RocePacket.MIN_LENGTH_BYTES && random.nextInt(20) > 0)

@@ -10,7 +10,7 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 
 /** Packets that others sent, from their IP headers on: lines of a name and hexadecimal digits. */
-final class GoldenPackets
+public final class GoldenPackets
 {
     private static final int IPV6 = 6;
     private static final long MAPPED = 0xFFFF_0000_0000L;
@@ -20,7 +20,7 @@ final class GoldenPackets
     }
 
     /** All of them by name, in the order of the file. */
-    static Map<String, RocePacket> read() throws IOException
+    public static Map<String, RocePacket> read() throws IOException
     {
         final Map<String, RocePacket> packets = new LinkedHashMap<>();
         try (BufferedReader reader = new BufferedReader(new InputStreamReader(
