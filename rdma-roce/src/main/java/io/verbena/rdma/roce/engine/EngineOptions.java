@@ -94,13 +94,7 @@ public record EngineOptions(
 
     private int peerPort(final DeviceAddress device)
     {
-        return namesPortTwice(address) && !namesPortTwice(device) ? RocePath.ROCE_PORT : port(device);
-    }
-
-    private static boolean namesPortTwice(final DeviceAddress device)
-    {
-        final int port = (int)device.serviceLocator() & PORT_MASK;
-        return port != 0 && ServiceLocator.lid(device) == port;
+        return ServiceLocator.isMarked(address) && !ServiceLocator.isMarked(device) ? RocePath.ROCE_PORT : port(device);
     }
 
     private static void check(final String name, final int value, final int min, final int max)

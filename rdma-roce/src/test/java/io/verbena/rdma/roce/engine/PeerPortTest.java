@@ -25,7 +25,7 @@ class PeerPortTest
     private static final int QKEY = 0x1111_1111;
     private static final DeviceAddress PLAIN = new DeviceAddress(0xFD00_0000_0000_0001L, 9, PORT);
     private static final DeviceAddress MARKED =
-        new DeviceAddress(0xFD00_0000_0000_0001L, 9, ServiceLocator.of(PORT, null, PORT));
+        new DeviceAddress(0xFD00_0000_0000_0001L, 9, ServiceLocator.ofMarked(PORT, 77));
 
     /** Keeps the port that the last packet was sent to. */
     private static final class Ports implements PacketSink
@@ -95,7 +95,7 @@ class PeerPortTest
     @Test
     void shouldSendToPortOfRnicsUnlessAddressNamesUdpPort()
     {
-        final DeviceAddress own = new DeviceAddress(1, 2, ServiceLocator.of(4_000, null, 4_000));
+        final DeviceAddress own = new DeviceAddress(1, 2, ServiceLocator.ofMarked(4_000, 0));
         assertThat(portTo(own, PLAIN)).isEqualTo(RocePath.ROCE_PORT);
         assertThat(portTo(own, MARKED)).isEqualTo(PORT);
         assertThat(portTo(own, new DeviceAddress(1, 3, ServiceLocator.of(PORT - 1, null, PORT))))
