@@ -32,8 +32,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 /**
  * Packets of a grammar with wrong parts, and packets that others sent with bits flipped, with a right checksum, from
- * the right sender and with the right numbers more often than not: no byte changes outside of what the peer has rights to,
- * receives included, and nothing is left over. {@code -Dverbena.roce.attacks=10000000} for more packets than 300,000.
+ * the right sender and with the right numbers more often than not: no byte changes outside of what the peer has rights
+ * to, receives included, and nothing is left over. {@code -Dverbena.roce.attacks=10000000} for more than 300,000.
  */
 class AdversaryPropertyTest
 {
