@@ -281,7 +281,8 @@ public final class RoceEngine
         }
         final RoceQueuePair queuePair = new RoceQueuePair(
             context, domain.user(), wantedNumber == 0 ? nextNumber() : wantedNumber, queuePairOptions, maxMessageBytes,
-            random.getAsInt(), RoceEngine::receiver, closed -> remove(closed, domain.children(), sharers));
+            type == QueuePairType.DC_INITIATOR ? random.getAsInt() : 0, RoceEngine::receiver,
+            closed -> remove(closed, domain.children(), sharers));
         domain.children().add();
         queuePairs.put(queuePair.number(), queuePair);
         return queuePair;
