@@ -55,8 +55,8 @@ class RoceFabricOptionsTest
 
     @ParameterizedTest
     @CsvSource({
-        "::1, 65536, 4096", "::1, 4180, 4096", "::1, 4179, 2048", "::1, 1500, 1024", "127.0.0.1, 1500, 1024",
-        "127.0.0.1, 4160, 4096", "127.0.0.1, 4159, 2048", "::1, 576, 256", "::1, 340, 256", "::1, 339, 0"})
+        "::1, 65536, 4096", "::1, 4196, 4096", "::1, 4195, 2048", "::1, 1500, 1024", "127.0.0.1, 1500, 1024",
+        "127.0.0.1, 4176, 4096", "127.0.0.1, 4175, 2048", "::1, 576, 256", "::1, 356, 256", "::1, 355, 0"})
     void shouldLeaveRoomForAllHeaders(final String address, final int mtuBytes, final int payloadBytes)
     {
         assertThat(LocalAddress.payloadBytes(InetAddress.ofLiteral(address), mtuBytes)).isEqualTo(payloadBytes);
