@@ -145,10 +145,12 @@ final class WireStore implements AutoCloseable, OperationListener
     void getBatch()
     {
         final long before = completed;
+        engine.beginGroup();
         for (int i = 0; i < BATCH; i++)
         {
             begin(OperationKind.GET);
         }
+        engine.endGroup();
         await(before + BATCH);
     }
 

@@ -251,6 +251,12 @@ final class DeviceDriver implements EngineDriver, ProgressThread.Driven
         {
             Thread.currentThread().interrupt();
         }
+        if (engine != null && lock.getHoldCount() == 1 && engine.hasPosted())
+        {
+            // Doorbells that were left: what the verb closes or changes has been posted to before.
+            engine.doWork();
+            port.flush();
+        }
     }
 
     @Override
@@ -281,7 +287,9 @@ final class DeviceDriver implements EngineDriver, ProgressThread.Driven
         try
         {
             final long nowNs = SystemNanoClock.INSTANCE.nanoTime();
-            final long untilNs = Math.min(deadlineNs, nowNs + timeoutNs);
+            // Packets that wait for room in the socket are sent by who looks again.
+            final long longestNs = port.hasUnsent() ? Math.min(timeoutNs, ProgressThread.FULL_NS) : timeoutNs;
+            final long untilNs = Math.min(deadlineNs, nowNs + longestNs);
             leaderUntilNs = untilNs;
             // Looked at again: who drove or posted before has not seen until when this thread waits.
             if (deadlineNs >= untilNs && !engine.hasPosted())

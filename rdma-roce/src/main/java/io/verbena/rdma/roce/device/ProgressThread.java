@@ -42,7 +42,7 @@ final class ProgressThread
     private static final long QUIET_NS = TimeUnit.MILLISECONDS.toNanos(1);
     private static final long MAX_SLEEP_NS = TimeUnit.SECONDS.toNanos(1);
     /** Between two attempts to send into a full socket. */
-    private static final long FULL_NS = TimeUnit.MICROSECONDS.toNanos(50);
+    static final long FULL_NS = TimeUnit.MICROSECONDS.toNanos(50);
     private static final long CLOSE_TIMEOUT_NS = TimeUnit.SECONDS.toNanos(10);
     private static final long CLOSE_PAUSE_NS = 200_000;
     private static final long AWAKE = Long.MIN_VALUE;

@@ -27,6 +27,8 @@ final class HostCompletionChannel implements CompletionChannel
     private volatile boolean hasRaised;
     private volatile boolean hasRequest;
     private boolean isSharedNext;
+    /** Guarded by this. */
+    private boolean isClosed;
 
     HostCompletionChannel(final HostParts parts)
     {
@@ -54,8 +56,8 @@ final class HostCompletionChannel implements CompletionChannel
                 raised.add(queue);
             }
             hasRaised = true;
+            wakeShared();
         }
-        shared.wake();
     }
 
     /** Any thread: a queue is armed anew, or closed. */
@@ -69,7 +71,16 @@ final class HostCompletionChannel implements CompletionChannel
     void onConnectionRequest()
     {
         hasRequest = true;
-        shared.wake();
+        wakeShared();
+    }
+
+    /** The listener may be closed by now, and with it this channel, whose memory is gone then. */
+    private synchronized void wakeShared()
+    {
+        if (!isClosed)
+        {
+            shared.wake();
+        }
     }
 
     @Override
@@ -132,8 +143,9 @@ final class HostCompletionChannel implements CompletionChannel
     }
 
     @Override
-    public void close()
+    public synchronized void close()
     {
         shared.close();
+        isClosed = true;
     }
 }

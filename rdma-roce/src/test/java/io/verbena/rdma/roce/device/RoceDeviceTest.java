@@ -247,6 +247,36 @@ class RoceDeviceTest
         }
     }
 
+    /** Who answers and closes at once has answered, whichever doorbells were left to the next poll. */
+    @Test
+    void shouldSendWhatWasPostedBeforeClose() throws InterruptedException
+    {
+        final int count = 8;
+        try (Device a = fabric.openDevice("a"); Device b = fabric.openDevice("b");
+            ProtectionDomain domainA = a.allocateProtectionDomain();
+            ProtectionDomain domainB = b.allocateProtectionDomain();
+            MemoryRegion source = domainA.allocateRegistered(64, AccessFlags.ALL_REMOTE);
+            MemoryRegion target = domainB.allocateRegistered(64, AccessFlags.ALL_REMOTE))
+        {
+            for (int i = 1; i <= 10; i++)
+            {
+                try (RocePair pair = new RocePair(a, domainA, b, domainB))
+                {
+                    source.segment().set(JAVA_LONG, 0, i);
+                    pair.postAfterPoll(source, target, count);
+                    pair.closeRequester();
+                    final long startNs = System.nanoTime();
+                    while (target.segment().get(JAVA_LONG, (count - 1) * 8) != i &&
+                        System.nanoTime() - startNs < 1_000_000_000)
+                    {
+                        TimeUnit.MICROSECONDS.sleep(100);
+                    }
+                    assertThat(target.segment().get(JAVA_LONG, (count - 1) * 8)).as("round %d", i).isEqualTo(i);
+                }
+            }
+        }
+    }
+
     @Test
     void shouldWakeThreadsThatWaitForCompletionsOfSeveralChannels() throws InterruptedException
     {

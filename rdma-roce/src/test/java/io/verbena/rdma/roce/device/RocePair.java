@@ -125,6 +125,12 @@ final class RocePair implements AutoCloseable
         }
     }
 
+    /** Closes the queue pair that posts; that of the peer stays. */
+    void closeRequester()
+    {
+        requester.queuePair.close();
+    }
+
     /** Takes completions. */
     void takeAll(final int count)
     {

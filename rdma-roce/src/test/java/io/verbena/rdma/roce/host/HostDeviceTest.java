@@ -101,6 +101,18 @@ class HostDeviceTest
         }
     }
 
+    /** The connection service tells of a request that it took while the listener, channel and device were closed. */
+    @Test
+    void shouldTouchNoMemoryForRequestThatComesBehindTheClose()
+    {
+        final HostNode node = HostNode.on(host);
+        final HostCompletionChannel channel = (HostCompletionChannel)node.channel;
+        channel.onConnectionRequest();
+        node.close();
+        channel.onConnectionRequest();
+        assertThat(local.transport()).as("still alive").isEqualTo("shared-memory");
+    }
+
     @Test
     void shouldConnectWithPlainNetworkDevicesBothWays()
     {
