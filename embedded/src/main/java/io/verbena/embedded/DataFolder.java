@@ -11,6 +11,8 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.Stream;
 
 /**
@@ -22,6 +24,11 @@ final class DataFolder implements AutoCloseable
 {
     private static final String PREFIX = "verbena-embedded-";
     private static final String LOCK_NAME = "owner.lock";
+    /**
+     * Temporary folders of this process. Their lock files are not even opened to be looked at: on Linux a process loses
+     * its lock of a file when it closes any descriptor of it.
+     */
+    private static final Set<Path> HELD = ConcurrentHashMap.newKeySet();
 
     private final Path path;
     private final FileChannel lockChannel;
@@ -68,6 +75,7 @@ final class DataFolder implements AutoCloseable
             {
                 throw new IOException("a new folder is locked already: " + path);
             }
+            HELD.add(path);
             Files.move(unnamed, path.resolve(LOCK_NAME));
             return new DataFolder(path, channel);
         }
@@ -103,7 +111,7 @@ final class DataFolder implements AutoCloseable
         {
             for (final Path folder : folders)
             {
-                if (isAbandoned(folder))
+                if (!HELD.contains(folder) && isAbandoned(folder))
                 {
                     delete(folder);
                 }
@@ -166,6 +174,7 @@ final class DataFolder implements AutoCloseable
             {
                 throw new EmbeddedClusterException("cannot release temporary folder " + path + ": " + reason(ex), ex);
             }
+            HELD.remove(path);
         }
     }
 }
