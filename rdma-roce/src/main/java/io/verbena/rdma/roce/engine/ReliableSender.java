@@ -7,6 +7,7 @@ import io.verbena.rdma.roce.wire.BthDescriptor;
 import io.verbena.rdma.roce.wire.PacketSequence;
 import io.verbena.rdma.roce.wire.RoceOpcode;
 import io.verbena.rdma.roce.wire.RocePacket;
+import io.verbena.rdma.roce.wire.RocePath;
 import io.verbena.rdma.spi.RawMemory;
 import io.verbena.rdma.spi.WorkRequest;
 import io.verbena.rdma.verbs.QueuePairAttributes;
@@ -280,7 +281,11 @@ final class ReliableSender extends SendSide
     {
         final int cursor = cursorPosition == assignedPosition ? nextSequence :
             PacketSequence.add(requests.first(cursorPosition), cursorPacket);
-        final int sequence = isLast && cursor != unacked ? PacketSequence.add(cursor, -1) : unacked;
+        final int sequence = cursor != unacked && (isLast || isFirstLong()) ? PacketSequence.add(cursor, -1) : unacked;
+        if (sequence == unacked && isFirstLong())
+        {
+            return;
+        }
         final long position = requests.find(sequence, completedPosition, assignedPosition);
         final WorkRequest request = queuePair.sendRequest(position);
         final int index = PacketSequence.distance(sequence, requests.first(position));
@@ -292,6 +297,16 @@ final class ReliableSender extends SendSide
             packets.probe(packet, request, source, index, requests.count(position), sequence);
             timers.onSent(PacketSequence.add(sequence, 1), 0, false);
         }
+    }
+
+    /**
+     * Whether what is waited for first is a READ of several responses by Soft-RoCE or an RNIC. Its first packet alone
+     * is another READ to who has not got it; then Soft-RoCE drops all repeats that ask for more than that.
+     */
+    private boolean isFirstLong()
+    {
+        return route.outbound().destinationPort() == RocePath.ROCE_PORT && PacketSequence.distance(reads.firstEnd(unacked), unacked) > 1 && queuePair.sendRequest(
+            requests.find(unacked, completedPosition, assignedPosition)).operation == WorkRequest.READ;
     }
 
     private void noteSent(final int sequence, final int count)

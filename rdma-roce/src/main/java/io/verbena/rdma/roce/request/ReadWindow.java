@@ -68,6 +68,12 @@ public final class ReadWindow
         return ends[(head + sentCount) % ends.length];
     }
 
+    /** The end of the first that is waited for, {@code otherwise} where nothing is. */
+    public int firstEnd(final int otherwise)
+    {
+        return count == 0 ? otherwise : ends[head];
+    }
+
     /** The next one is sent; {@code end} is the PSN after its last response. */
     public void send(final int end)
     {

@@ -37,14 +37,14 @@ class CongestionSimTest
         final long seed, final int operation, final int lostPerThousand, final int markPackets)
     {
         final LossyNetwork network = new LossyNetwork(seed, new LossyNetwork.Faults(lostPerThousand, 0, 0, 0, 0));
-        final EngineNode sink = network.addNode(EngineOptions.WINDOW_PACKETS, EngineOptions.ACK_INTERVAL);
+        final EngineNode sink = network.addNodeAtOwnPort(EngineOptions.WINDOW_PACKETS, EngineOptions.ACK_INTERVAL);
         final Bottleneck bottleneck = new Bottleneck(
             sink, BYTES_PER_NS, 64L * PACKET_BYTES, (long)markPackets * PACKET_BYTES);
         network.pass(bottleneck, DELAY_NS);
         final long[] bytes = new long[SENDERS];
         for (int i = 0; i < SENDERS; i++)
         {
-            final EngineNode node = network.addNode(EngineOptions.WINDOW_PACKETS, EngineOptions.ACK_INTERVAL);
+            final EngineNode node = network.addNodeAtOwnPort(EngineOptions.WINDOW_PACKETS, EngineOptions.ACK_INTERVAL);
             final int index = i;
             final EngineNode requester = operation == WorkRequest.READ ? sink : node;
             final EngineNode responder = operation == WorkRequest.READ ? node : sink;

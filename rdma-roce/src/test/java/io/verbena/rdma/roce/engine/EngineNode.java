@@ -45,10 +45,11 @@ final class EngineNode implements PacketSink
         final int index,
         final int windowPackets,
         final int ackInterval,
-        final int dcContexts)
+        final int dcContexts,
+        final int port)
     {
         this.network = network;
-        address = new DeviceAddress(0xFD00_0000_0000_0001L, index + 1);
+        address = new DeviceAddress(0xFD00_0000_0000_0001L, index + 1, port);
         engine = new RoceEngine(
             new EngineOptions(address, windowPackets, ackInterval, 1024, dcContexts), this, network::nowNs,
             () -> network.nextInt(), EngineDriver.NONE);

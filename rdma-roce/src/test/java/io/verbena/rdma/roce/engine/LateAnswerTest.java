@@ -150,6 +150,22 @@ class LateAnswerTest
         assertThat(readBytes).containsExactly(BYTES, MTU - 100, BYTES);
     }
 
+    /** Soft-RoCE has executed what it was asked for, and repeats no more than that. */
+    @Test
+    void shouldNeverAskOthersForTheFirstPartOfWhatTheyMayNotHave()
+    {
+        final int[] lost = {0};
+        network.lose((packet) -> isFrom(a, packet) ? sent.size() <= 1 : lost[0]++ < 2);
+        qa.begin();
+        read();
+        assertThat(qa.complete()).isZero();
+        final int before = a.polled.size();
+        assertThat(network.run(() -> a.polled.size() > before, LIMIT_NS)).isTrue();
+        assertThat(a.polled.getLast().status()).isZero();
+        assertThat(sent.subList(0, 3)).containsExactly(1, 6, 6);
+        assertThat(readBytes).hasSizeGreaterThan(3).containsOnly(BYTES, MTU - 100);
+    }
+
     @Test
     void shouldExecuteAnAtomicOnceThatIsAskedForAgain()
     {

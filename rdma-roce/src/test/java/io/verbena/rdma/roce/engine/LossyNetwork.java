@@ -1,6 +1,7 @@
 package io.verbena.rdma.roce.engine;
 
 import io.verbena.rdma.roce.wire.RocePacket;
+import io.verbena.rdma.roce.wire.RocePath;
 
 import java.util.ArrayList;
 import java.util.List;
@@ -16,6 +17,7 @@ import java.util.function.Predicate;
  */
 final class LossyNetwork
 {
+    private static final int OWN_PORT = 4792;
     private static final int PER_THOUSAND = 1000;
     private static final long MIN_DELAY_NS = 500;
 
@@ -61,9 +63,18 @@ final class LossyNetwork
         return addNode(windowPackets, ackInterval, EngineOptions.DC_CONTEXTS);
     }
 
+    /** A node at another port than Soft-RoCE and RNICs, as devices of the provider are. */
+    EngineNode addNodeAtOwnPort(final int windowPackets, final int ackInterval)
+    {
+        final EngineNode node = new EngineNode(
+            this, nodes.size(), windowPackets, ackInterval, EngineOptions.DC_CONTEXTS, OWN_PORT);
+        nodes.add(node);
+        return node;
+    }
+
     EngineNode addNode(final int windowPackets, final int ackInterval, final int dcContexts)
     {
-        final EngineNode node = new EngineNode(this, nodes.size(), windowPackets, ackInterval, dcContexts);
+        final EngineNode node = new EngineNode(this, nodes.size(), windowPackets, ackInterval, dcContexts, RocePath.ROCE_PORT);
         nodes.add(node);
         return node;
     }
@@ -72,7 +83,7 @@ final class LossyNetwork
     EngineNode addTwin(final EngineNode node)
     {
         final EngineNode twin = new EngineNode(
-            this, (int)node.address.gidLow() - 1, 32, 16, EngineOptions.DC_CONTEXTS);
+            this, (int)node.address.gidLow() - 1, 32, 16, EngineOptions.DC_CONTEXTS, RocePath.ROCE_PORT);
         nodes.add(twin);
         return twin;
     }
