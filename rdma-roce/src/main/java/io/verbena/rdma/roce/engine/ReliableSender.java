@@ -7,7 +7,6 @@ import io.verbena.rdma.roce.wire.BthDescriptor;
 import io.verbena.rdma.roce.wire.PacketSequence;
 import io.verbena.rdma.roce.wire.RoceOpcode;
 import io.verbena.rdma.roce.wire.RocePacket;
-import io.verbena.rdma.roce.wire.RocePath;
 import io.verbena.rdma.spi.RawMemory;
 import io.verbena.rdma.spi.WorkRequest;
 import io.verbena.rdma.verbs.QueuePairAttributes;
@@ -276,37 +275,26 @@ final class ReliableSender extends SendSide
     /**
      * Sends one packet once more without going back: the answer tells what is missing, if anything is. The last one
      * brings a refusal when one before it was lost; a responder that has refused once and keeps silent takes the first.
+     * To who has not got a READ its first packet is another READ, and Soft-RoCE drops repeats that ask for more.
      */
     private void sendProbe(final boolean isLast)
     {
         final int cursor = cursorPosition == assignedPosition ? nextSequence :
             PacketSequence.add(requests.first(cursorPosition), cursorPacket);
-        final int sequence = cursor != unacked && (isLast || isFirstLong()) ? PacketSequence.add(cursor, -1) : unacked;
-        if (sequence == unacked && isFirstLong())
-        {
-            return;
-        }
+        final boolean isSplit = route.leadsToOthers() && reads.isLong(unacked);
+        final int sequence = cursor != unacked && (isLast || isSplit) ? PacketSequence.add(cursor, -1) : unacked;
         final long position = requests.find(sequence, completedPosition, assignedPosition);
         final WorkRequest request = queuePair.sendRequest(position);
         final int index = PacketSequence.distance(sequence, requests.first(position));
         final long source = request.isReadOrAtomic() ? 1 : payload(request, index, mtu);
-        final RocePacket packet = source == RemoteAccess.REFUSED ? null : writer.claim();
+        final boolean isKept = source == RemoteAccess.REFUSED || isSplit && sequence == unacked;
+        final RocePacket packet = isKept ? null : writer.claim();
         if (packet != null)
         {
             queuePair.engine().counters().resent++;
             packets.probe(packet, request, source, index, requests.count(position), sequence);
             timers.onSent(PacketSequence.add(sequence, 1), 0, false);
         }
-    }
-
-    /**
-     * Whether what is waited for first is a READ of several responses by Soft-RoCE or an RNIC. Its first packet alone
-     * is another READ to who has not got it; then Soft-RoCE drops all repeats that ask for more than that.
-     */
-    private boolean isFirstLong()
-    {
-        return route.outbound().destinationPort() == RocePath.ROCE_PORT && PacketSequence.distance(reads.firstEnd(unacked), unacked) > 1 && queuePair.sendRequest(
-            requests.find(unacked, completedPosition, assignedPosition)).operation == WorkRequest.READ;
     }
 
     private void noteSent(final int sequence, final int count)

@@ -74,6 +74,12 @@ class Route
         return outbound;
     }
 
+    /** Whether the peer may be Soft-RoCE or an RNIC, which have one port. */
+    final boolean leadsToOthers()
+    {
+        return outbound.destinationPort() == RocePath.ROCE_PORT;
+    }
+
     /** Longest payload of a packet. */
     int mtu()
     {

@@ -36,8 +36,9 @@ record HostFabricOptions(String memory, RoceFabricOptions network)
     {
         final int start = start(argument);
         final String memory = argument.substring(0, Math.max(0, start - 1));
-        final String network = argument.substring(start + NETWORK.length());
-        if (network.isEmpty() || network.startsWith(",") || network.contains(",memory="))
+        // Without an argument, as when providers are listed: the usual directory and the loopback interface.
+        final String network = argument.isEmpty() ? "" : argument.substring(start + NETWORK.length());
+        if (!argument.isEmpty() && network.isEmpty() || network.startsWith(",") || network.contains(",memory="))
         {
             throw new RdmaException("bad fabric argument '" + argument + "': soft with a network takes " + SYNTAX +
                 ", such as soft:/dev/shm/mine,network=fd00::1; memory lies in DIRECTORY");

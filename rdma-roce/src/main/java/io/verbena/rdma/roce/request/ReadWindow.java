@@ -68,10 +68,10 @@ public final class ReadWindow
         return ends[(head + sentCount) % ends.length];
     }
 
-    /** The end of the first that is waited for, {@code otherwise} where nothing is. */
-    public int firstEnd(final int otherwise)
+    /** Whether one is waited for whose responses end more than one behind a PSN that is not answered. */
+    public boolean isLong(final int sequence)
     {
-        return count == 0 ? otherwise : ends[head];
+        return count > 0 && PacketSequence.distance(ends[head], sequence) > 1;
     }
 
     /** The next one is sent; {@code end} is the PSN after its last response. */

@@ -74,7 +74,8 @@ final class LossyNetwork
 
     EngineNode addNode(final int windowPackets, final int ackInterval, final int dcContexts)
     {
-        final EngineNode node = new EngineNode(this, nodes.size(), windowPackets, ackInterval, dcContexts, RocePath.ROCE_PORT);
+        final EngineNode node = new EngineNode(
+            this, nodes.size(), windowPackets, ackInterval, dcContexts, RocePath.ROCE_PORT);
         nodes.add(node);
         return node;
     }
