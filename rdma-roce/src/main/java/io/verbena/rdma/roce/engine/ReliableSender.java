@@ -272,23 +272,22 @@ final class ReliableSender extends SendSide
         ackRequestedEnd = PacketSequence.add(sequence, 1);
     }
 
-    /**
-     * Sends one packet once more without going back: the answer tells what is missing, if anything is. The last one
-     * brings a refusal when one before it was lost; a responder that has refused once and keeps silent takes the first.
-     * To who has not got a READ its first packet is another READ, and Soft-RoCE drops repeats that ask for more.
-     */
+    /** Asks what is missing, by the last packet, or else the first; others than ours are sent all again. */
     private void sendProbe(final boolean isLast)
     {
+        if (route.leadsToOthers())
+        {
+            goBack();
+            return;
+        }
         final int cursor = cursorPosition == assignedPosition ? nextSequence :
             PacketSequence.add(requests.first(cursorPosition), cursorPacket);
-        final boolean isSplit = route.leadsToOthers() && reads.isLong(unacked);
-        final int sequence = cursor != unacked && (isLast || isSplit) ? PacketSequence.add(cursor, -1) : unacked;
+        final int sequence = isLast && cursor != unacked ? PacketSequence.add(cursor, -1) : unacked;
         final long position = requests.find(sequence, completedPosition, assignedPosition);
         final WorkRequest request = queuePair.sendRequest(position);
         final int index = PacketSequence.distance(sequence, requests.first(position));
         final long source = request.isReadOrAtomic() ? 1 : payload(request, index, mtu);
-        final boolean isKept = source == RemoteAccess.REFUSED || isSplit && sequence == unacked;
-        final RocePacket packet = isKept ? null : writer.claim();
+        final RocePacket packet = source == RemoteAccess.REFUSED ? null : writer.claim();
         if (packet != null)
         {
             queuePair.engine().counters().resent++;

@@ -68,12 +68,6 @@ public final class ReadWindow
         return ends[(head + sentCount) % ends.length];
     }
 
-    /** Whether one is waited for whose responses end more than one behind a PSN that is not answered. */
-    public boolean isLong(final int sequence)
-    {
-        return count > 0 && PacketSequence.distance(ends[head], sequence) > 1;
-    }
-
     /** The next one is sent; {@code end} is the PSN after its last response. */
     public void send(final int end)
     {
