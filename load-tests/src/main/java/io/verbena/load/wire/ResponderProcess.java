@@ -1,8 +1,12 @@
 package io.verbena.load.wire;
 
+import io.verbena.rdma.verbs.DeviceAddress;
+
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.Writer;
+import java.net.InetAddress;
+import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
@@ -40,7 +44,7 @@ final class ResponderProcess implements AutoCloseable
     {
         final List<String> command = new ArrayList<>(link.farPrefix());
         command.addAll(WirePlaces.far(processors));
-        command.addAll(WireBenchmark.java(WireResponderMain.class));
+        command.addAll(JavaCommand.of(WireResponderMain.class));
         command.addAll(List.of(kind, Integer.toString(options.windowPackets()), Integer.toString(queuePairs)));
         process = new ProcessBuilder(command).redirectErrorStream(true).start();
         lines = process.inputReader(StandardCharsets.UTF_8);
@@ -56,6 +60,13 @@ final class ResponderProcess implements AutoCloseable
     String[] greeting()
     {
         return greeting;
+    }
+
+    /** The address of its device. */
+    DeviceAddress address() throws IOException
+    {
+        final ByteBuffer words = ByteBuffer.wrap(InetAddress.getByName(WireLink.FAR_ADDRESS).getAddress());
+        return new DeviceAddress(words.getLong(0), words.getLong(Long.BYTES), Long.parseLong(greeting[0]));
     }
 
     String ask(final String command) throws IOException

@@ -31,9 +31,9 @@ final class SharedLink
     {
         for (int i = 0; i < SENDERS; i++)
         {
-            senders[i] = new SharedLinkSender(WireRequesterMain.open(), options.windowPackets());
+            senders[i] = new SharedLinkSender(WireLink.openNear(), options.windowPackets());
             receiver.ask(senders[i].connect(
-                i, WireRequesterMain.address(receiver), receiver.greeting(), options.pathMtuBytes()));
+                i, receiver.address(), receiver.greeting(), options.pathMtuBytes()));
         }
     }
 
@@ -46,7 +46,7 @@ final class SharedLink
         }
         catch (final IOException ex)
         {
-            System.out.println(WireBenchmark.NOTE + "the shared link is not measured, as no slow one can be made: " +
+            System.out.println(WireFigure.NOTE + "the shared link is not measured, as no slow one can be made: " +
                 ex.getMessage().replace('\n', ' '));
             return;
         }
@@ -72,9 +72,9 @@ final class SharedLink
             sum += mbitPerS;
             least = Math.min(least, mbitPerS);
         }
-        WireRequesterMain.print(WireFigure.atLeast(
+        print(WireFigure.atLeast(
             "shared_link_of_16_writers", "Mbit/s", sum, LINK_MBIT_PER_S, LEAST_GOODPUT));
-        WireRequesterMain.print(WireFigure.atLeast(
+        print(WireFigure.atLeast(
             "shared_link_least_writer", "Mbit/s", least, sum / SENDERS, LEAST_SHARE));
     }
 
@@ -88,5 +88,10 @@ final class SharedLink
                 sender.work();
             }
         }
+    }
+
+    private static void print(final WireFigure figure)
+    {
+        System.out.println(figure.line());
     }
 }

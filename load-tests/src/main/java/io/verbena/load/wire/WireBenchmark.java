@@ -4,9 +4,7 @@ import io.verbena.load.LoadException;
 
 import java.io.BufferedReader;
 import java.io.IOException;
-import java.lang.management.ManagementFactory;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -22,8 +20,6 @@ public final class WireBenchmark
     private static final List<String> AS_ROOT = List.of("unshare", "--net");
     private static final List<String> AS_USER = List.of("unshare", "--net", "--map-root-user");
     private static final long END_TIMEOUT_S = 10;
-    /** What a line of a measuring process begins with that is for people. */
-    static final String NOTE = "note ";
 
     private final WireOptions options;
     private final Consumer<WireFigure> progress;
@@ -66,12 +62,12 @@ public final class WireBenchmark
         }
         final List<String> command = new ArrayList<>(namespaces);
         command.addAll(WirePlaces.near());
-        command.addAll(java(WireRequesterMain.class));
+        command.addAll(JavaCommand.of(WireRequesterMain.class));
         command.addAll(List.of(Integer.toString(options.mtuBytes()), Integer.toString(options.windowPackets()),
             Integer.toString(options.rounds()), Integer.toString(options.roundMs()), WirePlaces.allowed()));
         final List<WireFigure> figures = new ArrayList<>(figures(command));
         final List<String> gets = new ArrayList<>(namespaces);
-        gets.addAll(java(WireGetsMain.class));
+        gets.addAll(JavaCommand.of(WireGetsMain.class));
         gets.addAll(List.of(Integer.toString(options.mtuBytes()), Integer.toString(options.rounds()),
             Integer.toString(options.roundMs())));
         figures.addAll(figures(gets));
@@ -103,9 +99,9 @@ public final class WireBenchmark
                 figures.add(figure);
                 progress.accept(figure);
             }
-            else if (line.startsWith(NOTE))
+            else if (line.startsWith(WireFigure.NOTE))
             {
-                notes.accept(line.substring(NOTE.length()));
+                notes.accept(line.substring(WireFigure.NOTE.length()));
             }
             else
             {
@@ -156,17 +152,5 @@ public final class WireBenchmark
             }
         }
         return List.of();
-    }
-
-    /** The words that start another class of this class path in a JVM with the same flags. */
-    static List<String> java(final Class<?> main)
-    {
-        final List<String> command = new ArrayList<>();
-        command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
-        ManagementFactory.getRuntimeMXBean().getInputArguments().stream()
-            .filter(flag -> flag.startsWith("--")).forEach(command::add);
-        command.addAll(List.of("-XX:+UseSerialGC", "-Xmx256m", "-cp", System.getProperty("java.class.path"),
-            main.getName()));
-        return command;
     }
 }

@@ -20,6 +20,8 @@ public record WireFigure(
 {
     /** What a line of the measuring process begins with that carries a figure. */
     static final String LINE = "figure ";
+    /** What a line of it begins with that is for people. */
+    static final String NOTE = "note ";
 
     static WireFigure ratio(
         final String name, final String unit, final double value, final double reference, final double most)

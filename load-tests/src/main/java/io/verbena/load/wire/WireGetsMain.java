@@ -70,7 +70,7 @@ final class WireGetsMain
         try (WireLink link = new WireLink(Integer.parseInt(args[0])))
         {
             final List<String> command = new ArrayList<>(link.farPrefix());
-            command.addAll(WireBenchmark.java(WireMemoryMain.class));
+            command.addAll(JavaCommand.of(WireMemoryMain.class));
             command.addAll(List.of(WireLink.FAR_ADDRESS, Long.toString(WireStore.MEMORY_BYTES)));
             final Process memory = new ProcessBuilder(command).redirectErrorStream(true).start();
             final BufferedReader lines = memory.inputReader(StandardCharsets.UTF_8);
@@ -102,7 +102,7 @@ final class WireGetsMain
         }
         catch (final RedisServer.MissingException ex)
         {
-            System.out.println(WireBenchmark.NOTE + "GETs are compared with nothing: " + ex.getMessage());
+            System.out.println(WireFigure.NOTE + "GETs are compared with nothing: " + ex.getMessage());
             return null;
         }
     }

@@ -1,8 +1,12 @@
 package io.verbena.load.wire;
 
+import io.verbena.rdma.roce.udp.UdpPort;
+import io.verbena.rdma.roce.udp.UdpPortOptions;
+
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.Writer;
+import java.net.InetAddress;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 
@@ -44,6 +48,12 @@ final class WireLink implements AutoCloseable
     void limitRate(final int mbitPerS, final int queueBytes) throws IOException
     {
         run("tc qdisc replace dev near root tbf rate " + mbitPerS + "mbit burst 16kb limit " + queueBytes);
+    }
+
+    /** Opens a port on this side. */
+    static UdpPort openNear() throws IOException
+    {
+        return UdpPort.open(new UdpPortOptions(InetAddress.getByName(NEAR_ADDRESS), 0));
     }
 
     /** The words before a command that is to run at the other end. */

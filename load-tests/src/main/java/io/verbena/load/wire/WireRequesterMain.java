@@ -2,15 +2,11 @@ package io.verbena.load.wire;
 
 import com.sun.management.ThreadMXBean;
 import io.verbena.rdma.roce.udp.UdpPort;
-import io.verbena.rdma.roce.udp.UdpPortOptions;
-import io.verbena.rdma.verbs.DeviceAddress;
 import org.agrona.concurrent.NanoClock;
 import org.agrona.concurrent.SystemNanoClock;
 
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
-import java.net.InetAddress;
-import java.nio.ByteBuffer;
 import java.util.Arrays;
 
 /**
@@ -54,10 +50,10 @@ final class WireRequesterMain
         this.options = options;
         this.echoProcess = echoProcess;
         this.engineProcess = engineProcess;
-        enginePort = open();
-        echo = new EchoRequester(open(), address(echoProcess));
+        enginePort = WireLink.openNear();
+        echo = new EchoRequester(WireLink.openNear(), echoProcess.address());
         engine = new EngineRequester(enginePort, options.windowPackets());
-        engineProcess.ask(engine.connect(address(engineProcess), engineProcess.greeting(), options.pathMtuBytes()));
+        engineProcess.ask(engine.connect(engineProcess.address(), engineProcess.greeting(), options.pathMtuBytes()));
     }
 
     public static void main(final String[] args) throws IOException
@@ -73,18 +69,6 @@ final class WireRequesterMain
             new WireRequesterMain(options, echoProcess, engineProcess).run();
             SharedLink.measure(link, options, processors);
         }
-    }
-
-    static UdpPort open() throws IOException
-    {
-        return UdpPort.open(new UdpPortOptions(InetAddress.getByName(WireLink.NEAR_ADDRESS), 0));
-    }
-
-    static DeviceAddress address(final ResponderProcess process) throws IOException
-    {
-        final byte[] address = InetAddress.getByName(WireLink.FAR_ADDRESS).getAddress();
-        final ByteBuffer words = ByteBuffer.wrap(address);
-        return new DeviceAddress(words.getLong(0), words.getLong(Long.BYTES), Long.parseLong(process.greeting()[0]));
     }
 
     private void run() throws IOException
@@ -200,7 +184,7 @@ final class WireRequesterMain
         return sorted[sorted.length / 2];
     }
 
-    static void print(final WireFigure figure)
+    private static void print(final WireFigure figure)
     {
         System.out.println(figure.line());
     }
