@@ -33,7 +33,7 @@ class VersionMismatchSystemTest
     private static final int HELLO_BYTES = 48;
     private static final int STATUS_OK = 0;
     private static final int STATUS_VERSION_MISMATCH = 1;
-    private static final int VERSION = 1;
+    private static final int VERSION = 2;
     private static final int FORMATS = 3;
     private static final int TERMINATED = 128 + 15;
 
@@ -96,13 +96,15 @@ class VersionMismatchSystemTest
         for (final String[] command : new String[][]{{"get", "x"}, {"compute-node"}, {"memory-node"}})
         {
             assertThat(saidTo(newer, command)).startsWith("verbena: cannot join the cluster at verbena://127.0.0.1:")
-                .endsWith(": the cluster speaks version 7 with formats 4, this program version 1 with formats 3: " +
-                    "update this program, or use the one that came with the cluster\n").hasLineCount(1);
+                .endsWith(": the cluster speaks version 7 with formats 4, this program version " + VERSION +
+                    " with formats " + FORMATS + ": update this program, or use the one that came with the cluster\n")
+                .hasLineCount(1);
         }
         final byte[] careless = head(VERSION, STATUS_OK, FORMATS - 1, "");
         assertThat(saidTo(careless, "put", "x", "y")).as("also of a cluster that would let it in").endsWith(
-            ": the cluster speaks version 1 with formats 2, this program version 1 with formats 3: " +
-            "update the cluster, or use the program of its version\n").hasLineCount(1);
+            ": the cluster speaks version " + VERSION + " with formats " + (FORMATS - 1) + ", this program version " +
+            VERSION + " with formats " + FORMATS + ": update the cluster, or use the program of its version\n")
+            .hasLineCount(1);
         assertThat(saidTo(head(VERSION, 99, FORMATS, "of\u0007some\nother reason"), "get", "x"))
             .endsWith(": of some other reason\n").hasLineCount(1);
     }
@@ -120,7 +122,7 @@ class VersionMismatchSystemTest
             for (final byte[] hello : List.of(head(9, 0, FORMATS, ""), head(VERSION, 0, FORMATS + 4, "")))
             {
                 assertThat(answer(address, hello)).contains(
-                    "the cluster speaks version 1 with formats 3, this program ",
+                    "the cluster speaks version " + VERSION + " with formats " + FORMATS + ", this program ",
                     ": update the cluster, or use the program of its version").hasLineCount(1);
             }
             assertThat(answer(address, "GET / HTTP/1.1\r\n\r\n".repeat(4).getBytes(StandardCharsets.US_ASCII)))

@@ -100,7 +100,8 @@ public final class BootstrapClient
         final int version, final int formats, final byte[] clientNonce) throws IOException
     {
         final OutputStream out = socket.getOutputStream();
-        out.write(BootstrapDescriptor.hello(version, formats, clientNonce));
+        final byte[] hello = BootstrapDescriptor.hello(version, formats, clientNonce);
+        out.write(hello);
         final ByteBuffer challenge = read(in, BootstrapDescriptor.HELLO_LENGTH_BYTES);
         if (BootstrapDescriptor.MAGIC != challenge.getInt(0))
         {
@@ -120,15 +121,15 @@ public final class BootstrapClient
             throw failure(Reason.VERSION_MISMATCH, address,
                 text(read(in, checked(address, length, BootstrapDescriptor.MAX_TEXT_BYTES)), 0), null);
         }
-        final byte[] serverNonce = BootstrapDescriptor.nonce(challenge);
-        out.write(token.proof(CLIENT_SIDE, clientNonce, serverNonce));
+        final byte[] proof = token.proof(CLIENT_SIDE, hello, challenge.array());
+        out.write(proof);
         in.startMessage();
-        return readAnswer(in, address, token, clientNonce, serverNonce);
+        return readAnswer(in, address, token, hello, challenge.array(), proof);
     }
 
     private static BootstrapAnswer readAnswer(
-        final MessageReader in, final ClusterAddress address, final ClusterToken token, final byte[] clientNonce,
-        final byte[] serverNonce) throws IOException
+        final MessageReader in, final ClusterAddress address, final ClusterToken token, final byte[] hello,
+        final byte[] challenge, final byte[] clientProof) throws IOException
     {
         final byte[] head = read(in, BootstrapDescriptor.ANSWER_PROOF_OFFSET).array();
         final int length = checked(address,
@@ -144,11 +145,11 @@ public final class BootstrapClient
         {
             throw failure(Reason.VERSION_MISMATCH, address, "its answer is too short", null);
         }
-        final byte[] proof = new byte[BootstrapDescriptor.PROOF_LENGTH_BYTES];
-        answer.get(BootstrapDescriptor.ANSWER_PROOF_OFFSET, proof);
-        if (!token.isProof(proof, SERVER_SIDE, clientNonce, serverNonce))
+        if (!token.isProof(
+            BootstrapDescriptor.takeProof(whole), SERVER_SIDE, hello, challenge, clientProof, whole))
         {
-            throw failure(Reason.WRONG_TOKEN, address, "who listens there does not have the token", null);
+            throw failure(Reason.WRONG_TOKEN, address, "who listens there does not have the token, or somebody " +
+                "between has changed what was sent", null);
         }
         return BootstrapDescriptor.decodeAnswer(answer);
     }

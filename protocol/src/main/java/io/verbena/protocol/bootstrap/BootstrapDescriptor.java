@@ -6,6 +6,7 @@ import io.verbena.rdma.verbs.DeviceAddress;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
 
 /**
  * The handshake over TCP, {@code docs/format/bootstrap.md}; little-endian.
@@ -37,9 +38,11 @@ import java.nio.charset.StandardCharsets;
  *     |        GID (16)           |
  *  56 +---------------------------+
  *     |    service locator (8)    |
- *  64 +-------------+-------------+
+ *  64 +---------------------------+
+ *     |    cluster's number (8)   |
+ *  72 +-------------+-------------+
  *     |    port     |  reserved   |
- *  68 +-------------+-------------+
+ *  76 +-------------+-------------+
  *     |   name of the fabric ...  |
  *     +---------------------------+
  * </pre>
@@ -48,7 +51,7 @@ final class BootstrapDescriptor
 {
     /** First 32 bits of both sides: {@code VRBN}. */
     static final int MAGIC = 0x4E42_5256;
-    static final int VERSION = 1;
+    static final int VERSION = 2;
     /** Raised whenever any format or message that nodes and clients exchange changes without being understood. */
     static final int FORMATS = 3;
     static final int VERSION_OFFSET = Integer.BYTES;
@@ -110,18 +113,31 @@ final class BootstrapDescriptor
             .putInt(ANSWER_LENGTH_OFFSET, bytes.length).put(ANSWER_PROOF_OFFSET, bytes).array();
     }
 
-    static byte[] answer(final BootstrapAnswer answer, final byte[] proof)
+    /** Without its proof: 0 in its place, as in what the proof covers. */
+    static byte[] answer(final BootstrapAnswer answer)
     {
         final byte[] fabric = answer.fabric().getBytes(StandardCharsets.UTF_8);
         final DeviceAddress device = answer.metaServer().device();
         return buffer(ANSWER_FABRIC_OFFSET + fabric.length).putShort(0, (short)STATUS_OK)
             .putInt(ANSWER_LENGTH_OFFSET, ANSWER_FABRIC_OFFSET + fabric.length - ANSWER_PROOF_OFFSET)
-            .put(ANSWER_PROOF_OFFSET, proof)
             .putLong(ANSWER_GID_OFFSET, device.gidHigh()).putLong(ANSWER_GID_OFFSET + Long.BYTES, device.gidLow())
             .putLong(ANSWER_LOCATOR_OFFSET, device.serviceLocator())
             .putLong(ANSWER_CLUSTER_OFFSET, answer.clusterId())
             .putShort(ANSWER_PORT_OFFSET, (short)answer.metaServer().servicePort())
             .put(ANSWER_FABRIC_OFFSET, fabric).array();
+    }
+
+    /** Takes the proof out of an answer, and leaves 0 in its place. */
+    static byte[] takeProof(final byte[] answer)
+    {
+        final byte[] proof = Arrays.copyOfRange(answer, ANSWER_PROOF_OFFSET, ANSWER_GID_OFFSET);
+        Arrays.fill(answer, ANSWER_PROOF_OFFSET, ANSWER_GID_OFFSET, (byte)0);
+        return proof;
+    }
+
+    static void putProof(final byte[] answer, final byte[] proof)
+    {
+        System.arraycopy(proof, 0, answer, ANSWER_PROOF_OFFSET, PROOF_LENGTH_BYTES);
     }
 
     static BootstrapAnswer decodeAnswer(final ByteBuffer bytes)
@@ -132,13 +148,6 @@ final class BootstrapDescriptor
             bytes.getLong(ANSWER_GID_OFFSET + Long.BYTES), bytes.getLong(ANSWER_LOCATOR_OFFSET));
         return new BootstrapAnswer(bytes.getLong(ANSWER_CLUSTER_OFFSET), new String(fabric, StandardCharsets.UTF_8),
             new PeerAddress(device, bytes.getShort(ANSWER_PORT_OFFSET) & 0xFFFF, 0, 0));
-    }
-
-    static byte[] nonce(final ByteBuffer hello)
-    {
-        final byte[] nonce = new byte[NONCE_LENGTH_BYTES];
-        hello.get(NONCE_OFFSET, nonce);
-        return nonce;
     }
 
     static ByteBuffer wrap(final byte[] bytes)

@@ -164,7 +164,7 @@ public final class BootstrapServer implements AutoCloseable
         final ByteBuffer hello = BootstrapDescriptor.wrap(in.readUpTo(BootstrapDescriptor.HELLO_LENGTH_BYTES));
         if (hello.capacity() < BootstrapDescriptor.HELLO_LENGTH_BYTES || BootstrapDescriptor.MAGIC != hello.getInt(0))
         {
-            refuse(out, new byte[0]); // not one of us: nothing is told
+            refuse(out, new byte[0]); // not one of us: gets no answer
             return;
         }
         final byte[] serverNonce = new byte[BootstrapDescriptor.NONCE_LENGTH_BYTES];
@@ -178,21 +178,23 @@ public final class BootstrapServer implements AutoCloseable
                     BootstrapDescriptor.VERSION, BootstrapDescriptor.FORMATS, version, formats), serverNonce));
             return;
         }
-        out.write(BootstrapDescriptor.challenge(BootstrapDescriptor.STATUS_OK, "", serverNonce));
+        final byte[] challenge = BootstrapDescriptor.challenge(BootstrapDescriptor.STATUS_OK, "", serverNonce);
+        out.write(challenge);
         in.startMessage();
         final byte[] proof = in.readUpTo(BootstrapDescriptor.PROOF_LENGTH_BYTES);
-        final byte[] clientNonce = BootstrapDescriptor.nonce(hello);
-        if (!token.isProof(proof, BootstrapClient.CLIENT_SIDE, clientNonce, serverNonce))
+        if (!token.isProof(proof, BootstrapClient.CLIENT_SIDE, hello.array(), challenge))
         {
             refuse(out, BootstrapDescriptor.refusal(BootstrapDescriptor.STATUS_WRONG_TOKEN,
                 "the cluster has another token: give the file it was started with"));
             return;
         }
-        out.write(BootstrapDescriptor.answer(
-            answer, token.proof(BootstrapClient.SERVER_SIDE, clientNonce, serverNonce)));
+        final byte[] message = BootstrapDescriptor.answer(answer);
+        BootstrapDescriptor.putProof(
+            message, token.proof(BootstrapClient.SERVER_SIDE, hello.array(), challenge, proof, message));
+        out.write(message);
     }
 
-    /** Counted before it is told: who was refused may look at once. */
+    /** Counted before it is sent: who was refused may look at once. */
     private void refuse(final OutputStream out, final byte[] said)
     {
         refusals.incrementAndGet();

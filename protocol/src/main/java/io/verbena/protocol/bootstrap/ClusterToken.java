@@ -26,7 +26,8 @@ import javax.crypto.spec.SecretKeySpec;
 
 /**
  * The secret that the nodes and clients of one cluster share: 32 bytes, kept as 64 hex digits in a file that only its
- * owner may read. It never travels: each side proves that it has it, by an HMAC-SHA256 over what both said. Immutable.
+ * owner may read. It never travels: each side proves that it has it, by an HMAC-SHA256 over all that both have sent.
+ * Immutable.
  */
 public final class ClusterToken
 {
@@ -153,16 +154,24 @@ public final class ClusterToken
         throw wrong("not a cluster token in " + where + ": it has " + 2 * LENGTH_BYTES + " hex digits", null);
     }
 
-    /** What proves to have the token, without showing it. */
-    byte[] proof(final String side, final byte[] clientNonce, final byte[] serverNonce)
+    /**
+     * Proves to have the token, without showing it, and that what was sent has arrived as it was sent.
+     *
+     * @param side     who proves it; a proof of one side is none of the other.
+     * @param messages all that both sides have sent before, in order; where each ends is part of its format.
+     */
+    byte[] proof(final String side, final byte[]... messages)
     {
         try
         {
             final Mac mac = Mac.getInstance(ALGORITHM);
             mac.init(new SecretKeySpec(bytes, ALGORITHM));
             mac.update(side.getBytes(StandardCharsets.US_ASCII));
-            mac.update(clientNonce);
-            return mac.doFinal(serverNonce);
+            for (final byte[] message : messages)
+            {
+                mac.update(message);
+            }
+            return mac.doFinal();
         }
         catch (final GeneralSecurityException ex)
         {
@@ -171,9 +180,9 @@ public final class ClusterToken
     }
 
     /** Compares in a time that says nothing about how much of it was right. */
-    boolean isProof(final byte[] given, final String side, final byte[] clientNonce, final byte[] serverNonce)
+    boolean isProof(final byte[] given, final String side, final byte[]... messages)
     {
-        return MessageDigest.isEqual(given, proof(side, clientNonce, serverNonce));
+        return MessageDigest.isEqual(given, proof(side, messages));
     }
 
     static BootstrapException wrong(final String message, final Throwable cause)

@@ -106,18 +106,104 @@ class BootstrapTest
         assertRefused(Reason.WRONG_TOKEN, "another token", () ->
             BootstrapClient.ask(server.address(), other, TIMEOUT_MS));
         assertThat(server.refusals()).isEqualTo(1);
-        final byte[] nonce = new byte[32];
-        assertThat(token.isProof(new byte[0], "verbena client", nonce, nonce)).isFalse();
-        assertThat(token.isProof(token.proof("verbena server", nonce, nonce), "verbena client", nonce, nonce))
+        final byte[] said = new byte[48];
+        assertThat(token.isProof(new byte[0], "verbena client", said, said)).isFalse();
+        assertThat(token.isProof(token.proof("verbena server", said, said), "verbena client", said, said))
             .as("the proof of one side is not that of the other").isFalse();
+    }
+
+    /** Stands between a client and the server, and changes one byte of what passes, in either direction. */
+    private final class ManInTheMiddle implements AutoCloseable
+    {
+        private final ServerSocket listening = new ServerSocket(0, 1, InetAddress.getLoopbackAddress());
+        private final AtomicInteger passed = new AtomicInteger();
+        private final int position;
+
+        ManInTheMiddle(final boolean isFromServer, final int position) throws IOException
+        {
+            this.position = position;
+            Thread.ofVirtual().start(() ->
+            {
+                try (Socket client = listening.accept();
+                    Socket real = new Socket("127.0.0.1", server.address().port()))
+                {
+                    client.setTcpNoDelay(true);
+                    real.setTcpNoDelay(true);
+                    final Thread other = Thread.ofVirtual().start(() -> pass(client, real, !isFromServer));
+                    pass(real, client, isFromServer);
+                    other.join();
+                }
+                catch (final IOException | InterruptedException ignore)
+                {
+                    // One of the two has hung up.
+                }
+            });
+        }
+
+        ClusterAddress address()
+        {
+            return new ClusterAddress("127.0.0.1", listening.getLocalPort());
+        }
+
+        private void pass(final Socket from, final Socket to, final boolean isChanged)
+        {
+            try
+            {
+                for (int next = from.getInputStream().read(); next >= 0; next = from.getInputStream().read())
+                {
+                    to.getOutputStream().write(isChanged && passed.getAndIncrement() == position ? next ^ 1 : next);
+                }
+                to.shutdownOutput();
+            }
+            catch (final IOException ignore)
+            {
+                // The other side has hung up.
+            }
+        }
+
+        @Override
+        public void close() throws IOException
+        {
+            listening.close();
+        }
+    }
+
+    @Test
+    void shouldNotTakeAnythingThatWasChangedOnTheWay() throws IOException
+    {
+        final int challengeBytes = BootstrapDescriptor.HELLO_LENGTH_BYTES;
+        final int answerBytes = BootstrapDescriptor.answer(ANSWER).length;
+        for (int position = 0; position < challengeBytes + answerBytes; position++)
+        {
+            assertNotTaken(true, position);
+        }
+        for (int position = 0; position < challengeBytes + BootstrapDescriptor.PROOF_LENGTH_BYTES; position++)
+        {
+            assertNotTaken(false, position);
+        }
+        try (ManInTheMiddle honest = new ManInTheMiddle(true, -1))
+        {
+            assertThat(BootstrapClient.ask(honest.address(), token, TIMEOUT_MS)).isEqualTo(ANSWER);
+        }
+    }
+
+    /** Least time for what makes a message longer than it is, so that the rest is waited for. */
+    private void assertNotTaken(final boolean isFromServer, final int position) throws IOException
+    {
+        try (ManInTheMiddle between = new ManInTheMiddle(isFromServer, position))
+        {
+            assertThatThrownBy(() -> BootstrapClient.ask(between.address(), token, 500))
+                .as("byte %d from %s", position, isFromServer ? "server" : "client")
+                .isInstanceOf(BootstrapException.class);
+        }
     }
 
     @Test
     void shouldRefuseOtherVersionsByName()
     {
-        assertRefused(Reason.VERSION_MISMATCH, "this program version 9 with formats 3: update the cluster", () ->
+        assertRefused(Reason.VERSION_MISMATCH, "version 9 with formats " + BootstrapDescriptor.FORMATS, () ->
             BootstrapClient.ask(server.address(), token, TIMEOUT_MS, 9, BootstrapDescriptor.FORMATS));
-        assertRefused(Reason.VERSION_MISMATCH, "version 1 with formats 1: update this program", () ->
+        assertRefused(Reason.VERSION_MISMATCH, "version 2 with formats 1: update this program", () ->
             BootstrapClient.ask(server.address(), token, TIMEOUT_MS, BootstrapDescriptor.VERSION, 1));
     }
 
@@ -215,15 +301,13 @@ class BootstrapTest
         // The proof comes when the time of the hello is over.
         try (Socket socket = new Socket("127.0.0.1", server.address().port()))
         {
-            final byte[] nonce = new byte[32];
+            final byte[] hello = BootstrapDescriptor.hello(
+                BootstrapDescriptor.VERSION, BootstrapDescriptor.FORMATS, new byte[32]);
             LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(1_200));
-            socket.getOutputStream().write(
-                BootstrapDescriptor.hello(BootstrapDescriptor.VERSION, BootstrapDescriptor.FORMATS, nonce));
-            final ByteBuffer challenge = BootstrapDescriptor.wrap(
-                socket.getInputStream().readNBytes(BootstrapDescriptor.HELLO_LENGTH_BYTES));
+            socket.getOutputStream().write(hello);
+            final byte[] challenge = socket.getInputStream().readNBytes(BootstrapDescriptor.HELLO_LENGTH_BYTES);
             LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(1_200));
-            socket.getOutputStream().write(
-                token.proof(BootstrapClient.CLIENT_SIDE, nonce, BootstrapDescriptor.nonce(challenge)));
+            socket.getOutputStream().write(token.proof(BootstrapClient.CLIENT_SIDE, hello, challenge));
             assertThat(socket.getInputStream().readNBytes(BootstrapDescriptor.ANSWER_FABRIC_OFFSET))
                 .hasSize(BootstrapDescriptor.ANSWER_FABRIC_OFFSET);
         }
@@ -361,12 +445,13 @@ class BootstrapTest
         assertThat(HexFormat.of().formatHex(BootstrapDescriptor.hello(1, 2, nonce)))
             .isEqualTo("5652424e" + "0100" + "0000" + "02000000" + "00000000" + nonceHex);
         assertThat(HexFormat.of().formatHex(BootstrapDescriptor.challenge(1, "no", nonce)))
-            .isEqualTo("5652424e" + "0100" + "0100" + "03000000" + "02000000" + nonceHex + "6e6f");
+            .isEqualTo("5652424e" + "0200" + "0100" + "03000000" + "02000000" + nonceHex + "6e6f");
         assertThat(HexFormat.of().formatHex(BootstrapDescriptor.refusal(2, "no")))
             .isEqualTo("0200" + "0000" + "02000000" + "6e6f");
         assertThat(HexFormat.of().formatHex(BootstrapDescriptor.answer(
-            new BootstrapAnswer(4, "sim", ANSWER.metaServer()), nonce))).isEqualTo(
-            "0000" + "0000" + "47000000" + nonceHex + "0100000000000000" + "0200000000000000" + "0300000000000000" +
+            new BootstrapAnswer(4, "sim", ANSWER.metaServer())))).isEqualTo(
+            "0000" + "0000" + "47000000" + "00".repeat(32) + "0100000000000000" + "0200000000000000" +
+            "0300000000000000" +
             "0400000000000000" + "ffff0000" + "73696d");
         assertThat(HexFormat.of().formatHex(ClusterToken.ofHex(HEX, "test").proof("verbena client", nonce, nonce)))
             .isEqualTo("fc46b44a8236b5a912ad8586190527e1c3a5a541de4414aaae574277ef083ab8");
