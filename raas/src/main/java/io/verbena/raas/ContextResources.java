@@ -26,6 +26,7 @@ final class ContextResources implements AutoCloseable
     private final TenantProtectionDomain tenantProtectionDomain;
     private final CompletionDispatcher completions;
     private final ReceiveBlockPool receiveBlocks;
+    private final BatchPool batches;
     private final ArrayDeque<RuntimeException> deferredErrors = new ArrayDeque<>();
 
     /**
@@ -38,6 +39,7 @@ final class ContextResources implements AutoCloseable
         this.configuration = configuration;
         clock = device.clock();
         maxMessageBytes = device.attributes().maxMessageBytes();
+        batches = new BatchPool(configuration.maxOpenBatches(), configuration.maxBatchRequests());
         readAtomicDepth = Math.min(configuration.maxReadAtomic(), device.attributes().maxReadAtomic());
         try
         {
@@ -108,6 +110,12 @@ final class ContextResources implements AutoCloseable
     ReceiveBlockPool receiveBlocks()
     {
         return receiveBlocks;
+    }
+
+    /** Of all virtual queue pairs. */
+    BatchPool batches()
+    {
+        return batches;
     }
 
     /** Reports at the end of this poll: what goes wrong with one peer must not stop the others' completions. */

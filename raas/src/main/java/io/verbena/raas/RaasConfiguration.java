@@ -22,10 +22,11 @@ public final class RaasConfiguration
 
     private int sendQueueDepth = 256;
     private int maxBatchRequests = 64;
+    private int maxOpenBatches = 256;
     private int maxReadAtomic = 16;
     private int maxChannels = 64;
     private int completionQueueCapacity = 4096;
-    private int maxVirtualQps = 4096;
+    private int maxVirtualQps = (1 << RequestId.INDEX_BITS) - 1;
     private int dcInitiators = 4;
     private int rpcCredits = 8;
     private int maxCalls = 64;
@@ -46,6 +47,7 @@ public final class RaasConfiguration
     {
         sendQueueDepth = other.sendQueueDepth;
         maxBatchRequests = other.maxBatchRequests;
+        maxOpenBatches = other.maxOpenBatches;
         maxReadAtomic = other.maxReadAtomic;
         maxChannels = other.maxChannels;
         completionQueueCapacity = other.completionQueueCapacity;
@@ -124,6 +126,24 @@ public final class RaasConfiguration
     public RaasConfiguration maxBatchRequests(final int requests)
     {
         this.maxBatchRequests = requests;
+        return this;
+    }
+
+    /** @return most batches begun and neither completed nor aborted, over all virtual queue pairs. */
+    public int maxOpenBatches()
+    {
+        return maxOpenBatches;
+    }
+
+    /**
+     * @param batches begun and neither completed nor aborted, over all virtual queue pairs, 1 to 65,535: when so many
+     *                are, one more is QUEUE_FULL. Memory of about 72 bytes a request is taken, and kept, for as many as
+     *                were ever open at once. Default 256.
+     * @return this.
+     */
+    public RaasConfiguration maxOpenBatches(final int batches)
+    {
+        this.maxOpenBatches = batches;
         return this;
     }
 
@@ -242,7 +262,7 @@ public final class RaasConfiguration
     }
 
     /**
-     * @param virtualQps most virtual queue pairs open at once, 1 to 65,535; default 4,096.
+     * @param virtualQps most virtual queue pairs open at once, 1 to 65,535, the default.
      * @return this.
      */
     public RaasConfiguration maxVirtualQps(final int virtualQps)
@@ -373,6 +393,7 @@ public final class RaasConfiguration
         require("rpcCredits", rpcCredits, 1, 1024);
         require("sendQueueDepth", sendQueueDepth, 1, device.maxQueuePairRequests() - (depth - sendQueueDepth));
         require("maxBatchRequests", maxBatchRequests, 1, sendQueueDepth);
+        require("maxOpenBatches", maxOpenBatches, 1, 65_535);
         require("maxReadAtomic", maxReadAtomic, 1, Integer.MAX_VALUE);
         require("probeIntervalNs", (int)Math.min(probeIntervalNs, Integer.MAX_VALUE), 1, Integer.MAX_VALUE);
         require("maxVirtualQps", maxVirtualQps, 1, (1 << RequestId.INDEX_BITS) - 1);

@@ -328,6 +328,12 @@ public final class RaasContext implements AutoCloseable
         return pool.dcInitiatorCount();
     }
 
+    /** @return batches begun and neither completed nor aborted; at most {@link RaasConfiguration#maxOpenBatches()}. */
+    public int openBatches()
+    {
+        return resources.batches().lentCount();
+    }
+
     /** @return completions that came for virtual queue pairs already closed, and were dropped. */
     public long swallowedCompletions()
     {

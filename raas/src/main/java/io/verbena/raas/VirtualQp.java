@@ -83,7 +83,7 @@ public final class VirtualQp implements OneSidedPort, AutoCloseable
     private final BatchListener listener;
     private final ReadTargetAddress readTarget;
     private final RemoteRegion defaultRegion;
-    private final StagedBatch staged;
+    private final BatchPool batches;
     private final ProtectionDomain protectionDomain;
     private final int maxMessageBytes;
     private final VerbCounters counters = new VerbCounters();
@@ -91,9 +91,11 @@ public final class VirtualQp implements OneSidedPort, AutoCloseable
     private long connectDeadlineNs;
     private State state = State.CONNECTING;
     private String failure = "";
+    /** Lent by {@link #begin()}; {@link BatchPool#NONE} while none is. */
+    private int batch = BatchPool.NONE;
     private boolean isBatchOpen;
     private boolean isBatchVoid;
-    private boolean isBatchEarly;
+    private boolean isBatchRefused;
     private int nextFlags;
     private int outstandingBatches;
 
@@ -113,7 +115,7 @@ public final class VirtualQp implements OneSidedPort, AutoCloseable
         this.number = number;
         this.peer = peer;
         this.listener = listener;
-        staged = new StagedBatch(resources.configuration().maxBatchRequests());
+        batches = resources.batches();
         protectionDomain = resources.tenantProtectionDomain();
         maxMessageBytes = resources.maxMessageBytes();
     }
@@ -187,8 +189,11 @@ public final class VirtualQp implements OneSidedPort, AutoCloseable
     @Override
     public int space()
     {
-        return state != State.READY ? 0 :
-            Math.max(0, Math.min(staged.capacity(), channel.dataSpace()) - staged.count());
+        if (state != State.READY || batch == BatchPool.NONE && !batches.hasFree())
+        {
+            return 0;
+        }
+        return Math.max(0, Math.min(batches.maxRequests(), channel.dataSpace()) - stagedCount());
     }
 
     /** @return batches posted and not called back. */
@@ -206,13 +211,21 @@ public final class VirtualQp implements OneSidedPort, AutoCloseable
         }
     }
 
-    /** Opens a batch; one at a time. */
+    private int stagedCount()
+    {
+        return batch == BatchPool.NONE ? 0 : batches.batch(batch).count();
+    }
+
+    /**
+     * Opens a batch; one at a time, while other virtual queue pairs may have theirs open. Where as many are open as
+     * {@link RaasConfiguration#maxOpenBatches()} says, this one is QUEUE_FULL at {@link #complete}.
+     */
     @Override
     public void begin()
     {
         if (isBatchOpen)
         {
-            throw misuse("begin() while a batch of " + staged.count() + " requests is open: complete() or abort() it");
+            throw misuse("begin() while a batch of " + stagedCount() + " requests is open: complete() or abort() it");
         }
         if (state == State.CLOSED)
         {
@@ -221,7 +234,8 @@ public final class VirtualQp implements OneSidedPort, AutoCloseable
         isBatchOpen = true;
         // Decided once: a batch begun before READY must not lose its first requests and keep its last.
         isBatchVoid = state != State.READY;
-        isBatchEarly = false;
+        batch = isBatchVoid ? BatchPool.NONE : batches.lend();
+        isBatchRefused = batch == BatchPool.NONE;
     }
 
     @Override
@@ -298,7 +312,7 @@ public final class VirtualQp implements OneSidedPort, AutoCloseable
         if (stage(
             StagedBatch.COMPARE_SWAP, AccessFlags.REMOTE_ATOMIC, local, localOffset, Long.BYTES, remote, remoteOffset))
         {
-            staged.operands(expected, desired);
+            batches.batch(batch).operands(expected, desired);
         }
     }
 
@@ -313,7 +327,7 @@ public final class VirtualQp implements OneSidedPort, AutoCloseable
         if (stage(
             StagedBatch.FETCH_ADD, AccessFlags.REMOTE_ATOMIC, local, localOffset, Long.BYTES, remote, remoteOffset))
         {
-            staged.operands(addend, 0);
+            batches.batch(batch).operands(addend, 0);
         }
     }
 
@@ -328,7 +342,11 @@ public final class VirtualQp implements OneSidedPort, AutoCloseable
     @Override
     public void abort()
     {
-        staged.clear();
+        if (batch != BatchPool.NONE)
+        {
+            batches.giveBack(batch);
+            batch = BatchPool.NONE;
+        }
         nextFlags = 0;
         isBatchOpen = false;
     }
@@ -338,21 +356,26 @@ public final class VirtualQp implements OneSidedPort, AutoCloseable
      *
      * @param cookie comes back in the callback; its meaning is the caller's.
      * @return {@link io.verbena.rdma.verbs.PostStatus}: QUEUE_FULL (poll, then stage it again; also with anything but
-     *         READs before {@link #carriesWrites()}) or INVALID_STATE (not READY): then nothing was posted, no callback
-     *         comes, and the batch is dropped.
+     *         READs before {@link #carriesWrites()}, and when too many batches were open at {@link #begin()}) or
+     *         INVALID_STATE (not READY): then nothing was posted, no callback comes, and the batch is dropped.
      */
     @Override
     public int complete(final int cookie)
     {
-        if (!isBatchOpen || staged.count() == 0 && !isBatchVoid && !isBatchEarly)
+        if (!isBatchOpen || stagedCount() == 0 && !isBatchRefused)
         {
             final boolean wasOpen = isBatchOpen;
             abort();
             throw misuse(wasOpen ? "complete() of an empty batch" : "complete() without begin()");
         }
-        final int status = post(cookie);
-        abort();
-        return status;
+        try
+        {
+            return post(cookie);
+        }
+        finally
+        {
+            abort();
+        }
     }
 
     /** @return how its messages travel, see {@link io.verbena.rdma.verbs.QueuePair#transport()}; none unless READY. */
@@ -468,7 +491,12 @@ public final class VirtualQp implements OneSidedPort, AutoCloseable
         {
             return PostStatus.INVALID_STATE;
         }
-        if (isBatchEarly || staged.count() > channel.dataSpace())
+        if (isBatchRefused)
+        {
+            return PostStatus.QUEUE_FULL;
+        }
+        final StagedBatch staged = batches.batch(batch);
+        if (staged.count() > channel.dataSpace())
         {
             return PostStatus.QUEUE_FULL;
         }
@@ -495,21 +523,23 @@ public final class VirtualQp implements OneSidedPort, AutoCloseable
         {
             throw misuse(StagedBatch.name(opcode) + " without begin()");
         }
-        if (isBatchVoid || state != State.READY)
+        if (isBatchVoid || state != State.READY || batch == BatchPool.NONE)
         {
             return false;
         }
+        final StagedBatch staged = batches.batch(batch);
         final int flags = nextFlags;
         nextFlags = 0;
         if (opcode != StagedBatch.READ && !channel.carriesWrites())
         {
             // Neither checked nor refused: what the peer grants is known when it is connected.
-            isBatchEarly = true;
+            isBatchRefused = true;
             return false;
         }
         final long remoteAddress = remote.address() + remoteOffset;
         if (!(local instanceof final TenantRegion region) ||
-            !isAllowed(opcode, right, region, localOffset, lengthBytes, remote, remoteOffset))
+            !isAllowed(opcode, right, region, localOffset, lengthBytes, remote, remoteOffset) ||
+            staged.count() >= staged.capacity())
         {
             final String violation = RequestDiagnosis.violation(
                 resources, channel.grants(), opcode, right, local, localOffset, lengthBytes, remote, remoteOffset,
@@ -544,8 +574,7 @@ public final class VirtualQp implements OneSidedPort, AutoCloseable
             remoteOffset <= remote.lengthBytes() - lengthBytes &&
             channel.grants().covers(remoteAddress, lengthBytes, remote.remoteKey(), right) &&
             (right != AccessFlags.REMOTE_ATOMIC ||
-                (remoteAddress & Long.BYTES - 1) == 0 && (region.address + localOffset & Long.BYTES - 1) == 0) &&
-            staged.count() < staged.capacity();
+                (remoteAddress & Long.BYTES - 1) == 0 && (region.address + localOffset & Long.BYTES - 1) == 0);
     }
 
     /** What it was made on: the same for all of one context. */

@@ -3,41 +3,53 @@ package io.verbena.raas;
 import io.verbena.raas.completion.RequestId;
 import org.agrona.collections.IntArrayQueue;
 
+import java.util.Arrays;
+
 /**
  * Numbers of virtual queue pairs and the way from a number to its holder. A number is a generation (upper 16 bits) and
  * an index (lower 16 bits). An index is given again only when nothing of its last holder is in flight, and then with
- * another generation, so that a late completion never reaches a new holder.
+ * another generation, so that a late completion never reaches a new holder. The table grows with what is open.
  */
 final class VirtualQpTable implements DcTransport.BatchCompletions
 {
-    private final VirtualQp[] byIndex;
-    private final int[] generations;
-    private final IntArrayQueue free;
+    private static final int LEAST_CAPACITY = 64;
+
+    private final int maxOpen;
+    private VirtualQp[] byIndex = new VirtualQp[LEAST_CAPACITY];
+    private int[] generations = new int[LEAST_CAPACITY];
+    private final IntArrayQueue free = new IntArrayQueue(LEAST_CAPACITY, 0);
+    /** Index 0 is never given: its number of generation 0 is {@link RequestId#CALLS}. */
+    private int usedIndexes = 1;
     private int openCount;
     private long swallowedCompletions;
 
-    VirtualQpTable(final int capacity)
+    /** @param maxOpen most virtual queue pairs open at once. */
+    VirtualQpTable(final int maxOpen)
     {
-        byIndex = new VirtualQp[capacity + 1];
-        generations = new int[capacity + 1];
-        free = new IntArrayQueue(capacity, 0);
-        // Index 0 is never given: its number of generation 0 is RequestId.CALLS.
-        for (int index = 1; index <= capacity; index++)
-        {
-            free.addInt(index);
-        }
+        this.maxOpen = maxOpen;
     }
 
     /** Gives a number; {@link RequestId#CALLS} when all are in use. */
     int allocate()
     {
-        if (free.isEmpty())
+        if (free.isEmpty() && usedIndexes > maxOpen)
         {
             return RequestId.CALLS;
         }
-        final int index = free.pollInt();
+        final int index = free.isEmpty() ? nextIndex() : free.pollInt();
         generations[index]++;
         return generations[index] << RequestId.INDEX_BITS | index;
+    }
+
+    private int nextIndex()
+    {
+        if (usedIndexes == byIndex.length)
+        {
+            final int capacity = Math.min(maxOpen + 1, 2 * usedIndexes);
+            byIndex = Arrays.copyOf(byIndex, capacity);
+            generations = Arrays.copyOf(generations, capacity);
+        }
+        return usedIndexes++;
     }
 
     void add(final VirtualQp vqp)
@@ -82,9 +94,10 @@ final class VirtualQpTable implements DcTransport.BatchCompletions
         return byIndex[index];
     }
 
+    /** Behind the last index that was ever given. */
     int capacity()
     {
-        return byIndex.length;
+        return usedIndexes;
     }
 
     private static int index(final int number)

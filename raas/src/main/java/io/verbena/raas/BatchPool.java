@@ -1,0 +1,78 @@
+package io.verbena.raas;
+
+/**
+ * The batches of a context, lent to virtual queue pairs between {@link VirtualQp#begin()} and the end of a batch, so
+ * that an idle virtual queue pair has none. A batch is made when more are open at once than ever before, up to the
+ * limit. The one given back last is lent first: its requests lie in the processor's caches still. Batches are known by
+ * number, because storing a reference may cost a fence of the garbage collector and storing a number does not.
+ */
+final class BatchPool
+{
+    /** Number of no batch. */
+    static final int NONE = -1;
+
+    private final StagedBatch[] batches;
+    private final int[] free;
+    private final int maxRequests;
+    private int madeCount;
+    private int freeCount;
+
+    /**
+     * @param maxOpen     most batches lent at once.
+     * @param maxRequests of a batch.
+     */
+    BatchPool(final int maxOpen, final int maxRequests)
+    {
+        batches = new StagedBatch[maxOpen];
+        free = new int[maxOpen];
+        this.maxRequests = maxRequests;
+    }
+
+    /** Lends an empty batch; {@link #NONE} when all are lent. */
+    int lend()
+    {
+        if (freeCount > 0)
+        {
+            return free[--freeCount];
+        }
+        if (madeCount == batches.length)
+        {
+            return NONE;
+        }
+        batches[madeCount] = new StagedBatch(maxRequests);
+        return madeCount++;
+    }
+
+    StagedBatch batch(final int number)
+    {
+        return batches[number];
+    }
+
+    /** Empties a batch; it is nobody's from now on. */
+    void giveBack(final int number)
+    {
+        batches[number].clear();
+        free[freeCount++] = number;
+    }
+
+    boolean hasFree()
+    {
+        return freeCount > 0 || madeCount < batches.length;
+    }
+
+    int lentCount()
+    {
+        return madeCount - freeCount;
+    }
+
+    int capacity()
+    {
+        return batches.length;
+    }
+
+    /** Most requests of a batch. */
+    int maxRequests()
+    {
+        return maxRequests;
+    }
+}
