@@ -102,6 +102,12 @@ final class VerbsConformance
     }
 
     @Nested
+    @DisplayName("several keys to the same bytes")
+    final class Keys extends KeysContract
+    {
+    }
+
+    @Nested
     @DisplayName("random programs against a model")
     final class RandomPrograms extends RandomProgramContract
     {

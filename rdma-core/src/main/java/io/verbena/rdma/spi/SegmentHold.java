@@ -10,7 +10,10 @@ import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandle;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.MethodType;
+import java.util.HashMap;
+import java.util.Map;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.LockSupport;
 
 /**
@@ -23,12 +26,20 @@ import java.util.concurrent.locks.LockSupport;
 public final class SegmentHold implements AutoCloseable
 {
     private static final long STACK_BYTES = 1 << 17;
-    private static final MethodHandle BSEARCH = bind();
-    private static final MemorySegment COMPARISON = comparison();
-
     private static final Thread ANOTHER = new Thread();
 
-    private final Holder holder;
+    /** Made when the first segment is held: it takes a tenth of a second, and most providers only check. */
+    private static final class Downcall
+    {
+        private static final MethodHandle BSEARCH = bind();
+        private static final MemorySegment COMPARISON = comparison();
+    }
+
+    /** The thread of each arena that is held; guarded by itself. */
+    private static final Map<MemorySegment.Scope, Holder> HOLDERS = new HashMap<>();
+
+    private final MemorySegment.Scope scope;
+    private final AtomicBoolean isClosed = new AtomicBoolean();
 
     /** The thread inside the downcall. */
     private static final class Holder extends Thread
@@ -37,6 +48,7 @@ public final class SegmentHold implements AutoCloseable
         private final CountDownLatch isDecided = new CountDownLatch(1);
         private volatile boolean isHeld;
         private volatile boolean isReleased;
+        private int holds;
 
         private Holder(final MemorySegment segment)
         {
@@ -50,7 +62,8 @@ public final class SegmentHold implements AutoCloseable
         {
             try
             {
-                final MemorySegment _ = (MemorySegment)BSEARCH.invokeExact(segment, segment, 1L, 1L, COMPARISON);
+                final MemorySegment _ = (MemorySegment)Downcall.BSEARCH.invokeExact(
+                    segment, segment, 1L, 1L, Downcall.COMPARISON);
             }
             catch (final Throwable ex)
             {
@@ -74,9 +87,9 @@ public final class SegmentHold implements AutoCloseable
         }
     }
 
-    private SegmentHold(final Holder holder)
+    private SegmentHold(final MemorySegment.Scope scope)
     {
-        this.holder = holder;
+        this.scope = scope;
     }
 
     /**
@@ -89,6 +102,21 @@ public final class SegmentHold implements AutoCloseable
     public static SegmentHold of(final MemorySegment segment)
     {
         checkCanBeHeld(segment);
+        synchronized (HOLDERS)
+        {
+            Holder holder = HOLDERS.get(segment.scope());
+            if (holder == null)
+            {
+                holder = start(segment);
+                HOLDERS.put(segment.scope(), holder);
+            }
+            holder.holds++;
+        }
+        return new SegmentHold(segment.scope());
+    }
+
+    private static Holder start(final MemorySegment segment)
+    {
         final Holder holder = new Holder(segment);
         holder.start();
         boolean isInterrupted = false;
@@ -111,7 +139,7 @@ public final class SegmentHold implements AutoCloseable
         {
             throw new RdmaException("memory was freed while being registered: segment=" + segment);
         }
-        return new SegmentHold(holder);
+        return holder;
     }
 
     /**
@@ -135,9 +163,25 @@ public final class SegmentHold implements AutoCloseable
         }
     }
 
-    /** Lets go; returns when the arena can be closed. */
+    /** Lets go, once; with the last hold of an arena it returns when the arena can be closed. */
     @Override
     public void close()
+    {
+        if (isClosed.compareAndSet(false, true))
+        {
+            synchronized (HOLDERS)
+            {
+                final Holder holder = HOLDERS.get(scope);
+                if (--holder.holds == 0)
+                {
+                    HOLDERS.remove(scope);
+                    end(holder);
+                }
+            }
+        }
+    }
+
+    private static void end(final Holder holder)
     {
         holder.isReleased = true;
         LockSupport.unpark(holder);

@@ -4,6 +4,8 @@ import io.verbena.rdma.verbs.AccessFlags;
 import io.verbena.rdma.verbs.Device;
 import io.verbena.rdma.verbs.Endpoint;
 import io.verbena.rdma.verbs.MemoryRegion;
+import io.verbena.rdma.verbs.PostStatus;
+import io.verbena.rdma.verbs.QueuePair;
 import io.verbena.rdma.verbs.QueuePairAttributes;
 import io.verbena.rdma.verbs.QueuePairState;
 import io.verbena.rdma.verbs.SendFlags;
@@ -33,6 +35,7 @@ class SoftFencingTest
     private Device responderDevice;
     private Endpoint requester;
     private Endpoint responder;
+    private int additions;
 
     @BeforeEach
     void setUp()
@@ -89,6 +92,11 @@ class SoftFencingTest
 
     private void assertWaits(final Runnable close) throws InterruptedException
     {
+        assertWaits(close, () -> { });
+    }
+
+    private void assertWaits(final Runnable close, final Runnable meanwhile) throws InterruptedException
+    {
         isInside.await();
         final Thread closer = start(() ->
         {
@@ -102,6 +110,8 @@ class SoftFencingTest
             Thread.onSpinWait();
             assertThat(isClosed).isFalse();
         }
+        meanwhile.run();
+        assertThat(isClosed).isFalse();
         mayGoOn.countDown();
         closer.join();
         assertThat(isClosed).isTrue();
@@ -119,6 +129,40 @@ class SoftFencingTest
         });
         writer.join();
         assertThat(responder.getLong(0)).isEqualTo(7);
+    }
+
+    /** The same bytes under two keys: closing one waits for who is inside with it; the other is served meanwhile. */
+    @Test
+    void shouldWaitForRequesterInsideWithTheKeyThatIsClosedAndServeTheOther() throws Exception
+    {
+        final MemoryRegion closed = responder.domain.register(responder.region.segment(), AccessFlags.ALL_REMOTE);
+        final MemoryRegion kept = responder.domain.register(responder.region.segment(), AccessFlags.ALL_REMOTE);
+        try (QueuePair other = requester.domain.createQueuePair(
+                requester.completions, requester.completions, Endpoint.CAPABILITIES);
+            QueuePair otherEnd = responder.domain.createQueuePair(
+                responder.completions, responder.completions, Endpoint.CAPABILITIES))
+        {
+            SoftConnections.connect(requester, other, responder, otherEnd);
+            stopBetweenCheckAndAccess();
+            final Thread writer = start(() -> write(closed));
+            assertWaits(() ->
+            {
+                closed.close();
+                responder.putLong(0, 7);
+            }, () -> add(other, kept));
+            writer.join();
+            assertThat(responder.getLong(0)).isEqualTo(7);
+            assertThat(responder.getLong(8)).as("additions with the other key").isEqualTo(additions).isPositive();
+        }
+        kept.close();
+    }
+
+    private void add(final QueuePair from, final MemoryRegion target)
+    {
+        from.begin();
+        from.fetchAdd(1, SendFlags.SIGNALED, requester.address(8), requester.key(), target.address() + 8,
+            target.remoteKey(), 1);
+        additions += from.complete() == PostStatus.OK ? 1 : 0;
     }
 
     @Test

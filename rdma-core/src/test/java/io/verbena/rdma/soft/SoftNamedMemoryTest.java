@@ -106,6 +106,24 @@ class SoftNamedMemoryTest
             .isInstanceOf(RdmaException.class).hasMessageContaining("not a name");
     }
 
+    @Test
+    void shouldRegisterTheMemoryOnceMore()
+    {
+        try (MemoryRegion region = allocate(BYTES))
+        {
+            try (MemoryRegion again = domain.register(region.segment(), AccessFlags.ALL_REMOTE))
+            {
+                assertThat(again.remoteKey()).isNotEqualTo(region.remoteKey());
+                again.segment().set(ValueLayout.JAVA_LONG, 0, 43);
+            }
+            assertThat(firstWord(region)).isEqualTo(43);
+        }
+        try (MemoryRegion region = allocate(BYTES))
+        {
+            assertThat(firstWord(region)).isEqualTo(43);
+        }
+    }
+
     /** Closing any channel of a file drops the locks that this process has on it. */
     @Test
     void shouldStillHoldTheMemoryAfterRefusingIt() throws Exception

@@ -89,6 +89,36 @@ class SimNamedMemoryTest
         }
     }
 
+    /** A key of one's own to named memory outlives its device for a while too, and ends with a new holder. */
+    @Test
+    void shouldCutOffEachKeyToTheMemory()
+    {
+        final Set<String> seen = new HashSet<>();
+        for (long seed = 1; seed <= SEEDS; seed++)
+        {
+            try (SimPair pair = new SimPair(seed, new SimFabricOptions().namedMemoryAfterDeathNs(6_000)))
+            {
+                final QueuePair from = pair.connected(QueuePairType.RC)[0];
+                final MemoryRegion before = allocate(pair.b);
+                final MemoryRegion again = pair.b.domain.register(before.segment(), AccessFlags.ALL_REMOTE);
+                final MemoryRegion closed = pair.b.domain.register(before.segment(), AccessFlags.ALL_REMOTE);
+                closed.close();
+                pair.b.device.kill();
+                write(pair, from, 1, again);
+                if (seed % 2 == 0)
+                {
+                    pair.drain();
+                }
+                final MemoryRegion after = allocate(new SimPair.Side(pair.fabric, "successor"));
+                final long atTakeover = word(after);
+                pair.drain();
+                seen.add(pair.a.statuses() + " " + atTakeover);
+                assertThat(word(after)).as("seed %s", seed).isEqualTo(atTakeover);
+            }
+        }
+        assertThat(seen).containsExactlyInAnyOrder("[1 success] 1", "[1 transport retry counter exceeded] 0");
+    }
+
     /** As with shared memory: what was acknowledged behind the death is there, and may be refused at any moment. */
     @Test
     void shouldHoldWhatWasAcknowledgedAfterTheDeath()

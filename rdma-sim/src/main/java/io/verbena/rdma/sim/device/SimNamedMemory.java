@@ -5,9 +5,11 @@ import io.verbena.rdma.verbs.RdmaException;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
 import java.util.Collections;
 import java.util.HashMap;
 import java.util.IdentityHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.regex.Pattern;
@@ -39,6 +41,8 @@ final class SimNamedMemory
         private final MemorySegment segment;
         private Holder device;
         private RegisteredRegion region;
+        /** The same bytes registered once more by the same device. */
+        private final List<RegisteredRegion> again = new ArrayList<>();
 
         private Entry(final long lengthBytes)
         {
@@ -48,6 +52,16 @@ final class SimNamedMemory
         private boolean isHeld()
         {
             return region != null && !device.isKilled();
+        }
+
+        private void cutOff()
+        {
+            if (region != null)
+            {
+                device.cutOff(region);
+            }
+            again.forEach(device::cutOff);
+            again.clear();
         }
     }
 
@@ -74,10 +88,11 @@ final class SimNamedMemory
             throw new RdmaException("memory " + name + " is there already with " + entry.segment.byteSize() +
                 " bytes, asked for are " + lengthBytes + ": ask for as many, or discard it");
         }
-        if (entry.region != null && cutsOff)
+        if (cutsOff)
         {
-            entry.device.cutOff(entry.region);
+            entry.cutOff();
         }
+        entry.again.clear();
         return entry.segment;
     }
 
@@ -87,6 +102,31 @@ final class SimNamedMemory
         entry.device = device;
         entry.region = region;
         regions.add(region);
+    }
+
+    /**
+     * A region over memory that a device has registered already: where that is named, the region is named memory too.
+     *
+     * @return what to do when it is closed; null when the memory is not named, or not this device's.
+     */
+    Runnable heldAgain(final MemorySegment segment, final Holder device, final RegisteredRegion region)
+    {
+        for (final Entry entry : entries.values())
+        {
+            final long offset = segment.address() - entry.segment.address();
+            if (entry.device == device && entry.isHeld() && offset >= 0 &&
+                offset <= entry.segment.byteSize() - segment.byteSize())
+            {
+                entry.again.add(region);
+                regions.add(region);
+                return () ->
+                {
+                    entry.again.remove(region);
+                    regions.remove(region);
+                };
+            }
+        }
+        return null;
     }
 
     /** Whether a region is named memory. */
@@ -118,10 +158,7 @@ final class SimNamedMemory
         {
             return false;
         }
-        if (entry.region != null)
-        {
-            entry.device.cutOff(entry.region);
-        }
+        entry.cutOff();
         entries.remove(name);
         entry.arena.close();
         return true;

@@ -75,12 +75,20 @@ final class SimProtectionDomain implements ProtectionDomain, RegisteredRegion.Ow
             throw new RdmaException(
                 "only native, writable memory that is not freed can be registered: segment=" + segment);
         }
-        final SegmentHold hold =
-            network.timeline().options().holdsCallersMemory() ? SegmentHold.of(segment) : null;
-        final RegisteredRegion region = add(segment, accessFlags);
-        if (hold != null)
+        final boolean isHeld = network.timeline().options().holdsCallersMemory();
+        if (isHeld)
         {
-            memory.put(region, hold::close);
+            SegmentHold.checkCanBeHeld(segment);
+        }
+        final RegisteredRegion region = add(segment, accessFlags);
+        final Runnable namedAgain = named.heldAgain(segment, host, region);
+        if (namedAgain != null)
+        {
+            memory.put(region, namedAgain);
+        }
+        else if (isHeld)
+        {
+            memory.put(region, SegmentHold.of(segment)::close);
         }
         return region;
     }
