@@ -55,7 +55,8 @@ public final class UpCommand implements Callable<Integer>
 
     @Option(names = "--fabric", paramLabel = "NAME",
         description = "Fabric of a cluster that nodes and clients of other hosts join: roce, at the address of " +
-            "--listen, or roce:ADDRESS. Default: memory of this host, or what it was.")
+            "--listen, or roce:ADDRESS; processes of this host share memory then, too. Default: memory of this host " +
+            "alone, or what it was.")
     private String fabric;
 
     @Option(names = "--advertise", paramLabel = "ADDRESS",
@@ -96,10 +97,8 @@ public final class UpCommand implements Callable<Integer>
         try (LocalCluster cluster = LocalCluster.open(folder))
         {
             refuseWhatCannotChangeNow(cluster);
-            // Its address is that of --listen then, and not that of the name.
-            final String name = null == advertise || null == fabric ? fabric : fabric.replaceFirst(":.*", "");
-            cluster.places(NodePlaces.onFabric(
-                name, insecureNetwork ? List.of("--insecure-network") : List.of()));
+            cluster.places(NodePlaces.onFabric(null == fabric ? null : fabricOf(fabric, null != advertise),
+                insecureNetwork ? List.of("--insecure-network") : List.of()));
             cluster.metaOptions(null == advertise ? List.of() : List.of("--advertise", advertise));
             cluster.memoryOptions(acceptsDamage ? List.of("--accept-damage") : List.of());
             final String where = null != listen ? listen : null != fabric ? listenOf(fabric) : LocalCluster.ANY_PORT;
@@ -124,17 +123,29 @@ public final class UpCommand implements Callable<Integer>
         }
     }
 
-    /** Where others look for the cluster who know the address of its fabric. */
-    private static String listenOf(final String fabric)
+    /** That of the meta server: nodes find theirs by its answer. */
+    static String fabricOf(final String fabric, final boolean isAdvertised)
     {
-        final int colon = fabric.indexOf(':');
-        if (colon < 0)
+        if (!fabric.startsWith(NetworkFabric.NAME + ':'))
+        {
+            return fabric;
+        }
+        // Its address is that of --advertise then, and not that of the name.
+        return isAdvertised ? NetworkFabric.NAME :
+            NetworkFabric.ofHost(fabric.substring(NetworkFabric.NAME.length() + 1));
+    }
+
+    /** Where others look for the cluster who know the address of its fabric. */
+    static String listenOf(final String fabric)
+    {
+        if (NetworkFabric.NAME.equals(fabric))
         {
             throw new CommandFailedException(ExitStatus.USAGE, "--fabric " + fabric +
                 ": give --listen ADDRESS, where others find the cluster, or --fabric " + fabric + ":ADDRESS", null);
         }
-        return ClusterAddress.of(NetworkFabric.host(fabric.substring(colon + 1)), ClusterAddress.DEFAULT_PORT)
-            .toString();
+        final String place = NetworkFabric.place(fabric);
+        return null == place ? LocalCluster.ANY_PORT :
+            ClusterAddress.of(place, ClusterAddress.DEFAULT_PORT).toString();
     }
 
     private static int orOne(final Integer count)

@@ -9,6 +9,7 @@ import io.verbena.memory.MemoryFolder;
 import io.verbena.memory.MemoryNodeException;
 import io.verbena.memory.OfflineCheckpoint;
 import io.verbena.memory.checkpoint.CheckpointException;
+import io.verbena.protocol.bootstrap.NetworkFabric;
 import io.verbena.protocol.bootstrap.OwnerOnly;
 import io.verbena.rdma.fabric.Fabrics;
 import io.verbena.rdma.verbs.Fabric;
@@ -504,7 +505,7 @@ public final class LocalCluster implements AutoCloseable
             return places.fabric();
         }
         final String last = folder.fabric();
-        if (null != last && !last.startsWith(SOFT))
+        if (null != last && (!last.startsWith(SOFT) || NetworkFabric.isNetwork(last)))
         {
             return last;
         }

@@ -9,6 +9,12 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
+import java.io.IOException;
+import java.net.BindException;
+import java.net.DatagramSocket;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.ServerSocket;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -18,12 +24,14 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 /** {@code up} on a fabric that other hosts reach, here over the loopback interface, and what others see of it. */
 @Timeout(240)
 class NetworkUpSystemTest
 {
     private static final Pattern ADDRESS = Pattern.compile("up: (verbena://\\S+)");
+    private static final InetAddress LOOPBACK = InetAddress.ofLiteral("::1");
     private static final long IDLE_S = 2;
 
     @TempDir
@@ -68,6 +76,8 @@ class NetworkUpSystemTest
             .contains("\"role\":\"memory-node\"").contains("\"memory_bytes\":33554432");
         assertThat(succeed("status", "--data", data)).containsPattern("compute-1 +\\d+ +ready");
         assertThat(succeed("get", "hello", "--data", data)).isEqualTo("world\n");
+        assertShared(data);
+        assertThat(succeed(with(cluster, "get", "hello", "--fabric", "roce:::1"))).isEqualTo("world\n");
         assertIdle();
 
         killAll();
@@ -76,6 +86,34 @@ class NetworkUpSystemTest
         assertThat(gone.err().strip().lines()).singleElement().asString().contains(matcher.group(1));
         assertThat(succeed("up", "--data", data)).contains("up: " + matcher.group(1));
         assertThat(succeed(with(cluster, "get", "hello"))).isEqualTo("world\n");
+    }
+
+    /** Processes of this host: no message of theirs takes the network, which they are on. */
+    private void assertShared(final String data)
+    {
+        final String status = succeed("status", "--json", "--data", data);
+        assertThat(status).contains("\"node_carriers\":{\"shared-memory\":").doesNotContain("rocev2");
+        assertThat(directory.resolve("logs").resolve("compute-1.log"))
+            .content().contains("connected: memory node 1, transport=shared-memory");
+    }
+
+    @Test
+    void shouldBeFoundAtTheAddressItAdvertises() throws IOException
+    {
+        final int port;
+        try (ServerSocket free = new ServerSocket(0, 1, LOOPBACK))
+        {
+            port = free.getLocalPort();
+        }
+        final String up = succeed("up", "--data", directory.toString(), "--fabric", "roce", "--memory", "32",
+            "--listen", "verbena://[::]:0", "--advertise", "[::1]:" + port, "--insecure-network");
+        assertThat(up).containsPattern("up: verbena://\\[::1]:[1-9]");
+        assertThatThrownBy(() -> new DatagramSocket(new InetSocketAddress(LOOPBACK, port)))
+            .isInstanceOf(BindException.class);
+        final Matcher matcher = ADDRESS.matcher(up);
+        assertThat(matcher.find()).isTrue();
+        assertThat(succeed("put", "hello", "world", "--cluster", matcher.group(1), "--token-file",
+            directory.resolve("token").toString())).isNotEmpty();
     }
 
     private static String[] with(final String[] cluster, final String... arguments)

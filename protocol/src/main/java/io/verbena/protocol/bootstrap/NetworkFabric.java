@@ -21,10 +21,11 @@ import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
 /**
- * Names of the fabric {@code roce}, whose processes may be on several hosts: each process opens it at an address of its
- * own host, {@code roce:ADDRESS} or {@code roce:[ADDRESS]:PORT}, and a cluster's handshake says {@code roce} alone.
- * {@code soft:DIRECTORY,network=ADDRESS} is the same network, with shared memory for processes of one host. Names of
- * all other fabrics pass unchanged. Stateless.
+ * Names of the fabric {@code roce}, whose processes may be on several hosts: a cluster's handshake says {@code roce}
+ * alone, and each process opens it at an address of its own host. Unless the user names another fabric, that is
+ * {@code soft:network=ADDRESS} or {@code soft:network=[ADDRESS]:PORT}, with shared memory for processes of one host and
+ * user; {@code roce:ADDRESS} is the network alone. All of them reach each other. Names of other fabrics pass unchanged.
+ * Stateless.
  */
 public final class NetworkFabric
 {
@@ -50,6 +51,15 @@ public final class NetworkFabric
     public static boolean isNetwork(final String fabric)
     {
         return NAME.equals(fabric) || NETWORKED.matcher(fabric).matches();
+    }
+
+    /**
+     * @param place address of this host, {@code [ADDRESS]:PORT}, or an interface.
+     * @return name of the fabric by which peers of this host share memory and others take the network.
+     */
+    public static String ofHost(final String place)
+    {
+        return ONE_HOST + ":network=" + place;
     }
 
     /** @return the name by which a cluster says on which fabric it is. */
@@ -160,7 +170,7 @@ public final class NetworkFabric
                 "everywhere: give --advertise ADDRESS, one of " + ownAddresses(), null);
         }
         final String text = literal(address);
-        return NAME + ':' + (0 == port ? text : '[' + text + "]:" + port);
+        return ofHost(0 == port ? text : '[' + text + "]:" + port);
     }
 
     /** @return the address of this host from which packets go to another address. */

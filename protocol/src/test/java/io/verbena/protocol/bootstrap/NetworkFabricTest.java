@@ -33,8 +33,9 @@ class NetworkFabricTest
     @Test
     void shouldBeOpenedWhereARouteToTheMetaServerBegins()
     {
-        assertThat(NetworkFabric.toJoin(cluster("roce", "::1", 1), null, null)).isEqualTo("roce:::1");
-        assertThat(NetworkFabric.toJoin(cluster("roce", "127.0.0.1", 1), "roce", null)).isEqualTo("roce:127.0.0.1");
+        assertThat(NetworkFabric.toJoin(cluster("roce", "::1", 1), null, null)).isEqualTo("soft:network=::1");
+        assertThat(NetworkFabric.toJoin(cluster("roce", "127.0.0.1", 1), "roce", null))
+            .isEqualTo("soft:network=127.0.0.1");
     }
 
     @Test
@@ -43,17 +44,27 @@ class NetworkFabricTest
         final BootstrapAnswer cluster = cluster("roce", "::1", 1);
         assertThat(NetworkFabric.toJoin(cluster, "ibverbs:mlx5_0", null)).isEqualTo("ibverbs:mlx5_0");
         assertThat(NetworkFabric.toJoin(cluster, "roce:eth1", null)).isEqualTo("roce:eth1");
-        assertThat(NetworkFabric.toJoin(cluster, null, "127.0.0.1")).isEqualTo("roce:127.0.0.1");
-        assertThat(NetworkFabric.toJoin(cluster, null, "127.0.0.1:4800")).isEqualTo("roce:[127.0.0.1]:4800");
-        assertThat(NetworkFabric.toJoin(cluster, null, "[::1]:65535")).isEqualTo("roce:[::1]:65535");
+        assertThat(NetworkFabric.toJoin(cluster, null, "127.0.0.1")).isEqualTo("soft:network=127.0.0.1");
+        assertThat(NetworkFabric.toJoin(cluster, null, "127.0.0.1:4800"))
+            .isEqualTo("soft:network=[127.0.0.1]:4800");
+        assertThat(NetworkFabric.toJoin(cluster, null, "[::1]:65535")).isEqualTo("soft:network=[::1]:65535");
         assertThat(NetworkFabric.toJoin(cluster("soft:/dev/shm/x", "::1", 1), null, null)).isEqualTo("soft:/dev/shm/x");
+    }
+
+    @Test
+    void shouldFindTheNetworkInItsOwnNames()
+    {
+        assertThat(NetworkFabric.isNetwork(NetworkFabric.ofHost("[::1]:4791"))).isTrue();
+        assertThat(NetworkFabric.place(NetworkFabric.ofHost("[::1]:4791"))).isEqualTo("::1");
+        assertThat(NetworkFabric.clusterName(NetworkFabric.ofHost("fd00::1,mtu=512"))).isEqualTo("roce");
     }
 
     @Test
     void shouldServeAtTheAddressItListensAtOrAdvertises()
     {
-        assertThat(NetworkFabric.toServe("roce", LOOPBACK, null)).isEqualTo("roce:127.0.0.1");
-        assertThat(NetworkFabric.toServe("roce", new ClusterAddress("[::]", 7373), "::1")).isEqualTo("roce:::1");
+        assertThat(NetworkFabric.toServe("roce", LOOPBACK, null)).isEqualTo("soft:network=127.0.0.1");
+        assertThat(NetworkFabric.toServe("roce", new ClusterAddress("[::]", 7373), "::1"))
+            .isEqualTo("soft:network=::1");
         assertThat(NetworkFabric.toServe("roce:lo", LOOPBACK, null)).isEqualTo("roce:lo");
         assertThat(NetworkFabric.toServe("soft", LOOPBACK, null)).isEqualTo("soft");
         assertThat(NetworkFabric.clusterName("roce:[::1]:7")).isEqualTo("roce");
