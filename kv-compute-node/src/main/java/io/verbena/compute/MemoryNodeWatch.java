@@ -3,16 +3,16 @@ package io.verbena.compute;
 import io.verbena.compute.catalog.CatalogWatch;
 import io.verbena.compute.figures.UnexpectedFailures;
 import io.verbena.protocol.session.MetaLink;
-import io.verbena.protocol.session.NodeListing;
 import io.verbena.raas.directory.NodeRole;
+import io.verbena.raas.directory.PeerListing;
 import io.verbena.raas.directory.PeerRecord;
 
 import java.util.function.IntConsumer;
 
 /**
- * Lists the nodes of the cluster whenever its version has changed, and reports the memory nodes: one that was added
- * while this node serves is connected to, and new tables use it. Heartbeats bring the version, and an idle node is
- * notified of a new one, so that takes a fraction of a second. Owned by the node's thread.
+ * Reads the list of the cluster's nodes whenever its version has changed, and reports the memory nodes: one that was
+ * added while this node serves is connected to, and new tables use it. Heartbeats bring the version, and an idle node
+ * is notified of a new one, so that takes a fraction of a second. Owned by the node's thread.
  */
 final class MemoryNodeWatch
 {
@@ -24,12 +24,13 @@ final class MemoryNodeWatch
 
     private final MetaLink metaLink;
     private final CatalogWatch catalog;
-    private final NodeListing listing;
+    private final long timeoutNs;
     private final IntConsumer onMemoryNode;
     private final UnexpectedFailures failures;
     private long listedVersion = NOT_LISTED;
     private long comingVersion;
     private long dueNs;
+    private PeerListing listing;
     private String failure = "";
 
     /**
@@ -43,7 +44,7 @@ final class MemoryNodeWatch
         this.failures = failures;
         this.metaLink = metaLink;
         this.catalog = catalog;
-        listing = NodeListing.ofAnyView(metaLink, timeoutNs);
+        this.timeoutNs = timeoutNs;
         this.onMemoryNode = onMemoryNode;
         dueNs = nowNs;
     }
@@ -63,7 +64,7 @@ final class MemoryNodeWatch
     /** @return when it has to be polled again, or {@link Long#MAX_VALUE}. */
     long nextAtNs(final long nowNs)
     {
-        if (listing.isUnderWay())
+        if (null != listing)
         {
             return nowNs + ANSWER_POLL_NS;
         }
@@ -72,9 +73,9 @@ final class MemoryNodeWatch
 
     int poll(final long nowNs)
     {
-        if (listing.isUnderWay())
+        if (null != listing)
         {
-            return onAnswer();
+            return onRead();
         }
         if (listedVersion == catalog.heardVersion() || dueNs - nowNs > 0 || !metaLink.isUsable())
         {
@@ -82,33 +83,29 @@ final class MemoryNodeWatch
         }
         dueNs = nowNs + PAUSE_NS;
         comingVersion = catalog.heardVersion();
-        listing.start();
+        listing = metaLink.directory().list(comingVersion, timeoutNs);
         return 1;
     }
 
     /** A list that failed is due again after the pause. */
-    private int onAnswer()
+    private int onRead()
     {
-        switch (listing.poll())
+        if (PeerListing.State.PENDING == listing.state())
         {
-            case NONE ->
-            {
-                return 0;
-            }
-            case GOES_ON -> failure = "";
-            case LISTED ->
-            {
-                failure = "";
-                listedVersion = takeAll() ? comingVersion : listedVersion;
-            }
-            case FAILED -> failure = listing.status() + " " + listing.failure();
+            return 0;
         }
+        failure = listing.failure();
+        if (PeerListing.State.LISTED == listing.state() && takeAll())
+        {
+            listedVersion = comingVersion;
+        }
+        listing = null;
         return 1;
     }
 
     private boolean takeAll()
     {
-        for (final PeerRecord node : listing.nodes())
+        for (final PeerRecord node : listing.records())
         {
             if (NodeRole.MEMORY_NODE == node.role() && !take(node.nodeId()))
             {

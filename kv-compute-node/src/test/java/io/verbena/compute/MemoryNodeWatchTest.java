@@ -3,8 +3,6 @@ package io.verbena.compute;
 import io.verbena.compute.catalog.CatalogWatch;
 import io.verbena.compute.catalog.TableRegistry;
 import io.verbena.compute.figures.UnexpectedFailures;
-import io.verbena.protocol.message.ControlStatus;
-import io.verbena.protocol.message.NodePage;
 import io.verbena.raas.RemoteRegion;
 import io.verbena.raas.directory.NodeRole;
 import io.verbena.raas.directory.PeerRecord;
@@ -33,14 +31,10 @@ class MemoryNodeWatchTest
             new TableRegistry(rig.link, (descriptor) -> null, () -> 0, MetaRig.TIMEOUT_NS, failures);
         catalog = new CatalogWatch(rig.link, tables, MetaRig.TIMEOUT_NS, failures);
         catalog.onHeard(10, 20);
-        rig.answer("nodes", (arguments) -> 0 == (int)arguments[0] ?
-            page(true, node(2, NodeRole.MEMORY_NODE), node(3, NodeRole.COMPUTE_NODE)) :
-            page(false, node(4, NodeRole.MEMORY_NODE)));
-    }
-
-    private static NodePage page(final boolean hasMore, final PeerRecord... nodes)
-    {
-        return new NodePage(20, List.of(nodes), hasMore);
+        rig.view.publish(node(2, NodeRole.MEMORY_NODE));
+        rig.view.publish(node(3, NodeRole.COMPUTE_NODE));
+        rig.view.publish(node(4, NodeRole.MEMORY_NODE));
+        rig.view.membershipVersion(20);
     }
 
     private static PeerRecord node(final int nodeId, final NodeRole role)
@@ -61,34 +55,49 @@ class MemoryNodeWatchTest
     }
 
     @Test
-    void shouldFindTheMemoryNodesOfAllPagesOnceAVersion()
+    void shouldFindTheMemoryNodesWithOneReadAVersion()
     {
         begin();
         rig.runUntil(watch::hasListed);
         assertThat(found).containsExactly(2, 4);
         assertThat(watch.nextAtNs(rig.nowNs())).as("nothing is due").isEqualTo(Long.MAX_VALUE);
         rig.runFor(3 * MemoryNodeWatch.PAUSE_NS);
-        assertThat(rig.count("nodes")).isEqualTo(2);
+        assertThat(rig.link.directory().reads()).isEqualTo(1);
 
+        rig.view.membershipVersion(21);
         catalog.onHeard(11, 21);
         rig.runUntil(() -> 4 == found.size());
-        assertThat(rig.count("nodes")).isEqualTo(4);
+        assertThat(rig.link.directory().reads()).isEqualTo(2);
+        assertThat(rig.count("nodes")).as("calls").isZero();
     }
 
     @Test
     void shouldTryAgainAfterThePauseWhenAListFails()
     {
-        rig.refuse("nodes", ControlStatus.UNAVAILABLE);
+        catalog.onHeard(11, 21);
         begin();
         rig.runUntil(() -> !watch.failure().isEmpty());
         assertThat(watch.hasListed()).isFalse();
-        assertThat(watch.failure()).contains("UNAVAILABLE");
-        final long askedBefore = rig.count("nodes");
+        assertThat(watch.failure()).contains("older than version 21");
+        assertThat(found).isEmpty();
+        final long readBefore = rig.link.directory().reads();
         rig.runFor(MemoryNodeWatch.PAUSE_NS / 2);
-        assertThat(rig.count("nodes")).as("not before the pause is over").isEqualTo(askedBefore);
-        rig.answer("nodes", (arguments) -> page(false, node(2, NodeRole.MEMORY_NODE)));
+        assertThat(rig.link.directory().reads()).as("not before the pause is over").isEqualTo(readBefore);
+        rig.view.membershipVersion(21);
         rig.runUntil(watch::hasListed);
         assertThat(watch.failure()).isEmpty();
-        assertThat(found).containsExactly(2);
+        assertThat(found).containsExactly(2, 4);
+    }
+
+    @Test
+    void shouldListAnewWhenTheConnectionIsMadeAnew()
+    {
+        begin();
+        rig.runUntil(watch::hasListed);
+        rig.link.close();
+        rig.view.membershipVersion(21);
+        catalog.onHeard(11, 21);
+        rig.runUntil(() -> 4 == found.size());
+        assertThat(watch.failure()).isEmpty();
     }
 }

@@ -6,10 +6,10 @@ import io.verbena.protocol.message.NodeRegistration;
 import io.verbena.protocol.message.Registration;
 import io.verbena.protocol.session.Heartbeats;
 import io.verbena.protocol.session.MetaLink;
-import io.verbena.protocol.session.NodeListing;
 import io.verbena.raas.PeerIdentity;
 import io.verbena.raas.ReadTargetAddress;
 import io.verbena.raas.directory.NodeRole;
+import io.verbena.raas.directory.PeerListing;
 import io.verbena.raas.directory.PeerRecord;
 
 import java.util.HashSet;
@@ -48,7 +48,6 @@ final class Membership
     private final long callTimeoutNs;
     private final long retryPauseNs;
     private final Set<PeerIdentity> members = new HashSet<>();
-    private final NodeListing listing;
     private State state = State.REGISTERING;
     private String failure = "";
     private boolean isUnheard;
@@ -58,6 +57,8 @@ final class Membership
     private long nextCallNs;
     private ControlCall<Registration> registering;
     private ReadTargetAddress readTarget;
+    private PeerListing listing;
+    private long registeredVersion;
     private Heartbeats heartbeats;
     private ControlCall<Void> leaving;
 
@@ -76,7 +77,6 @@ final class Membership
         this.nodeId = request.nodeId();
         this.clusterId = request.clusterId();
         readTarget = request.readTarget();
-        listing = NodeListing.ofOneView(link, callTimeoutNs);
     }
 
     State state()
@@ -136,7 +136,7 @@ final class Membership
         state = State.REGISTERING;
         nextCallNs = nowNs;
         registering = null;
-        listing.cancel();
+        listing = null;
         heartbeats = null;
     }
 
@@ -251,41 +251,42 @@ final class Membership
         failure = "";
         isUnheard = false;
         members.clear();
+        registeredVersion = registration.membershipVersion();
         state = State.LISTING;
     }
 
+    /** Who is a member now is read where the meta server shows it; not older than this registration. */
     private int pollListing(final long nowNs)
     {
-        if (!listing.isUnderWay())
+        if (null == listing)
         {
             if (nextCallNs - nowNs <= 0)
             {
                 link.freshClient();
-                listing.start();
+                listing = link.directory().list(registeredVersion, callTimeoutNs);
                 return 1;
             }
 
             return 0;
         }
 
-        switch (listing.poll())
+        final int workCount = link.directory().poll();
+        if (PeerListing.State.PENDING == listing.state())
         {
-            case NONE ->
-            {
-                return 0;
-            }
-            case GOES_ON ->
-            {
-                // The next page is on its way.
-            }
-            case LISTED ->
-            {
-                listing.nodes().stream().map(PeerRecord::identity).forEach(members::add);
-                state = State.CONFIRMING;
-                failure = "";
-                nextCallNs = nowNs;
-            }
-            case FAILED -> retryLater(listing.status(), listing.failure(), nowNs);
+            return workCount;
+        }
+        final PeerListing ended = listing;
+        listing = null;
+        if (PeerListing.State.LISTED == ended.state())
+        {
+            ended.records().stream().map(PeerRecord::identity).forEach(members::add);
+            state = State.CONFIRMING;
+            failure = "";
+            nextCallNs = nowNs;
+        }
+        else
+        {
+            retryLater(ended.failure(), true, nowNs);
         }
 
         return 1;
@@ -331,8 +332,14 @@ final class Membership
 
     private void retryLater(final ControlStatus status, final String why, final long nowNs)
     {
-        failure = status + ": " + why;
-        isUnheard = ControlStatus.TIMED_OUT == status || ControlStatus.PEER_FAILED == status;
+        retryLater(
+            status + ": " + why, ControlStatus.TIMED_OUT == status || ControlStatus.PEER_FAILED == status, nowNs);
+    }
+
+    private void retryLater(final String why, final boolean isSilent, final long nowNs)
+    {
+        failure = why;
+        isUnheard = isSilent;
         nextCallNs = nowNs + retryPauseNs;
     }
 

@@ -8,6 +8,7 @@ import io.verbena.rdma.verbs.DeviceAddress;
 import io.verbena.rdma.verbs.DeviceAttributes;
 
 import java.util.function.IntSupplier;
+import java.util.function.Supplier;
 
 /**
  * Who gets a connection to the meta server. Clients, nodes, and the server's own connections to memory nodes, over
@@ -22,7 +23,7 @@ final class LinkPlaces implements ConnectionAcceptor
     private final int nodePlaces;
     private final String clientSetting;
     private final String nodeSetting;
-    private Admission admission;
+    private Supplier<Admission> admission;
     private IntSupplier clientCount;
     private IntSupplier connectionCount;
 
@@ -56,8 +57,8 @@ final class LinkPlaces implements ConnectionAcceptor
             .roomSetting("--max-clients (" + configuration.maxClients() + ") of the meta server");
     }
 
-    /** @param given to all that there is room for, from now on. */
-    void open(final Admission given)
+    /** @param given to each that there is room for, from now on, as it is when the peer connects. */
+    void open(final Supplier<Admission> given)
     {
         admission = given;
     }
@@ -84,11 +85,11 @@ final class LinkPlaces implements ConnectionAcceptor
         final int clients = clients();
         if (PeerIdentity.CLIENT.equals(caller))
         {
-            return clients < clientPlaces ? admission : Admission.refuse(
+            return clients < clientPlaces ? admission.get() : Admission.refuse(
                 "the meta server has no room for another client: " + clients + " are connected; " + clientSetting);
         }
         final int nodes = connectionCount.getAsInt() - clients;
-        return nodes < nodePlaces ? admission : Admission.refuse(
+        return nodes < nodePlaces ? admission.get() : Admission.refuse(
             "the meta server has no room for another node: " + nodes + " connections are open; " + nodeSetting);
     }
 }

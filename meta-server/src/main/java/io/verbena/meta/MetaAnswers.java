@@ -332,11 +332,14 @@ final class MetaAnswers implements MetaService
         return new NodePage(conductor.table().version(), nodes, false);
     }
 
+    /** The view shows what an action has changed before anybody hears of it. */
     private <T> T answer(final Supplier<T> action)
     {
         try
         {
-            return action.get();
+            final T result = action.get();
+            directory.membershipVersion(conductor.table().version());
+            return result;
         }
         catch (final MembershipRefusedException ex)
         {

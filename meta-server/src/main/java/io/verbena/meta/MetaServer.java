@@ -51,6 +51,7 @@ public final class MetaServer implements Agent, AutoCloseable
     private final RaasContext raas;
     private final MemoryRegion viewRegion;
     private final DirectoryView view;
+    private final NodeDirectory directory;
     private final MetaLedger ledger;
     private final MembershipConductor conductor;
     private final TableCatalog catalog;
@@ -82,7 +83,7 @@ public final class MetaServer implements Agent, AutoCloseable
         clock = device.clock();
         view = new DirectoryView(viewRegion, viewCapacity(configuration));
 
-        final NodeDirectory directory = new NodeDirectory(view);
+        directory = new NodeDirectory(view);
         ledger = MembershipConductor.openLedger(store, state, device.random().nextLong(1, Long.MAX_VALUE));
         conductor = new MembershipConductor(ledger, state, conductorOptions, directory, clock.nanoTime());
         catalog = new TableCatalog(store, state.tables());
@@ -92,7 +93,8 @@ public final class MetaServer implements Agent, AutoCloseable
         directory.epoch(conductor.epoch());
         conductor.table().members().stream().filter(Member::isLive).forEach(directory::publish);
 
-        places.open(Admission.accept(AccessFlags.REMOTE_READ, view.privateData(), viewRegion));
+        directory.membershipVersion(conductor.table().version());
+        places.open(() -> Admission.accept(AccessFlags.REMOTE_READ, view.privateData(), viewRegion));
         server = raas.serve(MetaServerConfiguration.SERVICE_PORT, places, new MetaDispatcher(answers));
         places.count(() -> server.connections(PeerIdentity.CLIENT), server::connections);
     }
@@ -171,6 +173,8 @@ public final class MetaServer implements Agent, AutoCloseable
         final long nowNs = clock.nanoTime();
         workCount += fenceLinks.poll(nowNs);
         workCount += conductor.doWork(nowNs, fenceLinks);
+        // Before anybody hears of a version.
+        directory.membershipVersion(conductor.table().version());
         return workCount + news.poll();
     }
 

@@ -27,6 +27,12 @@ final class NodeDirectory implements MembershipListener
         epoch = newEpoch;
     }
 
+    /** Shows the version of the membership, behind the changes that led to it. */
+    void membershipVersion(final long version)
+    {
+        view.membershipVersion(version);
+    }
+
     @Override
     public void onJoined(final Member member)
     {

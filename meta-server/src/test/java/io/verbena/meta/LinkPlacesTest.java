@@ -37,7 +37,7 @@ class LinkPlacesTest
     private LinkPlaces places(final int maxCompletions)
     {
         final LinkPlaces places = new LinkPlaces(configuration(), device(maxCompletions));
-        places.open(Admission.callsOnly());
+        places.open(Admission::callsOnly);
         places.count(() -> clients, () -> clients + nodes);
         return places;
     }

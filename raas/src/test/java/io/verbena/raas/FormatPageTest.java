@@ -1,5 +1,6 @@
 package io.verbena.raas;
 
+import io.verbena.raas.directory.DirectoryHeaderDescriptor;
 import io.verbena.raas.directory.DirectoryViewDescriptor;
 import io.verbena.raas.directory.PeerRecordDescriptor;
 import io.verbena.raas.message.MessageHeaderDescriptor;
@@ -34,6 +35,7 @@ class FormatPageTest
         final FormatPage page = FormatPage.of("peer-directory.md");
         page.shouldAgreeWith(PeerRecordDescriptor.class);
         page.shouldAgreeWith(DirectoryViewDescriptor.class);
+        page.shouldAgreeWith(DirectoryHeaderDescriptor.class);
     }
 
     @Test

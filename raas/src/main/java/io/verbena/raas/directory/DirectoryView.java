@@ -6,10 +6,11 @@ import org.agrona.concurrent.UnsafeBuffer;
 
 import java.lang.invoke.VarHandle;
 import java.nio.ByteOrder;
+import java.util.BitSet;
 
 /**
- * The writing side of the view: owns a registered region with a record for each node, and publishes so that a reader
- * that catches a record halfway can tell. One thread.
+ * The writing side of the view: owns a registered region with the records of all nodes, once in a list and once where
+ * their numbers say, and publishes so that a reader that catches a change halfway can tell. One thread.
  */
 public final class DirectoryView implements AutoCloseable
 {
@@ -21,11 +22,16 @@ public final class DirectoryView implements AutoCloseable
     private final UnsafeBuffer view;
     private final UnsafeBuffer scratch = new UnsafeBuffer(new byte[PeerRecordDescriptor.RECORD_LENGTH_BYTES]);
     private final Int2IntHashMap placeOfNode = new Int2IntHashMap(ABSENT);
+    private final Int2IntHashMap listPlaceOfNode = new Int2IntHashMap(ABSENT);
     private final boolean[] isTaken;
+    private final BitSet isListed = new BitSet();
+    private long membershipVersion;
+    private long sum;
 
     /**
      * @param region   zeroed, readable by peers, {@link #regionLengthBytes(int)} long; the caller closes it.
-     * @param capacity first places of windows, a power of two; twice the nodes expected, or more.
+     * @param capacity places of the list and first places of windows, a power of two; twice the nodes expected, or
+     *                 more.
      */
     public DirectoryView(final MemoryRegion region, final int capacity)
     {
@@ -37,6 +43,7 @@ public final class DirectoryView implements AutoCloseable
         this.capacity = capacity;
         view = new UnsafeBuffer(region.segment().address(), (int)regionLengthBytes(capacity));
         isTaken = new boolean[DirectoryViewDescriptor.places(capacity)];
+        storeHeader();
     }
 
     /**
@@ -48,10 +55,10 @@ public final class DirectoryView implements AutoCloseable
         return DirectoryViewDescriptor.regionLengthBytes(capacity);
     }
 
-    /** @return what readers get at connect: private data for {@link io.verbena.raas.Admission#accept}. */
+    /** @return what a reader that connects now gets: private data for {@link io.verbena.raas.Admission#accept}. */
     public byte[] privateData()
     {
-        return DirectoryViewDescriptor.encodePrivateData(capacity);
+        return DirectoryViewDescriptor.encodePrivateData(capacity, isListed.length());
     }
 
     /**
@@ -62,19 +69,22 @@ public final class DirectoryView implements AutoCloseable
      */
     public boolean publish(final PeerRecord record)
     {
-        int place = placeOfNode.get(record.nodeId());
-        if (place == ABSENT)
+        final int nodeId = record.nodeId();
+        if (placeOfNode.get(nodeId) == ABSENT)
         {
-            place = freePlace(record.nodeId());
-            if (place == ABSENT)
+            final int place = freePlace(nodeId);
+            final int listPlace = isListed.nextClearBit(0);
+            if (place == ABSENT || listPlace >= capacity)
             {
                 return false;
             }
-            placeOfNode.put(record.nodeId(), place);
+            placeOfNode.put(nodeId, place);
             isTaken[place] = true;
+            listPlaceOfNode.put(nodeId, listPlace);
+            isListed.set(listPlace);
         }
         PeerRecordDescriptor.encode(record, scratch, 0);
-        store(place);
+        store(placeOfNode.get(nodeId), listPlaceOfNode.get(nodeId));
         return true;
     }
 
@@ -91,10 +101,27 @@ public final class DirectoryView implements AutoCloseable
         {
             return false;
         }
+        final int listPlace = listPlaceOfNode.remove(nodeId);
         isTaken[place] = false;
+        isListed.clear(listPlace);
         scratch.setMemory(0, PeerRecordDescriptor.RECORD_LENGTH_BYTES, (byte)0);
-        store(place);
+        store(place, listPlace);
         return true;
+    }
+
+    /**
+     * Says of which membership the list is. Call it behind the changes that lead to this version and before anybody
+     * can hear of it: who has heard of a version finds its nodes in every list of this or a later version.
+     *
+     * @param version of the membership; never less than before.
+     */
+    public void membershipVersion(final long version)
+    {
+        if (version != membershipVersion)
+        {
+            membershipVersion = version;
+            storeHeader();
+        }
     }
 
     private int freePlace(final int nodeId)
@@ -110,9 +137,26 @@ public final class DirectoryView implements AutoCloseable
         return ABSENT;
     }
 
-    private void store(final int place)
+    /** The header changes last, so a list that adds up to it is at least as new as what it says. */
+    private void store(final int place, final int listPlace)
     {
-        final int offset = place * PeerRecordDescriptor.RECORD_LENGTH_BYTES;
+        store((int)DirectoryViewDescriptor.windowOffset(place, capacity));
+        final int listOffset = DirectoryViewDescriptor.listOffset(listPlace);
+        final long before = view.getLong(listOffset + PeerRecordDescriptor.CHECKSUM_OFFSET, ByteOrder.LITTLE_ENDIAN);
+        store(listOffset);
+        sum += view.getLong(listOffset + PeerRecordDescriptor.CHECKSUM_OFFSET, ByteOrder.LITTLE_ENDIAN) - before;
+        storeHeader();
+    }
+
+    private void storeHeader()
+    {
+        DirectoryHeaderDescriptor.encode(isListed.length(), membershipVersion, sum, scratch, 0);
+        store(0);
+    }
+
+    /** Header and records alike: a checksum over what is behind it. */
+    private void store(final int offset)
+    {
         final int body = PeerRecordDescriptor.VERSION_OFFSET;
         view.putLongVolatile(offset + PeerRecordDescriptor.CHECKSUM_OFFSET, CHANGING);
         // The mark is out before the first byte changes, and all bytes before the checksum that vouches for them.

@@ -4,16 +4,17 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 
 /**
- * Layout of the view, {@code docs/format/peer-directory.md}: places of one record each. A node has its record at one of
- * {@link #WINDOW} neighbouring places, the first of which follows from its number, so one READ of the window finds it.
- * How many places there are is sent at connect, in these 16 little-endian bytes of private data; the view is the first
- * region granted.
+ * Layout of the view, {@code docs/format/peer-directory.md}: a {@linkplain DirectoryHeaderDescriptor header}, the list
+ * of all nodes, and windows of the same records. One READ of header and list shows all nodes. In the windows a node has
+ * its record at one of {@link #WINDOW} neighbouring places, the first of which follows from its number, so one READ of
+ * the window finds it. How many places there are, and how many of the list are in use, is sent at connect, in these 16
+ * little-endian bytes of private data; the view is the first region granted.
  *
  * <pre>
  *   0 +---------------+-------+-------+
  *     |     magic     |version|window |
  *   8 +---------------+-------+-------+
- *     |   capacity    |   reserved    |
+ *     |   capacity    | listed places |
  *  16 +---------------+---------------+
  * </pre>
  */
@@ -22,19 +23,23 @@ public final class DirectoryViewDescriptor
     /** First 32 bits of the private data: {@code VDIR}. */
     public static final int MAGIC = 0x5249_4456;
     /** Version of this layout. */
-    public static final int VERSION = 1;
+    public static final int VERSION = 2;
     /** Places a node's record may have, and the records of one READ. */
     public static final int WINDOW = 8;
     /** Bytes of one READ. */
     public static final int WINDOW_LENGTH_BYTES = WINDOW * PeerRecordDescriptor.RECORD_LENGTH_BYTES;
+    /** Offset of the list in the region. */
+    public static final int LIST_OFFSET = DirectoryHeaderDescriptor.LENGTH_BYTES;
     /** Offset of the magic. */
     public static final int MAGIC_OFFSET = 0;
     /** Offset of the 16-bit version. */
     public static final int VERSION_OFFSET = MAGIC_OFFSET + Integer.BYTES;
     /** Offset of the 16-bit window. */
     public static final int WINDOW_OFFSET = VERSION_OFFSET + Short.BYTES;
-    /** Offset of the 32-bit capacity: first places of windows, a power of two. */
+    /** Offset of the 32-bit capacity: places of the list, and first places of windows; a power of two. */
     public static final int CAPACITY_OFFSET = WINDOW_OFFSET + Short.BYTES;
+    /** Offset of the 32-bit number of places of the list up to the last one in use, when the peer connected. */
+    public static final int LISTED_OFFSET = CAPACITY_OFFSET + Integer.BYTES;
     /** Length of the private data. */
     public static final int PRIVATE_DATA_LENGTH_BYTES = 16;
 
@@ -55,27 +60,40 @@ public final class DirectoryViewDescriptor
 
     /**
      * @param capacity of the view.
-     * @return places in all; the last window reaches beyond the capacity, so none wraps.
+     * @return places of windows; the last window reaches beyond the capacity, so none wraps.
      */
     public static int places(final int capacity)
     {
         return capacity + WINDOW - 1;
     }
 
+    /** Offset of a place of the list in the region. */
+    static int listOffset(final int place)
+    {
+        return LIST_OFFSET + place * PeerRecordDescriptor.RECORD_LENGTH_BYTES;
+    }
+
+    /** Offset of a place of the windows in the region. */
+    static long windowOffset(final int place, final int capacity)
+    {
+        return LIST_OFFSET + ((long)capacity + place) * PeerRecordDescriptor.RECORD_LENGTH_BYTES;
+    }
+
     /** Length of the region that a view needs. */
     static long regionLengthBytes(final int capacity)
     {
-        return (long)places(capacity) * PeerRecordDescriptor.RECORD_LENGTH_BYTES;
+        return windowOffset(places(capacity), capacity);
     }
 
-    static byte[] encodePrivateData(final int capacity)
+    static byte[] encodePrivateData(final int capacity, final int listed)
     {
         final byte[] bytes = new byte[PRIVATE_DATA_LENGTH_BYTES];
         ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN)
             .putInt(MAGIC_OFFSET, MAGIC)
             .putShort(VERSION_OFFSET, (short)VERSION)
             .putShort(WINDOW_OFFSET, (short)WINDOW)
-            .putInt(CAPACITY_OFFSET, capacity);
+            .putInt(CAPACITY_OFFSET, capacity)
+            .putInt(LISTED_OFFSET, listed);
         return bytes;
     }
 
@@ -103,5 +121,10 @@ public final class DirectoryViewDescriptor
     static int capacity(final byte[] bytes)
     {
         return ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN).getInt(CAPACITY_OFFSET);
+    }
+
+    static int listed(final byte[] bytes)
+    {
+        return ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN).getInt(LISTED_OFFSET);
     }
 }

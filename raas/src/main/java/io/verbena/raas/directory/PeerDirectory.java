@@ -15,12 +15,15 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The reading side: finds nodes by number, from a cache or with one one-sided READ of the view. A record caught halfway
- * is read again until the deadline. Belongs to the owner thread of its {@link RaasContext}.
+ * The reading side: lists all nodes with one one-sided READ of the view, and finds nodes by number, in the last list or
+ * with one READ. What is caught halfway is read again until the deadline. Belongs to the owner thread of its
+ * {@link RaasContext}.
  */
 public final class PeerDirectory implements AutoCloseable
 {
     private static final int MAX_READS_IN_FLIGHT = 8;
+    /** Cookie of the READ of a list; the others are indexes of windows. */
+    private static final int LIST_COOKIE = MAX_READS_IN_FLIGHT;
 
     private final RaasContext context;
     private final PeerAddress owner;
@@ -30,6 +33,9 @@ public final class PeerDirectory implements AutoCloseable
     private final PeerLookup[] reading = new PeerLookup[MAX_READS_IN_FLIGHT];
     private final boolean[] isInFlight = new boolean[MAX_READS_IN_FLIGHT];
     private final List<PeerLookup> pending = new ArrayList<>();
+    private final ListBuffer list;
+    private final List<PeerListing> listings = new ArrayList<>();
+    private PeerListing readingList;
     private final Int2ObjectHashMap<PeerRecord> cache = new Int2ObjectHashMap<>();
     private VirtualQp vqp;
     private long reads;
@@ -49,6 +55,7 @@ public final class PeerDirectory implements AutoCloseable
         final int lengthBytes = MAX_READS_IN_FLIGHT * DirectoryViewDescriptor.WINDOW_LENGTH_BYTES;
         windows = context.protectionDomain().allocateRegistered(lengthBytes, AccessFlags.LOCAL_WRITE);
         buffer = new UnsafeBuffer(windows.segment().address(), lengthBytes);
+        list = new ListBuffer(context.protectionDomain());
         connect();
     }
 
@@ -64,6 +71,7 @@ public final class PeerDirectory implements AutoCloseable
             reading[slot] = null;
             isInFlight[slot] = false;
         }
+        readingList = null;
         vqp = context.connect(owner, this::onRead, connectTimeoutNs);
     }
 
@@ -84,13 +92,34 @@ public final class PeerDirectory implements AutoCloseable
             lookup.found(cached);
             return lookup;
         }
+        connectAnew();
+        pending.add(lookup);
+        return lookup;
+    }
+
+    /**
+     * Lists all nodes, with one READ; lookups find what was listed.
+     *
+     * @param leastVersion of the membership: the list shows everything that led to this version, which the caller has
+     *                     heard of.
+     * @param timeoutNs    after which it has FAILED.
+     * @return the listing, decided by later calls of {@link #poll()}.
+     */
+    public PeerListing list(final long leastVersion, final long timeoutNs)
+    {
+        final PeerListing listing = new PeerListing(leastVersion, context.clock().nanoTime() + timeoutNs);
+        connectAnew();
+        listings.add(listing);
+        return listing;
+    }
+
+    private void connectAnew()
+    {
         if (vqp.state() == VirtualQp.State.FAILED)
         {
             vqp.close();
             connect();
         }
-        pending.add(lookup);
-        return lookup;
     }
 
     /**
@@ -115,12 +144,63 @@ public final class PeerDirectory implements AutoCloseable
      */
     public int poll()
     {
-        if (pending.isEmpty())
+        if (pending.isEmpty() && listings.isEmpty())
         {
             return 0;
         }
         final long nowNs = context.clock().nanoTime();
         final String problem = problem();
+        return pollLookups(problem, nowNs) + pollListings(problem, nowNs);
+    }
+
+    private int pollListings(final String problem, final long nowNs)
+    {
+        int work = 0;
+        for (int i = listings.size() - 1; i >= 0; i--)
+        {
+            final PeerListing listing = listings.get(i);
+            if (listing.state() == PeerListing.State.PENDING)
+            {
+                work += drive(listing, problem, nowNs);
+            }
+            if (listing.state() != PeerListing.State.PENDING)
+            {
+                listings.remove(i);
+                work++;
+            }
+        }
+        return work;
+    }
+
+    private int drive(final PeerListing listing, final String problem, final long nowNs)
+    {
+        if (problem != null)
+        {
+            listing.fail(problem);
+        }
+        else if (listing.deadlineNs() - nowNs <= 0)
+        {
+            listing.late();
+        }
+        else if (readingList == null && vqp.space() > 0)
+        {
+            final byte[] said = vqp.peerPrivateData();
+            final int lengthBytes = list.prepare(
+                DirectoryViewDescriptor.listed(said), DirectoryViewDescriptor.capacity(said));
+            vqp.begin();
+            vqp.read(list.region(), 0, lengthBytes, vqp.peerRegions().getFirst(), 0);
+            if (vqp.complete(LIST_COOKIE) == PostStatus.OK)
+            {
+                readingList = listing;
+                reads++;
+            }
+            return 1;
+        }
+        return 0;
+    }
+
+    private int pollLookups(final String problem, final long nowNs)
+    {
         int work = 0;
         for (int i = pending.size() - 1; i >= 0; i--)
         {
@@ -177,8 +257,8 @@ public final class PeerDirectory implements AutoCloseable
             {
                 final RemoteRegion view = vqp.peerRegions().getFirst();
                 final int capacity = DirectoryViewDescriptor.capacity(vqp.peerPrivateData());
-                final long offset = (long)DirectoryViewDescriptor.firstPlace(lookup.nodeId(), capacity) *
-                    PeerRecordDescriptor.RECORD_LENGTH_BYTES;
+                final long offset = DirectoryViewDescriptor.windowOffset(
+                    DirectoryViewDescriptor.firstPlace(lookup.nodeId(), capacity), capacity);
                 final int length = DirectoryViewDescriptor.WINDOW_LENGTH_BYTES;
                 vqp.begin();
                 vqp.read(windows, (long)slot * length, length, view, offset);
@@ -197,6 +277,11 @@ public final class PeerDirectory implements AutoCloseable
 
     private void onRead(final VirtualQp from, final int slot, final int status)
     {
+        if (slot == LIST_COOKIE)
+        {
+            onListRead(status);
+            return;
+        }
         final PeerLookup lookup = reading[slot];
         isInFlight[slot] = false;
         reading[slot] = null;
@@ -241,16 +326,43 @@ public final class PeerDirectory implements AutoCloseable
 
     private void onRecord(final PeerLookup lookup, final int offset)
     {
-        final int version = PeerRecordDescriptor.version(buffer, offset);
-        final PeerRecord record = PeerRecordDescriptor.decode(buffer, offset);
-        if (version != PeerRecordDescriptor.VERSION || record.role() == null)
+        final String problem = PeerRecordDescriptor.problem(buffer, offset);
+        if (!problem.isEmpty())
         {
-            lookup.fail("its record has version " + version + ", this node knows version " +
-                PeerRecordDescriptor.VERSION + ", or its role is unknown: update the older of the two");
+            lookup.fail(problem);
             return;
         }
+        final PeerRecord record = PeerRecordDescriptor.decode(buffer, offset);
         cache.put(record.nodeId(), record);
         lookup.found(record);
+    }
+
+    private void onListRead(final int status)
+    {
+        final PeerListing listing = readingList;
+        readingList = null;
+        if (listing.state() == PeerListing.State.PENDING && status == WorkCompletionStatus.SUCCESS)
+        {
+            list.decide(listing);
+        }
+        if (listing.state() == PeerListing.State.LISTED)
+        {
+            remember(listing.records());
+        }
+        // Otherwise poll() sees that the connection failed.
+    }
+
+    /** Nodes that have gone are forgotten, so the cache is no longer than the list. */
+    private void remember(final List<PeerRecord> listed)
+    {
+        final Int2ObjectHashMap<PeerRecord> before = new Int2ObjectHashMap<>(cache);
+        cache.clear();
+        for (final PeerRecord record : listed)
+        {
+            final PeerRecord known = before.get(record.nodeId());
+            // A window that was read after the list may show a later incarnation.
+            cache.put(record.nodeId(), known != null && known.incarnation() > record.incarnation() ? known : record);
+        }
     }
 
     /** @return READs made so far. */
@@ -267,6 +379,7 @@ public final class PeerDirectory implements AutoCloseable
         {
             isClosed = true;
             context.retire(vqp, windows);
+            list.regions().forEach(region -> context.retire(vqp, region));
             poll();
         }
     }

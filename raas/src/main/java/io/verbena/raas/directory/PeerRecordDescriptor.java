@@ -188,15 +188,30 @@ public final class PeerRecordDescriptor
         return buffer.getShort(offset + VERSION_OFFSET, ORDER) & 0xFFFF;
     }
 
+    /** Why this version cannot use a valid record; empty when it can. */
+    static String problem(final DirectBuffer buffer, final int offset)
+    {
+        final int version = version(buffer, offset);
+        final boolean isKnown = version == VERSION && NodeRole.ofCode(buffer.getShort(offset + ROLE_OFFSET, ORDER)) !=
+            null;
+        return isKnown ? "" : "its record has version " + version + ", this node knows version " + VERSION +
+            ", or its role is unknown: update the older of the two";
+    }
+
     static int nodeId(final DirectBuffer buffer, final int offset)
     {
         return buffer.getInt(offset + NODE_ID_OFFSET, ORDER);
     }
 
-    private static long checksum(final DirectBuffer buffer, final int offset)
+    /** Checksum of a record that {@link #isValid}. */
+    static long checksum(final DirectBuffer buffer, final int offset)
     {
-        final int from = offset + VERSION_OFFSET;
-        final int length = RECORD_LENGTH_BYTES - VERSION_OFFSET;
+        return checksum(buffer, offset + VERSION_OFFSET, RECORD_LENGTH_BYTES - VERSION_OFFSET);
+    }
+
+    /** XXH3-64, 1 where that is 0, so that zeroed memory never has the checksum of anything. */
+    static long checksum(final DirectBuffer buffer, final int from, final int length)
+    {
         final long hash = buffer.byteArray() == null ?
             XXH3.hashMemory(buffer.addressOffset() + from, length) :
             XXH3.hashBytes(buffer.byteArray(), buffer.wrapAdjustment() + from, length);

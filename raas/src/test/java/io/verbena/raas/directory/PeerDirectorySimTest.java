@@ -15,6 +15,11 @@ import io.verbena.rdma.verbs.MemoryRegion;
 import org.agrona.concurrent.Agent;
 import org.junit.jupiter.api.Test;
 
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.Map;
+import java.util.Set;
+
 import static org.assertj.core.api.Assertions.assertThat;
 
 /** Readers of a view whose records change all the time, with READs torn line by line in random order. */
@@ -46,6 +51,10 @@ class PeerDirectorySimTest
         private final SimWorld world;
         private final int[] incarnations = new int[NODES + 1];
         private final boolean[] isPresent = new boolean[NODES + 1];
+        private final Map<Long, Set<Map<Integer, Integer>>> statesOfVersion = new HashMap<>();
+        private long version;
+        private long restsNs;
+        private long nextChangeNs;
 
         private Owner(final SimWorld world, final SimNode node)
         {
@@ -76,12 +85,36 @@ class PeerDirectorySimTest
             {
                 view.remove(nodeId);
             }
+            remember();
+            if (world.random().nextBoolean())
+            {
+                view.membershipVersion(++version);
+                remember();
+            }
+        }
+
+        /** What a list of the present version may show: the incarnations of those present. */
+        private void remember()
+        {
+            final Map<Integer, Integer> state = new HashMap<>();
+            for (int nodeId = 1; nodeId <= NODES; nodeId++)
+            {
+                if (isPresent[nodeId])
+                {
+                    state.put(nodeId, incarnations[nodeId]);
+                }
+            }
+            statesOfVersion.computeIfAbsent(version, (key) -> new HashSet<>()).add(state);
         }
 
         @Override
         public int doWork()
         {
-            change(1 + world.random().nextInt(NODES));
+            if (world.clock().nanoTime() - nextChangeNs >= 0)
+            {
+                change(1 + world.random().nextInt(NODES));
+                nextChangeNs = world.clock().nanoTime() + (restsNs == 0 ? 0 : world.random().nextLong(restsNs));
+            }
             context.poll();
             return 1;
         }
@@ -158,6 +191,89 @@ class PeerDirectorySimTest
         {
             return "reader";
         }
+    }
+
+    /** Lists all nodes and checks that the owner's list was like that. */
+    private static final class Lister implements Agent
+    {
+        private final RaasContext context;
+        private final PeerDirectory peers;
+        private final Owner owner;
+        private PeerListing listing;
+        private long versionAtStart;
+        private int listed;
+        private long tornReads;
+
+        private Lister(final SimNode node, final PeerAddress address, final Owner owner)
+        {
+            this.owner = owner;
+            context = RaasContext.open(node.device(), new RaasConfiguration());
+            peers = new PeerDirectory(context, address, 10_000_000);
+            node.addAgent(this);
+        }
+
+        @Override
+        public int doWork()
+        {
+            context.poll();
+            peers.poll();
+            if (listing == null)
+            {
+                versionAtStart = owner.version;
+                listing = peers.list(versionAtStart, 10_000_000);
+            }
+            else if (listing.state() != PeerListing.State.PENDING)
+            {
+                judge();
+                listing = null;
+            }
+            return 1;
+        }
+
+        private void judge()
+        {
+            tornReads += listing.tornReads();
+            assertThat(listing.state()).as(listing.failure()).isEqualTo(PeerListing.State.LISTED);
+            assertThat(listing.membershipVersion()).isBetween(versionAtStart, owner.version);
+            final Map<Integer, Integer> state = new HashMap<>();
+            for (final PeerRecord each : listing.records())
+            {
+                assertThat(each).isEqualTo(record(each.nodeId(), each.incarnation()));
+                state.put(each.nodeId(), each.incarnation());
+            }
+            assertThat(owner.statesOfVersion.get(listing.membershipVersion())).contains(state);
+            listed++;
+        }
+
+        @Override
+        public String roleName()
+        {
+            return "lister";
+        }
+    }
+
+    @Test
+    void shouldListOneStateOfTheViewAsNewAsWhatWasHeard()
+    {
+        long listed = 0;
+        long torn = 0;
+        for (int seed = 1; seed <= SEEDS; seed++)
+        {
+            try (SimWorld world = new SimWorld(seed, new SimFabricOptions()))
+            {
+                final SimNode ownerNode = world.addNode("owner");
+                final Owner owner = new Owner(world, ownerNode);
+                owner.restsNs = 20_000;
+                final PeerAddress address = new PeerAddress(ownerNode.device().address(), PORT, 0, 0);
+                final Lister first = new Lister(world.addNode("first"), address, owner);
+                final Lister second = new Lister(world.addNode("second"), address, owner);
+                world.runFor(3_000_000);
+                listed += first.listed + second.listed;
+                torn += first.tornReads + second.tornReads;
+            }
+        }
+        assertThat(listed).isGreaterThan(500);
+        assertThat(torn).as("the test must have torn something").isGreaterThan(100);
     }
 
     @Test

@@ -1,0 +1,116 @@
+package io.verbena.raas.directory;
+
+import java.util.List;
+
+/** A list of all nodes under way at a {@link PeerDirectory}; polled by the owner thread. */
+public final class PeerListing
+{
+    /** Where it stands. */
+    public enum State
+    {
+        /** Not decided yet. */
+        PENDING,
+        /** {@link #records()} is complete. */
+        LISTED,
+        /** No connection to the view, an unreadable view, or no whole list in time; {@link #failure()} says which. */
+        FAILED
+    }
+
+    private final long leastVersion;
+    private final long deadlineNs;
+    private State state = State.PENDING;
+    private List<PeerRecord> records = List.of();
+    private long membershipVersion;
+    private String failure = "";
+    private int tornReads;
+    private int shortReads;
+    private int staleReads;
+
+    PeerListing(final long leastVersion, final long deadlineNs)
+    {
+        this.leastVersion = leastVersion;
+        this.deadlineNs = deadlineNs;
+    }
+
+    /** @return the state now. */
+    public State state()
+    {
+        return state;
+    }
+
+    /** @return all nodes of one state of the view, in ascending order of their numbers; empty unless LISTED. */
+    public List<PeerRecord> records()
+    {
+        return records;
+    }
+
+    /** @return a version of the membership than which the list is not older; once LISTED. */
+    public long membershipVersion()
+    {
+        return membershipVersion;
+    }
+
+    /** @return why it FAILED; empty otherwise. */
+    public String failure()
+    {
+        return failure;
+    }
+
+    /** @return READs that caught a change halfway and were repeated. */
+    public int tornReads()
+    {
+        return tornReads;
+    }
+
+    /** @return READs that ended before the end of the list, which was shorter when this node connected. */
+    public int shortReads()
+    {
+        return shortReads;
+    }
+
+    long leastVersion()
+    {
+        return leastVersion;
+    }
+
+    long deadlineNs()
+    {
+        return deadlineNs;
+    }
+
+    void onTorn()
+    {
+        tornReads++;
+    }
+
+    void onShort()
+    {
+        shortReads++;
+    }
+
+    void onStale()
+    {
+        staleReads++;
+    }
+
+    /** The deadline is over. */
+    void late()
+    {
+        fail(tornReads + staleReads == 0 ? "no answer in time" :
+            "it was changing during " + tornReads + " READs, and older than version " + leastVersion + " in " +
+            staleReads + " READs");
+    }
+
+    void listed(final long version, final List<PeerRecord> nodes)
+    {
+        state = State.LISTED;
+        membershipVersion = version;
+        records = nodes;
+    }
+
+    void fail(final String reason)
+    {
+        state = State.FAILED;
+        failure = "nodes not listed: " + reason;
+    }
+}
