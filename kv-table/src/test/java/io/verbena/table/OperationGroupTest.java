@@ -104,6 +104,54 @@ class OperationGroupTest
     }
 
     @Test
+    void shouldReadTheBlocksOfAGroupInARowAndThenTheSlots()
+    {
+        fixture.port.readBytes.clear();
+        runAll(OperationKind.GET, 10, 0);
+        assertThat(fixture.port.readBytes).hasSize(20);
+        assertThat(fixture.port.readBytes.subList(0, 10)).allMatch(bytes -> bytes > Long.BYTES);
+        assertThat(fixture.port.readBytes.subList(10, 20)).containsOnly(Long.BYTES);
+    }
+
+    @Test
+    void shouldReadTheSlotsBeforeTheStepsOfOperationsThatAreNoCachedReads()
+    {
+        fixture.port.readBytes.clear();
+        results.clear();
+        fixture.engine.beginGroup();
+        begin(OperationKind.GET, 1);
+        begin(OperationKind.GET, 2);
+        begin(OperationKind.PUT, 3);
+        begin(OperationKind.GET, 4);
+        fixture.engine.endGroup();
+        assertThat(fixture.port.readBytes.subList(2, 4)).containsOnly(Long.BYTES);
+        while (results.size() < 4)
+        {
+            fixture.nowNs += 100;
+            fixture.fabric.step();
+            fixture.engine.poll();
+        }
+        assertThat(results).filteredOn(result -> result.value != null)
+            .allMatch(result -> ("value" + result.id).equals(result.value)).hasSize(3);
+    }
+
+    @Test
+    void shouldEndOnlyTheOperationWhoseSlotIsRefused()
+    {
+        for (int refused = 0; refused < 20; refused++)
+        {
+            // Ten blocks first, then ten slots.
+            fixture.port.readsUntilRefusal = refused;
+            runAll(OperationKind.GET, 10, 0);
+            assertThat(results).as("READ %d refused", refused).hasSize(10)
+                .filteredOn(result -> result.result == OperationResult.CORRUPT)
+                .extracting(Result::id).containsExactly(refused % 10L);
+            assertThat(results).filteredOn(result -> result.result == OperationResult.FOUND).hasSize(9)
+                .allMatch(result -> ("value" + result.id).equals(result.value));
+        }
+    }
+
+    @Test
     void shouldBeginNothingAfterTheEngineWasClosedWithinAGroup()
     {
         results.clear();

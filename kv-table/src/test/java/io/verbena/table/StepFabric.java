@@ -179,6 +179,10 @@ public final class StepFabric implements AutoCloseable
         boolean deaf;
         int maxBatchRequests = 1000;
         int preloads;
+        /** Lengths of READs in the order in which they were staged. */
+        final List<Integer> readBytes = new ArrayList<>();
+        /** How many more READs are taken before one is refused, once; negative for all. */
+        int readsUntilRefusal = -1;
 
         private StepPort(final UnsafeBuffer memory, final Completions completions)
         {
@@ -201,8 +205,8 @@ public final class StepFabric implements AutoCloseable
         @Override
         public int space()
         {
-            return failed ? 0 :
-                Math.min(MAX_SPACE - posted.size(), maxBatchRequests - (staged == null ? 0 : staged.size()));
+            return failed || posted.size() > MAX_SPACE - LEAST_SPACE ? 0 :
+                maxBatchRequests - (staged == null ? 0 : staged.size());
         }
 
         @Override
@@ -234,8 +238,14 @@ public final class StepFabric implements AutoCloseable
         public void read(
             final MemoryRegion local, final long localOffset, final int lengthBytes, final long remoteOffset)
         {
+            if (readsUntilRefusal-- == 0)
+            {
+                abort();
+                throw new RaasMisuseException("a READ that a test has refused");
+            }
             counters.reads++;
             counters.payloadBytes += lengthBytes;
+            readBytes.add(lengthBytes);
             stage('r', local, localOffset, lengthBytes, remoteOffset, 0, 0);
         }
 

@@ -19,7 +19,7 @@ class TableMutationSimTest
     void shouldFindViolationWhenCombinerIsMutated(final String name, final int kind, final String symptom)
     {
         final boolean isRare = kind == OperationKind.APPEND && name.equals("AGAIN_WITHOUT_TOLD");
-        MutationSearch.shouldShow(symptom, isRare ? 365 : 1, MOST_SEEDS, TableMutation.named(name),
+        MutationSearch.shouldShow(symptom, isRare ? 3420 : 1, MOST_SEEDS, TableMutation.named(name),
             seed -> combining(seed, kind));
     }
 

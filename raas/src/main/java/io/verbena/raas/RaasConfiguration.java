@@ -23,7 +23,7 @@ public final class RaasConfiguration
     private int sendQueueDepth = 256;
     private int maxBatchRequests = 64;
     private int maxOpenBatches = 256;
-    private int maxReadAtomic = 16;
+    private int maxReadAtomic = 128;
     private int maxChannels = 64;
     private int completionQueueCapacity = 4096;
     private int maxVirtualQps = (1 << RequestId.INDEX_BITS) - 1;
@@ -155,7 +155,7 @@ public final class RaasConfiguration
 
     /**
      * @param requests READs and atomics outstanding at once on one physical queue pair; lowered to what the device can
-     *                 do; later ones wait in the send queue. Default 16.
+     *                 do; later ones wait in the send queue. Default 128.
      * @return this.
      */
     public RaasConfiguration maxReadAtomic(final int requests)

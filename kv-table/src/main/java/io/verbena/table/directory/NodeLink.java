@@ -22,6 +22,9 @@ public final class NodeLink
     public int firstStaged = NONE;
     public int lastStaged = NONE;
     public int stagedFences;
+    /** The first operation of the chain that has a READ to be staged behind the others', and how many have; or none. */
+    public int firstTrailing = NONE;
+    public int trailingReads;
 
     NodeLink(final int memoryNodeId, final BlockAllocator allocator)
     {

@@ -166,7 +166,7 @@ public final class Batch
     boolean hasRoom(final Operation op, final int more)
     {
         final NodeLink node = op.request.link;
-        if (node.port.space() >= OneSidedPort.LEAST_SPACE + more)
+        if (node.port.space() >= OneSidedPort.LEAST_SPACE + more + node.trailingReads)
         {
             return true;
         }
@@ -198,7 +198,7 @@ public final class Batch
         {
             if (!isStaged)
             {
-                unstage(op);
+                unstage(link, op);
             }
         }
         if (isStaged)
@@ -207,15 +207,18 @@ public final class Batch
         }
     }
 
-    /** Drops the open batch, whose last operation cannot be staged and ends; the others wait to be staged again. */
-    private void unstage(final Operation op)
+    /** Drops the open batch, of which one operation cannot be staged and ends; the others wait to be staged again. */
+    private void unstage(final NodeLink node, final Operation op)
     {
-        Operation other = takeStaged(link);
-        port.abort();
-        while (other != null && other != op)
+        Operation other = takeStaged(node);
+        node.port.abort();
+        while (other != null)
         {
             final Operation next = operation(other.nextInBatch);
-            owner.onRing(other, false);
+            if (other != op)
+            {
+                owner.onRing(other, false);
+            }
             other = next;
         }
         owner.onRefused(op);
@@ -223,6 +226,10 @@ public final class Batch
 
     private void begin(final Operation op)
     {
+        if (op.step != Step.CACHED_READ)
+        {
+            stageTrailingReads(op.request.link);
+        }
         stageFor(op);
         op.cost.stagedVerbs = 0;
         op.nextInBatch = NONE;
@@ -266,7 +273,50 @@ public final class Batch
         final Operation first = operation(node.firstStaged);
         node.firstStaged = NONE;
         node.lastStaged = NONE;
+        node.firstTrailing = NONE;
+        node.trailingReads = 0;
         return first;
+    }
+
+    /**
+     * Stages the READ of an operation's slot as the last of its step. In a group it comes behind the first READs of the
+     * operations staged after this one: answers of one length in a row cost a network transport far less than answers
+     * of two lengths in turn.
+     */
+    void readSlotLast()
+    {
+        if (groups == 0)
+        {
+            read(current.base + Scratch.SLOT_OFFSET, Long.BYTES, current.target.offset);
+            return;
+        }
+        if (link.trailingReads++ == 0)
+        {
+            link.firstTrailing = current.index;
+        }
+        current.cost.stagedVerbs++;
+    }
+
+    /** Stages what waits for the end of the batch, or for a step of another kind; false when a READ was refused. */
+    private boolean stageTrailingReads(final NodeLink node)
+    {
+        Operation op = operation(node.firstTrailing);
+        node.firstTrailing = NONE;
+        node.trailingReads = 0;
+        while (op != null)
+        {
+            try
+            {
+                node.port.read(scratch.region, op.base + Scratch.SLOT_OFFSET, Long.BYTES, op.target.offset);
+            }
+            catch (final RaasMisuseException ex)
+            {
+                unstage(node, op);
+                return false;
+            }
+            op = operation(op.nextInBatch);
+        }
+        return true;
     }
 
     void read(final int localOffset, final int lengthBytes, final long remoteOffset)
@@ -317,6 +367,10 @@ public final class Batch
 
     private void ring(final NodeLink node)
     {
+        if (!stageTrailingReads(node))
+        {
+            return;
+        }
         final Operation first = takeStaged(node);
         if (first == null)
         {

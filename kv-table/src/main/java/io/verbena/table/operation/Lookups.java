@@ -31,7 +31,7 @@ final class Lookups
     void stageCachedRead(final Operation op)
     {
         readBlock(op, op.base + Scratch.BLOCKS_OFFSET, op.target.word);
-        stageSlotRead(op);
+        flow.batch.readSlotLast();
     }
 
     void onCachedRead(final Operation op)

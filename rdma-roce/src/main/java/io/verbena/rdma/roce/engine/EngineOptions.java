@@ -30,7 +30,7 @@ public record EngineOptions(
     /** DC initiators served at once unless said otherwise. */
     public static final int DC_CONTEXTS = 64;
     /** Most READs and atomics outstanding on a queue pair, in either direction. */
-    public static final int MAX_READ_ATOMIC = 16;
+    public static final int MAX_READ_ATOMIC = 128;
 
     /** Bits of the number of a DC context that say which one it is. */
     static final int DC_SLOT_BITS = 8;

@@ -2,20 +2,24 @@ package io.verbena.rdma.roce.request;
 
 /**
  * READs and atomics that a responder has to answer, oldest first: new requests up to the queue pair's depth, and as
- * many repeated ones. Bounded; the slots are columns of arrays.
+ * many repeated ones. Bounded; the slots are columns of arrays, which begin short and grow to what has waited at once,
+ * as most connections never use their depth.
  */
 public final class ReplyQueue
 {
-    private final int[] sequences;
-    private final int[] messageSequences;
-    private final int[] packetsLeft;
-    private final int[] packetCounts;
-    private final long[] addresses;
-    private final int[] keys;
-    private final long[] bytesLeft;
-    private final boolean[] areReads;
-    private final boolean[] areNew;
+    private static final int FIRST_SLOTS = 16;
+
     private final int capacity;
+    private int[] sequences;
+    private int[] messageSequences;
+    private int[] packetsLeft;
+    private int[] packetCounts;
+    private long[] addresses;
+    private int[] keys;
+    private long[] bytesLeft;
+    private boolean[] areReads;
+    private boolean[] areNew;
+    private int mask;
     private int head;
     private int count;
     private int newCount;
@@ -23,15 +27,21 @@ public final class ReplyQueue
     public ReplyQueue(final int maxReadAtomic)
     {
         capacity = 2 * maxReadAtomic;
-        sequences = new int[capacity];
-        messageSequences = new int[capacity];
-        packetsLeft = new int[capacity];
-        packetCounts = new int[capacity];
-        addresses = new long[capacity];
-        keys = new int[capacity];
-        bytesLeft = new long[capacity];
-        areReads = new boolean[capacity];
-        areNew = new boolean[capacity];
+        allocate(FIRST_SLOTS);
+    }
+
+    private void allocate(final int slots)
+    {
+        sequences = new int[slots];
+        messageSequences = new int[slots];
+        packetsLeft = new int[slots];
+        packetCounts = new int[slots];
+        addresses = new long[slots];
+        keys = new int[slots];
+        bytesLeft = new long[slots];
+        areReads = new boolean[slots];
+        areNew = new boolean[slots];
+        mask = slots - 1;
     }
 
     public void clear()
@@ -94,7 +104,11 @@ public final class ReplyQueue
 
     private int add(final boolean isNew, final int sequence, final int messageSequence, final int packets)
     {
-        final int slot = (head + count++) % capacity;
+        if (count > mask)
+        {
+            grow();
+        }
+        final int slot = head + count++ & mask;
         newCount += isNew ? 1 : 0;
         areNew[slot] = isNew;
         sequences[slot] = sequence;
@@ -102,6 +116,50 @@ public final class ReplyQueue
         packetsLeft[slot] = packets;
         packetCounts[slot] = packets;
         return slot;
+    }
+
+    /** Twice as many slots, the oldest in the first. */
+    private void grow()
+    {
+        final int slots = mask + 1;
+        sequences = grown(sequences, head);
+        messageSequences = grown(messageSequences, head);
+        packetsLeft = grown(packetsLeft, head);
+        packetCounts = grown(packetCounts, head);
+        addresses = grown(addresses, head);
+        keys = grown(keys, head);
+        bytesLeft = grown(bytesLeft, head);
+        areReads = grown(areReads, head);
+        areNew = grown(areNew, head);
+        mask = 2 * slots - 1;
+        head = 0;
+    }
+
+    private static int[] grown(final int[] from, final int first)
+    {
+        final int[] to = new int[2 * from.length];
+        copy(from, to, from.length, first);
+        return to;
+    }
+
+    private static long[] grown(final long[] from, final int first)
+    {
+        final long[] to = new long[2 * from.length];
+        copy(from, to, from.length, first);
+        return to;
+    }
+
+    private static boolean[] grown(final boolean[] from, final int first)
+    {
+        final boolean[] to = new boolean[2 * from.length];
+        copy(from, to, from.length, first);
+        return to;
+    }
+
+    private static void copy(final Object from, final Object to, final int length, final int first)
+    {
+        System.arraycopy(from, first, to, 0, length - first);
+        System.arraycopy(from, 0, to, length - first, first);
     }
 
     /** Whether the oldest is a READ; else an atomic. */
@@ -184,7 +242,7 @@ public final class ReplyQueue
     public void drop()
     {
         newCount -= areNew[head] ? 1 : 0;
-        head = (head + 1) % capacity;
+        head = head + 1 & mask;
         count--;
     }
 }
