@@ -62,7 +62,8 @@ final class StartBenchmark
         return row;
     }
 
-    private static double firstGetMs(final Map<String, Object> row)
+    /** Of the row of a start. */
+    static double firstGetMs(final Map<String, Object> row)
     {
         return (double)row.get(FIRST_GET);
     }

@@ -25,6 +25,8 @@ import java.util.regex.Pattern;
  */
 public final class NodeLauncher
 {
+    /** Of the JVM of each node. */
+    public static final List<String> NODE_FLAGS = List.of("-XX:+UseSerialGC", "-Xmx512m");
     private static final String MAIN_CLASS = "io.verbena.cli.VerbenaCommand";
     private static final int READY_TIMEOUT_S = 60;
     private static final long POLL_MS = 20;
@@ -157,7 +159,8 @@ public final class NodeLauncher
             command.add("/usr/bin/setsid");
         }
         final List<String> flags = new ArrayList<>(jvmFlags);
-        flags.addAll(List.of("-XX:+UseSerialGC", "-Xmx512m", LaunchGate.flag()));
+        flags.addAll(NODE_FLAGS);
+        flags.add(LaunchGate.flag());
         command.addAll(commandLine(flags, mainClass, arguments));
         return command;
     }
@@ -168,7 +171,8 @@ public final class NodeLauncher
         return commandLine(moreFlags, MAIN_CLASS, arguments);
     }
 
-    private static List<String> commandLine(
+    /** The same with another class whose {@code main} is called. */
+    public static List<String> commandLine(
         final List<String> moreFlags, final String mainClass, final List<String> arguments)
     {
         final List<String> command = new ArrayList<>();
