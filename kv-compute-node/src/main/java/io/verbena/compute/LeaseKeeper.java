@@ -94,6 +94,12 @@ final class LeaseKeeper
         return heartbeats.isHeld(nowNs);
     }
 
+    /** @return when this registration may touch memory no longer, unless it is renewed. */
+    long endsNs()
+    {
+        return heartbeats.lease().endsNs();
+    }
+
     /** @return true while a heartbeat is under way. */
     boolean isWaiting()
     {

@@ -122,6 +122,7 @@ final class NodeSession implements AutoCloseable
             catalog,
             reclaimCounters,
             this::holdsLease,
+            this::leaseEndsNs,
             configuration.callTimeoutNs(),
             configuration.reclaims());
         growth.open(parts, tables, configuration.splitsSubtables(), configuration.fillLookPauseNs());
@@ -161,6 +162,7 @@ final class NodeSession implements AutoCloseable
 
     private void onHeartbeat(final Heartbeat heartbeat)
     {
+        memoryLinks.onLeaseRenewed();
         engine.onEpoch(heartbeat.epoch(), heartbeat.safeEpoch());
         catalog.onHeard(heartbeat.epoch(), heartbeat.membershipVersion());
     }
@@ -173,6 +175,11 @@ final class NodeSession implements AutoCloseable
     private void connect(final int memoryNodeId)
     {
         memoryLinks.add(parts, memoryNodeId);
+    }
+
+    private long leaseEndsNs()
+    {
+        return lease.endsNs();
     }
 
     private boolean holdsLease()

@@ -60,6 +60,7 @@ public final class MemoryRig implements AutoCloseable
     private RaasContext memory;
     private MemoryRegion region;
     private long viewVersion;
+    private long leaseEndsNs = Long.MAX_VALUE;
     private long epoch = MetaRig.REGISTRATION.epoch();
 
     /** The memory node listens, and is not registered at the meta server yet; nothing runs. */
@@ -80,7 +81,7 @@ public final class MemoryRig implements AutoCloseable
         catalog = new CatalogWatch(meta.link, tables, MetaRig.TIMEOUT_NS, failures);
         catalog.onHeard(epoch, MetaRig.REGISTRATION.membershipVersion());
         parts = new SessionParts(meta.raas, meta.link, engine, MetaRig.REGISTRATION.identity(), new RequestNumbers(),
-            catalog, new ReclaimCounters(), () -> true, MetaRig.TIMEOUT_NS, true);
+            catalog, new ReclaimCounters(), () -> true, () -> leaseEndsNs, MetaRig.TIMEOUT_NS, true);
     }
 
     private Agent agent()
@@ -99,6 +100,12 @@ public final class MemoryRig implements AutoCloseable
                 return "memory";
             }
         };
+    }
+
+    /** The lease ends then; links are told by whoever renews it. */
+    public void leaseEndsAt(final long endsNs)
+    {
+        leaseEndsNs = endsNs;
     }
 
     /** Begins to connect, and runs the duty cycle of a session without its lease. */

@@ -15,14 +15,14 @@ import io.verbena.rdma.verbs.RdmaException;
 import java.util.function.Supplier;
 
 /**
- * Every way into a memory node's region: its connections and its read target. Calls are taken while it is open; the
- * region is reached only by nodes that were admitted. Once it is closed no access lands any more. Owned by the node's
- * thread; time comes in.
+ * Every way into a memory node's region: its connections with their keys, and its read target. Calls are taken while it
+ * is open; the region is changed only by nodes that were admitted, each under a key of its own. Once it is closed no
+ * access lands any more. Owned by the node's thread; time comes in.
  */
 final class MemoryGate implements AutoCloseable
 {
     private final RaasContext raas;
-    private final MemoryRegion region;
+    private final IdentityKeys keys;
     private final int servicePort;
     private final MemoryNodeService service;
     private final Supplier<String> state;
@@ -42,7 +42,7 @@ final class MemoryGate implements AutoCloseable
         final Supplier<String> state)
     {
         this.raas = raas;
-        this.region = region;
+        keys = new IdentityKeys(raas.protectionDomain(), region);
         this.servicePort = servicePort;
         this.service = service;
         this.state = state;
@@ -90,7 +90,7 @@ final class MemoryGate implements AutoCloseable
     }
 
     /**
-     * Closes every connection: a queue pair cannot be closed while a stopped requester is inside the region.
+     * Closes every connection and key: neither can be closed while a stopped requester is inside the region.
      *
      * @param nextTryNs when it is due again, if it cannot be closed.
      * @return why it could not be closed; empty when it is.
@@ -110,16 +110,23 @@ final class MemoryGate implements AutoCloseable
         return "";
     }
 
-    /** @return connections of a node that were closed; no access of it lands any more. */
+    /**
+     * Fences a node: it is refused from now on, and its keys, and those of its earlier incarnations, are closed. Its
+     * queue pairs stay.
+     *
+     * @return keys closed; no access of the node lands any more.
+     */
     int fence(final PeerIdentity identity)
     {
-        return server.fence(identity);
+        // In this order: nobody gets a key that was just closed.
+        server.refuse(identity);
+        return keys.revoke(identity);
     }
 
-    /** @return whether a node has a connection here. */
-    boolean isConnected(final PeerIdentity identity)
+    /** @return whether a node has a key to the region. */
+    boolean hasKey(final PeerIdentity identity)
     {
-        return server.isConnected(identity);
+        return keys.has(identity);
     }
 
     private Admission onConnect(final PeerIdentity caller, final DeviceAddress source)
@@ -139,7 +146,15 @@ final class MemoryGate implements AutoCloseable
             return Admission.refuse(caller + " is not a member: register at the meta server");
         }
 
-        return Admission.accept(AccessFlags.ALL_REMOTE, new byte[0], region);
+        try
+        {
+            return Admission.accept(AccessFlags.ALL_REMOTE, new byte[0], keys.grant(caller));
+        }
+        catch (final RdmaException ex)
+        {
+            return Admission.refuse("no key to the region for " + caller + ", " + keys.count() + " have one: " +
+                ex.getMessage());
+        }
     }
 
     @Override
@@ -147,5 +162,6 @@ final class MemoryGate implements AutoCloseable
     {
         readTarget.close();
         server.close();
+        keys.close();
     }
 }

@@ -309,11 +309,11 @@ public final class MemoryNode implements Agent, AutoCloseable
 
     /**
      * @param identity of a node.
-     * @return whether it has a connection here.
+     * @return whether it has a key to the region: it was admitted, and not fenced.
      */
-    public boolean isConnected(final PeerIdentity identity)
+    public boolean hasKey(final PeerIdentity identity)
     {
-        return gate.isConnected(identity);
+        return gate.hasKey(identity);
     }
 
     /**
@@ -528,7 +528,7 @@ public final class MemoryNode implements Agent, AutoCloseable
     private void fence(final PeerIdentity identity)
     {
         final int closedCount = gate.fence(identity);
-        LOGGER.info("fenced {}: connections closed={}", identity, closedCount);
+        LOGGER.info("fenced {}: keys closed={}", identity, closedCount);
     }
 
     /** One connection is to the meta server; another one to it may be closing. */

@@ -68,17 +68,22 @@ final class RegionLayout
         }
     }
 
-    /** The region, registered: found again under its name where the node has a folder, else new. */
+    /**
+     * The region, registered: found again under its name where the node has a folder, else new. Its own key is for
+     * reading, by nodes that are being connected: what changes it comes under the {@linkplain IdentityKeys keys} of
+     * nodes.
+     */
     static MemoryRegion allocate(final RaasContext raas, final MemoryNodeConfiguration configuration)
     {
         final long lengthBytes = configuration.regionLengthBytes();
+        final int rights = AccessFlags.LOCAL_WRITE | AccessFlags.REMOTE_READ;
 
         try
         {
             return null == configuration.folder() ?
-                raas.protectionDomain().allocateRegistered(lengthBytes, AccessFlags.ALL_REMOTE) :
+                raas.protectionDomain().allocateRegistered(lengthBytes, rights) :
                 raas.protectionDomain().allocateNamed(
-                    configuration.folder().memoryName(), lengthBytes, AccessFlags.ALL_REMOTE);
+                    configuration.folder().memoryName(), lengthBytes, rights);
         }
         catch (final RdmaException ex)
         {

@@ -136,7 +136,7 @@ class ControlPlaneFaultSimTest
             {
                 for (final MemoryNode memory : plane.memoryNodes)
                 {
-                    if (memory.isConnected(compute.registration.identity()))
+                    if (memory.hasKey(compute.registration.identity()))
                     {
                         throw plane.world.failure(compute.registration.identity() + " is forgotten, but memory node " +
                             memory.nodeId() + " has it connected", null);

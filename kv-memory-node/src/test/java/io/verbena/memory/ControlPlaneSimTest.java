@@ -239,7 +239,7 @@ class ControlPlaneSimTest
             plane.runUntil(() -> !plane.metaServer.isKnown(victim.registration.identity()));
 
             assertThat(plane.stubbornDevice.refusedCloses).isEqualTo(refusals);
-            assertThat(memory.isConnected(victim.registration.identity())).isFalse();
+            assertThat(memory.hasKey(victim.registration.identity())).isFalse();
             assertThat(memory.isReady()).isTrue();
         }
     }
@@ -266,7 +266,7 @@ class ControlPlaneSimTest
 
             assertThat(plane.stubbornDevice.refusedCloses).isEqualTo(3);
             assertThat(memory.incarnation()).isGreaterThan(incarnation);
-            assertThat(memory.isConnected(compute.registration.identity())).isFalse();
+            assertThat(memory.hasKey(compute.registration.identity())).isFalse();
         }
     }
 

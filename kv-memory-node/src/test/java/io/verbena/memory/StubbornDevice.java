@@ -3,6 +3,7 @@ package io.verbena.memory;
 import io.verbena.rdma.verbs.ConnectionListener;
 import io.verbena.rdma.verbs.ConnectionRequest;
 import io.verbena.rdma.verbs.Device;
+import io.verbena.rdma.verbs.MemoryRegion;
 import io.verbena.rdma.verbs.ProtectionDomain;
 import io.verbena.rdma.verbs.QueuePair;
 import io.verbena.rdma.verbs.RdmaException;
@@ -14,17 +15,18 @@ import java.lang.reflect.Proxy;
 import java.util.List;
 
 /**
- * A device whose queue pairs cannot be closed while a test says so, as on a host where a requester was stopped inside
- * the memory. Everything else goes to the real device.
+ * A device whose queue pairs and regions cannot be closed while a test says so, as on a host where a requester was
+ * stopped inside the memory. Everything else goes to the real device.
  */
 final class StubbornDevice
 {
     int refusedCloses;
     private final List<Class<?>> wrapped = List.of(
-        ProtectionDomain.class, QueuePair.class, ConnectionListener.class, ConnectionRequest.class);
+        ProtectionDomain.class, QueuePair.class, MemoryRegion.class, ConnectionListener.class,
+        ConnectionRequest.class);
     private int closesToRefuse;
 
-    /** Refuses that many attempts to close a queue pair from now on. */
+    /** Refuses that many attempts to close a queue pair or a region from now on. */
     void refuseCloses(final int count)
     {
         closesToRefuse = count;
@@ -63,7 +65,9 @@ final class StubbornDevice
         @Override
         public Object invoke(final Object self, final Method method, final Object[] arguments) throws Throwable
         {
-            if (real instanceof QueuePair && "close".equals(method.getName()) && closesToRefuse > 0)
+            final boolean isStubborn = real instanceof QueuePair || real instanceof MemoryRegion;
+
+            if (isStubborn && "close".equals(method.getName()) && closesToRefuse > 0)
             {
                 closesToRefuse--;
                 refusedCloses++;

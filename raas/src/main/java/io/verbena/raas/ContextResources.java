@@ -28,6 +28,7 @@ final class ContextResources implements AutoCloseable
     private final ReceiveBlockPool receiveBlocks;
     private final BatchPool batches;
     private final ArrayDeque<RuntimeException> deferredErrors = new ArrayDeque<>();
+    private long polledAtNs = Long.MIN_VALUE;
 
     /**
      * @param device        the caller closes it after this.
@@ -74,6 +75,17 @@ final class ContextResources implements AutoCloseable
     NanoClock clock()
     {
         return clock;
+    }
+
+    /** The time of the latest poll that was told it; reads no clock. */
+    long polledAtNs()
+    {
+        return polledAtNs;
+    }
+
+    void polledAtNs(final long nowNs)
+    {
+        polledAtNs = nowNs;
     }
 
     RaasConfiguration configuration()

@@ -33,6 +33,29 @@ final class PeerGrants
         return regions;
     }
 
+    /**
+     * What a region that the peer has published is to this connection: the same one where its key was granted, else
+     * the first one granted with its length, under a key of this node's own.
+     */
+    RemoteRegion inPlaceOf(final RemoteRegion published)
+    {
+        for (final int remoteKey : remoteKeys)
+        {
+            if (remoteKey == published.remoteKey())
+            {
+                return published;
+            }
+        }
+        for (final RemoteRegion region : regions)
+        {
+            if (region.lengthBytes() == published.lengthBytes())
+            {
+                return region;
+            }
+        }
+        return published;
+    }
+
     /** Whether a range was granted with a right. */
     boolean covers(final long address, final int lengthBytes, final int remoteKey, final int right)
     {

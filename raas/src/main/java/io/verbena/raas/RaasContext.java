@@ -116,7 +116,9 @@ public final class RaasContext implements AutoCloseable
      *
      * @param peer       whom to reach.
      * @param readTarget of the peer; {@link ReadTargetAddress#NONE} for none.
-     * @param region     of the peer, which may be read through it, and which the result reaches as a port.
+     * @param region     of the peer, which may be read through it, and which the result reaches as a port. Once
+     *                   connected it does so under a key granted then: where that is another one, the port reaches the
+     *                   first region of this length that was granted.
      * @param listener   hears of completed batches.
      * @param timeoutNs  after which it is FAILED when the queue pair is not connected.
      * @return the virtual queue pair, closed by the caller.
@@ -216,6 +218,10 @@ public final class RaasContext implements AutoCloseable
             throw new RaasMisuseException("poll() called from a callback of poll()");
         }
         isPolling = true;
+        if (isTimeKnown)
+        {
+            resources.polledAtNs(nowNs);
+        }
         try
         {
             int work = resources.completions().poll();

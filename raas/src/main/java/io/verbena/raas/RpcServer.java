@@ -144,13 +144,13 @@ public final class RpcServer implements AutoCloseable
     }
 
     /**
-     * Fences one life of a node: closes all its queue pairs, and refuses it, and earlier lives of the same node, from
-     * now on. After this returns no access of it lands in this node's memory.
+     * Refuses one life of a node, and earlier lives of it, from now on: none of them is connected, and nothing that
+     * they call is done. Their queue pairs stay: whoever has given them keys of their own to its memory closes these
+     * registrations now, and so fences them.
      *
      * @param identity whom, with a node number and an incarnation of 1 or more.
-     * @return how many queue pairs were closed.
      */
-    public int fence(final PeerIdentity identity)
+    public void refuse(final PeerIdentity identity)
     {
         final int nodeId = identity.nodeId();
         if (nodeId < 1 || identity.incarnation() < 1)
@@ -159,6 +159,18 @@ public final class RpcServer implements AutoCloseable
                 "fence of " + identity + ": registered nodes have numbers from 1, and only they can be fenced");
         }
         fencedIncarnations.put(nodeId, Math.max(fencedIncarnations.get(nodeId), identity.incarnation()));
+    }
+
+    /**
+     * Fences one life of a node that reaches memory under keys which others have too: {@linkplain #refuse refuses} it
+     * and closes all its queue pairs. After this returns no access of it lands in this node's memory.
+     *
+     * @param identity whom, with a node number and an incarnation of 1 or more.
+     * @return how many queue pairs were closed.
+     */
+    public int fence(final PeerIdentity identity)
+    {
+        refuse(identity);
         int closed = 0;
         for (int i = channels.size() - 1; i >= 0; i--)
         {
@@ -376,6 +388,10 @@ public final class RpcServer implements AutoCloseable
             return reply.refuse("message version " + version + " is not known here, only " +
                 MessageHeaderDescriptor.VERSION + ": update the older of the two nodes");
         }
+        if (isFenced(channel.identity()))
+        {
+            return reply.refuse(fencedText(channel.identity()));
+        }
         isHandling = true;
         try
         {
@@ -443,11 +459,6 @@ public final class RpcServer implements AutoCloseable
         @Override
         public void onRequest(final ServerChannel channel, final int slot, final int immediate)
         {
-            if (isFenced(channel.identity()))
-            {
-                // Its queue pair could not be closed yet: nothing is done for it any more all the same.
-                return;
-            }
             if (0 == channel.waitingRequests() && canReply(channel))
             {
                 answer(channel, slot, immediate);

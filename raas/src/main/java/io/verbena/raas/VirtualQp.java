@@ -22,7 +22,8 @@ import java.util.List;
  * peer with the right needed, bounds, alignment of atomics, length of the batch. A violation throws
  * {@link RaasMisuseException}, drops the staged batch and changes nothing for anybody.
  *
- * <p>As a {@link OneSidedPort} it reaches the region named when it was connected.
+ * <p>As a {@link OneSidedPort} it reaches the region named when it was connected, under the key that the peer granted
+ * to this node for it.
  *
  * <p>One owner thread, that of the {@link RaasContext}. Closed by whoever connected it.
  */
@@ -88,6 +89,10 @@ public final class VirtualQp implements OneSidedPort, AutoCloseable
     private final int maxMessageBytes;
     private final VerbCounters counters = new VerbCounters();
     private ClientChannel channel;
+    /** What the open batch is checked against, and the region of the port under it. */
+    private PeerGrants grants = PeerGrants.NONE;
+    private RemoteRegion portRegion;
+    private long grantEndsNs = Long.MAX_VALUE;
     private long connectDeadlineNs;
     private State state = State.CONNECTING;
     private String failure = "";
@@ -100,18 +105,14 @@ public final class VirtualQp implements OneSidedPort, AutoCloseable
     private int outstandingBatches;
 
     VirtualQp(
-        final ContextResources resources,
-        final Owner owner,
-        final int number,
-        final PeerAddress peer,
-        final ReadTargetAddress readTarget,
-        final RemoteRegion defaultRegion,
-        final BatchListener listener)
+        final ContextResources resources, final Owner owner, final int number, final PeerAddress peer,
+        final ReadTargetAddress readTarget, final RemoteRegion defaultRegion, final BatchListener listener)
     {
         this.resources = resources;
         this.owner = owner;
         this.readTarget = readTarget;
         this.defaultRegion = defaultRegion;
+        portRegion = defaultRegion;
         this.number = number;
         this.peer = peer;
         this.listener = listener;
@@ -182,7 +183,20 @@ public final class VirtualQp implements OneSidedPort, AutoCloseable
     @Override
     public long regionLengthBytes()
     {
-        return defaultRegion.lengthBytes();
+        return portRegion.lengthBytes();
+    }
+
+    /**
+     * Limits posting to the time for which the peer has granted its memory: what is posted later is refused there, and
+     * breaks the queue pair for everybody. Compared with the time given to {@link RaasContext#poll(long)} last, so that
+     * no clock is read: who sets this polls that way, and needs a margin as long as a duty cycle.
+     *
+     * @param endsNs from when on {@link #complete} posts nothing, by {@link RaasContext#clock()}; may be moved, as a
+     *               lease is renewed. {@link Long#MAX_VALUE}, as at first: never.
+     */
+    public void grantedUntil(final long endsNs)
+    {
+        grantEndsNs = endsNs;
     }
 
     /** @return requests that a batch can still have now; 0 unless READY. Grows with {@link RaasContext#poll()}. */
@@ -207,7 +221,7 @@ public final class VirtualQp implements OneSidedPort, AutoCloseable
     {
         if (state == State.READY)
         {
-            channel.preload(defaultRegion.address() + remoteOffset, lengthBytes, defaultRegion.remoteKey());
+            channel.preload(portRegion.address() + remoteOffset, lengthBytes, portRegion.remoteKey());
         }
     }
 
@@ -236,12 +250,17 @@ public final class VirtualQp implements OneSidedPort, AutoCloseable
         isBatchVoid = state != State.READY;
         batch = isBatchVoid ? BatchPool.NONE : batches.lend();
         isBatchRefused = batch == BatchPool.NONE;
+        if (!isBatchVoid && channel.grants() != grants)
+        {
+            grants = channel.grants();
+            portRegion = grants.inPlaceOf(defaultRegion);
+        }
     }
 
     @Override
     public void read(final MemoryRegion local, final long localOffset, final int lengthBytes, final long remoteOffset)
     {
-        read(local, localOffset, lengthBytes, defaultRegion, remoteOffset);
+        read(local, localOffset, lengthBytes, portRegion, remoteOffset);
     }
 
     /**
@@ -254,10 +273,7 @@ public final class VirtualQp implements OneSidedPort, AutoCloseable
      * @param remoteOffset first byte in {@code remote}.
      */
     public void read(
-        final MemoryRegion local,
-        final long localOffset,
-        final int lengthBytes,
-        final RemoteRegion remote,
+        final MemoryRegion local, final long localOffset, final int lengthBytes, final RemoteRegion remote,
         final long remoteOffset)
     {
         stage(StagedBatch.READ, AccessFlags.REMOTE_READ, local, localOffset, lengthBytes, remote, remoteOffset);
@@ -266,15 +282,12 @@ public final class VirtualQp implements OneSidedPort, AutoCloseable
     @Override
     public void write(final MemoryRegion local, final long localOffset, final int lengthBytes, final long remoteOffset)
     {
-        write(local, localOffset, lengthBytes, defaultRegion, remoteOffset);
+        write(local, localOffset, lengthBytes, portRegion, remoteOffset);
     }
 
     /** Stages WRITE; parameters as in {@link #read}. Local bytes must stay unchanged until the batch completes. */
     public void write(
-        final MemoryRegion local,
-        final long localOffset,
-        final int lengthBytes,
-        final RemoteRegion remote,
+        final MemoryRegion local, final long localOffset, final int lengthBytes, final RemoteRegion remote,
         final long remoteOffset)
     {
         stage(StagedBatch.WRITE, AccessFlags.REMOTE_WRITE, local, localOffset, lengthBytes, remote, remoteOffset);
@@ -288,7 +301,7 @@ public final class VirtualQp implements OneSidedPort, AutoCloseable
         final long expected,
         final long desired)
     {
-        compareSwap(local, localOffset, defaultRegion, remoteOffset, expected, desired);
+        compareSwap(local, localOffset, portRegion, remoteOffset, expected, desired);
     }
 
     /**
@@ -357,7 +370,8 @@ public final class VirtualQp implements OneSidedPort, AutoCloseable
      * @param cookie comes back in the callback; its meaning is the caller's.
      * @return {@link io.verbena.rdma.verbs.PostStatus}: QUEUE_FULL (poll, then stage it again; also with anything but
      *         READs before {@link #carriesWrites()}, and when too many batches were open at {@link #begin()}) or
-     *         INVALID_STATE (not READY): then nothing was posted, no callback comes, and the batch is dropped.
+     *         INVALID_STATE (not READY, or the grant has {@linkplain #grantedUntil ended}): then nothing was posted,
+     *         no callback comes, and the batch is dropped.
      */
     @Override
     public int complete(final int cookie)
@@ -487,7 +501,7 @@ public final class VirtualQp implements OneSidedPort, AutoCloseable
 
     private int post(final int cookie)
     {
-        if (isBatchVoid || state != State.READY)
+        if (isBatchVoid || state != State.READY || resources.polledAtNs() >= grantEndsNs)
         {
             return PostStatus.INVALID_STATE;
         }
@@ -496,7 +510,8 @@ public final class VirtualQp implements OneSidedPort, AutoCloseable
             return PostStatus.QUEUE_FULL;
         }
         final StagedBatch staged = batches.batch(batch);
-        if (staged.count() > channel.dataSpace())
+        // Granted anew since it was begun, which is when the queue pair was connected: its keys are those of before.
+        if (channel.grants() != grants || staged.count() > channel.dataSpace())
         {
             return PostStatus.QUEUE_FULL;
         }
@@ -511,13 +526,8 @@ public final class VirtualQp implements OneSidedPort, AutoCloseable
 
     /** Checks and stages; false when there is nothing to stage on: then {@link #complete} says so. */
     private boolean stage(
-        final int opcode,
-        final int right,
-        final MemoryRegion local,
-        final long localOffset,
-        final int lengthBytes,
-        final RemoteRegion remote,
-        final long remoteOffset)
+        final int opcode, final int right, final MemoryRegion local, final long localOffset, final int lengthBytes,
+        final RemoteRegion remote, final long remoteOffset)
     {
         if (!isBatchOpen)
         {
@@ -542,7 +552,7 @@ public final class VirtualQp implements OneSidedPort, AutoCloseable
             staged.count() >= staged.capacity())
         {
             final String violation = RequestDiagnosis.violation(
-                resources, channel.grants(), opcode, right, local, localOffset, lengthBytes, remote, remoteOffset,
+                resources, grants, opcode, right, local, localOffset, lengthBytes, remote, remoteOffset,
                 staged);
             abort();
             throw misuse(violation);
@@ -554,13 +564,8 @@ public final class VirtualQp implements OneSidedPort, AutoCloseable
     }
 
     private boolean isAllowed(
-        final int opcode,
-        final int right,
-        final TenantRegion region,
-        final long localOffset,
-        final int lengthBytes,
-        final RemoteRegion remote,
-        final long remoteOffset)
+        final int opcode, final int right, final TenantRegion region, final long localOffset, final int lengthBytes,
+        final RemoteRegion remote, final long remoteOffset)
     {
         final long remoteAddress = remote.address() + remoteOffset;
         return region.domain == protectionDomain &&
@@ -572,7 +577,7 @@ public final class VirtualQp implements OneSidedPort, AutoCloseable
             localOffset <= region.lengthBytes - lengthBytes &&
             remoteOffset >= 0 &&
             remoteOffset <= remote.lengthBytes() - lengthBytes &&
-            channel.grants().covers(remoteAddress, lengthBytes, remote.remoteKey(), right) &&
+            grants.covers(remoteAddress, lengthBytes, remote.remoteKey(), right) &&
             (right != AccessFlags.REMOTE_ATOMIC ||
                 (remoteAddress & Long.BYTES - 1) == 0 && (region.address + localOffset & Long.BYTES - 1) == 0);
     }

@@ -1,7 +1,9 @@
 package io.verbena.raas;
 
+import io.verbena.rdma.verbs.AccessFlags;
 import io.verbena.rdma.verbs.AddressHandle;
 import io.verbena.rdma.verbs.CompletionQueue;
+import io.verbena.rdma.verbs.MemoryRegion;
 import io.verbena.rdma.verbs.PostStatus;
 import io.verbena.rdma.verbs.ProtectionDomain;
 import io.verbena.rdma.verbs.QueuePair;
@@ -106,6 +108,31 @@ class ReadTargetTest
         pair.runUntil(() -> vqp.outstandingBatches() == 0);
         assertThat(listener.cookies()).containsExactly(2);
         assertThat(pair.servedWord(8)).isEqualTo(43);
+    }
+
+    /** The key of the directory is everybody's: nothing goes over a queue pair under it, which no fence would stop. */
+    @Test
+    void shouldChangeToTheGrantedKeyWithTheQueuePair()
+    {
+        final MemoryRegion own = pair.server.protectionDomain().register(pair.served.segment(), AccessFlags.ALL_REMOTE);
+        pair.admission = Admission.accept(AccessFlags.ALL_REMOTE, new byte[0], own);
+        final VirtualQp vqp = connect();
+        vqp.begin();
+        vqp.read(pair.local, 0, Long.BYTES, 8);
+        pair.runUntil(vqp::carriesWrites);
+        assertThat(vqp.complete(1)).as("staged under the key of before").isEqualTo(PostStatus.QUEUE_FULL);
+        vqp.begin();
+        vqp.read(pair.local, 0, Long.BYTES, 8);
+        assertThat(vqp.complete(2)).isEqualTo(PostStatus.OK);
+        pair.runUntil(() -> vqp.outstandingBatches() == 0);
+        assertThat(pair.localWord(0)).isEqualTo(42);
+        own.close();
+        vqp.begin();
+        vqp.read(pair.local, 0, Long.BYTES, 8);
+        assertThat(vqp.complete(3)).isEqualTo(PostStatus.OK);
+        pair.runUntil(() -> vqp.outstandingBatches() == 0);
+        assertThat(listener.statuses()).containsExactly(
+            WorkCompletionStatus.SUCCESS, WorkCompletionStatus.REM_ACCESS_ERR);
     }
 
     @Test

@@ -103,6 +103,35 @@ class RpcTest
         assertThat(pair.client.rpcClient().scansOfAllCalls()).isZero();
     }
 
+    /** The queue pair of a node that is fenced by its key stays; what it calls is not done. */
+    @Test
+    void shouldAnswerWhoeverWasRefusedWithARefusal()
+    {
+        pair.handler = (caller, method, request, offset, length, reply) ->
+        {
+            throw new AssertionError("called by " + caller);
+        };
+        pair.rpcServer.refuse(new PeerIdentity(3, 2));
+        pair.poll(100);
+        assertThat(pair.rpcServer.connections()).isEqualTo(1);
+        final String why = "node 3 incarnation 1 was fenced here: register anew";
+        for (int i = 1; i <= 100; i++)
+        {
+            final int calls = i;
+            final long callId = call("hello");
+            pair.runUntil(() -> ended.size() == calls);
+            assertThat(ended.getLast()).isEqualTo(new Ended(callId, RpcStatus.REFUSED, why));
+        }
+        assertThat(pair.rpcServer.connections()).isEqualTo(1);
+        assertThat(errors).isEmpty();
+        pair.client.identity(new PeerIdentity(3, 2));
+        vqp = pair.connect((on, cookie, status) -> {});
+        assertThat(vqp.failure()).contains("node 3 incarnation 2 was fenced here: register anew");
+        pair.client.identity(new PeerIdentity(3, 3));
+        vqp = pair.connect((on, cookie, status) -> {});
+        assertThat(vqp.failure()).isEmpty();
+    }
+
     @Test
     void shouldLookAtCallsWhenTheirVirtualQueuePairIsClosed()
     {

@@ -102,6 +102,55 @@ class VirtualQpTest
     }
 
     @Test
+    void shouldBeThePortUnderTheKeyThatWasGrantedInPlaceOfThePublishedOne()
+    {
+        try (MemoryRegion other = pair.server.protectionDomain().allocateRegistered(64, AccessFlags.ALL_REMOTE))
+        {
+            final MemoryRegion own =
+                pair.server.protectionDomain().register(pair.served.segment(), AccessFlags.ALL_REMOTE);
+            pair.admission = Admission.accept(AccessFlags.ALL_REMOTE, new byte[0], other, own);
+            final VirtualQp vqp = pair.connect(pair.remote(), listener);
+            pair.localWord(64, 99);
+            vqp.begin();
+            vqp.write(pair.local, 64, 8, 8);
+            assertThat(vqp.complete(1)).isEqualTo(PostStatus.OK);
+            pair.runUntil(() -> listener.done.size() == 1);
+            assertThat(pair.servedWord(8)).isEqualTo(99);
+            refuse(vqp, "did not grant", () -> vqp.read(pair.local, 0, 8, pair.remote(), 0));
+            own.close();
+            pair.localWord(64, 100);
+            vqp.begin();
+            vqp.write(pair.local, 64, 8, 8);
+            vqp.complete(2);
+            pair.runUntil(() -> listener.done.size() == 2);
+            assertThat(listener.statuses()).containsExactly(
+                WorkCompletionStatus.SUCCESS, WorkCompletionStatus.REM_ACCESS_ERR);
+            assertThat(pair.servedWord(8)).isEqualTo(99);
+        }
+    }
+
+    @Test
+    void shouldPostNothingOnceTheGrantHasEnded()
+    {
+        final VirtualQp vqp = pair.connect(listener);
+        final long nowNs = pair.client.clock().nanoTime();
+        vqp.grantedUntil(nowNs + 1_000);
+        pair.client.poll(nowNs + 999);
+        assertThat(post(vqp, 1, 1)).isEqualTo(PostStatus.OK);
+        pair.client.poll(nowNs + 1_000);
+        final long posted = vqp.counters().doorbells;
+        assertThat(post(vqp, 1, 2)).isEqualTo(PostStatus.INVALID_STATE);
+        assertThat(vqp.state()).isEqualTo(VirtualQp.State.READY);
+        assertThat(vqp.counters().doorbells).isEqualTo(posted);
+        final VirtualQp unlimited = pair.client.connect(pair.peer(), listener, SoftPair.TIMEOUT_NS);
+        assertThat(post(unlimited, 1, 3)).as("another one on the same queue pair").isEqualTo(PostStatus.OK);
+        vqp.grantedUntil(nowNs + 2_000);
+        assertThat(post(vqp, 1, 4)).isEqualTo(PostStatus.OK);
+        pair.runUntil(() -> listener.done.size() == 3);
+        assertThat(listener.cookies()).containsExactly(1, 3, 4);
+    }
+
+    @Test
     void shouldTellWhatThePeerGrantedAndWhoWeAre()
     {
         final VirtualQp vqp = pair.connect(listener);

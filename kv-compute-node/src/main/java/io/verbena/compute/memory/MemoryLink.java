@@ -218,6 +218,15 @@ public final class MemoryLink implements AutoCloseable
         };
     }
 
+    /** Posts until the lease ends, and nothing afterwards: what comes after the fence would break the queue pair. */
+    void onLeaseRenewed()
+    {
+        if (null != vqp)
+        {
+            vqp.grantedUntil(session.leaseEndsNs().getAsLong());
+        }
+    }
+
     /** Operations on tables there end at once, instead of waiting for a connection that may never be. */
     private void unreachable(final boolean isOn)
     {
@@ -245,6 +254,7 @@ public final class MemoryLink implements AutoCloseable
                 vqp = raas.connect(
                     record.address(), failure.isEmpty() ? record.readTarget() : ReadTargetAddress.NONE,
                     record.region(), this::onBatchComplete, timeoutNs);
+                onLeaseRenewed();
                 client = new MemoryNodeClient(raas, vqp);
                 state = State.CONNECTING;
             }

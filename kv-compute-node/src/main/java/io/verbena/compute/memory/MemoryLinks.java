@@ -59,6 +59,12 @@ public final class MemoryLinks
         }
     }
 
+    /** The lease lasts longer: so does what the memory nodes grant. */
+    public void onLeaseRenewed()
+    {
+        all.forEach(MemoryLink::onLeaseRenewed);
+    }
+
     /** @return true while something that may go on at any moment is under way at one of them. */
     public boolean areWaiting()
     {

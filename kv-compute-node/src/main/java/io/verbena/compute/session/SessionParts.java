@@ -8,6 +8,7 @@ import io.verbena.raas.RaasContext;
 import io.verbena.table.TableEngine;
 
 import java.util.function.BooleanSupplier;
+import java.util.function.LongSupplier;
 
 /**
  * What the parts of a session share.
@@ -20,6 +21,7 @@ import java.util.function.BooleanSupplier;
  * @param catalog       which tables were dropped.
  * @param counters      of reclamation.
  * @param holdsLease    whether this registration may still touch memory, now.
+ * @param leaseEndsNs   until when it may, as far as it is known.
  * @param timeoutNs     of a control call.
  * @param reclaims      whether chunks of ended nodes are taken over.
  */
@@ -32,6 +34,7 @@ public record SessionParts(
     CatalogWatch catalog,
     ReclaimCounters counters,
     BooleanSupplier holdsLease,
+    LongSupplier leaseEndsNs,
     long timeoutNs,
     boolean reclaims)
 {

@@ -9,6 +9,7 @@ import io.verbena.rdma.verbs.WorkCompletionStatus;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
+import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
@@ -124,6 +125,32 @@ class MemoryLinkTest
         rig.answer("leaseChunks", (arguments) ->
             new ChunkLease(MemoryRig.CHUNK_BYTES, 1, List.of(new ChunkRun(MemoryRig.offset(0), (int)arguments[3]))));
         rig.meta.runUntil(() -> rig.engine.heldBytes(MemoryRig.MEMORY_NODE) == MemoryRig.CHUNK_BYTES);
+    }
+
+    /** A request that came after the fence would break the queue pair for everybody. */
+    @Test
+    void shouldPostNothingWhenTheLeaseIsOverUntilItIsRenewed()
+    {
+        rig.leaseEndsAt(rig.meta.world.clock().nanoTime() + SECOND_NS);
+        rig.register();
+        final MemoryLink link = rig.connect();
+        rig.meta.runUntil(link::isReady);
+        assertThat(isRead(link)).isTrue();
+        rig.meta.runFor(SECOND_NS);
+        assertThat(isRead(link)).isFalse();
+        rig.leaseEndsAt(rig.meta.world.clock().nanoTime() + SECOND_NS);
+        assertThat(isRead(link)).isFalse();
+        link.onLeaseRenewed();
+        assertThat(isRead(link)).isTrue();
+    }
+
+    private boolean isRead(final MemoryLink link)
+    {
+        final List<Integer> pieces = new ArrayList<>();
+        link.observerAccess().read(link.port(), 0, 8, (buffer, lengthBytes, offset) -> pieces.add(lengthBytes));
+        rig.meta.runFor(SECOND_NS / 1_000);
+        assertThat(link.observerAccess().hasFailed()).isEqualTo(pieces.isEmpty());
+        return !pieces.isEmpty();
     }
 
     @Test

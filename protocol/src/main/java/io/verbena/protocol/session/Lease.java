@@ -45,6 +45,12 @@ public final class Lease
         return endsNs - nowNs;
     }
 
+    /** @return when it ends. */
+    public long endsNs()
+    {
+        return endsNs;
+    }
+
     /** @return how long one lasts, ns, as granted last. */
     public long lengthNs()
     {

@@ -1,0 +1,88 @@
+package io.verbena.memory;
+
+import io.verbena.raas.PeerIdentity;
+import io.verbena.rdma.verbs.AccessFlags;
+import io.verbena.rdma.verbs.MemoryRegion;
+import io.verbena.rdma.verbs.ProtectionDomain;
+
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * Keys to a memory node's region: the region is registered once for each identity that was admitted, and whoever is
+ * fenced has his registration closed. Nothing lands with its key once that has returned, over whatever queue pair it
+ * comes; all others go on. One thread; closed before the region.
+ */
+final class IdentityKeys implements AutoCloseable
+{
+    private final ProtectionDomain domain;
+    private final MemoryRegion region;
+    private final Map<PeerIdentity, MemoryRegion> registrations = new HashMap<>();
+
+    /** @param region whose own key gives nobody the right to change anything. */
+    IdentityKeys(final ProtectionDomain domain, final MemoryRegion region)
+    {
+        this.domain = domain;
+        this.region = region;
+    }
+
+    /**
+     * @param identity that was admitted, and not fenced.
+     * @return its registration of the region, the same one for each of its connections; stays with this.
+     * @throws io.verbena.rdma.verbs.RdmaException when the device cannot register the region once more.
+     */
+    MemoryRegion grant(final PeerIdentity identity)
+    {
+        return registrations.computeIfAbsent(
+            identity, (_) -> domain.register(region.segment(), AccessFlags.ALL_REMOTE));
+    }
+
+    /** @return whether an identity has a key. */
+    boolean has(final PeerIdentity identity)
+    {
+        return registrations.containsKey(identity);
+    }
+
+    /** @return how many identities have one. */
+    int count()
+    {
+        return registrations.size();
+    }
+
+    /**
+     * Closes the keys of one incarnation of a node, and of earlier ones.
+     *
+     * @return how many were closed.
+     * @throws io.verbena.rdma.verbs.RdmaException when a requester does not leave the memory: that key is closed for
+     *                                             everybody who comes later, and has to be revoked again.
+     */
+    int revoke(final PeerIdentity identity)
+    {
+        final List<PeerIdentity> ended = new ArrayList<>();
+        for (final PeerIdentity held : registrations.keySet())
+        {
+            if (held.nodeId() == identity.nodeId() && held.incarnation() <= identity.incarnation())
+            {
+                ended.add(held);
+            }
+        }
+        ended.forEach(this::close);
+        return ended.size();
+    }
+
+    private void close(final PeerIdentity identity)
+    {
+        // Forgotten when it is closed and not before: a fence that could not be completed is repeated.
+        registrations.get(identity).close();
+        registrations.remove(identity);
+    }
+
+    /** Closes all; when it throws, try again. */
+    @Override
+    public void close()
+    {
+        List.copyOf(registrations.keySet()).forEach(this::close);
+    }
+}
