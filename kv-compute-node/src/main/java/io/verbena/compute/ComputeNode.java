@@ -12,6 +12,7 @@ import io.verbena.protocol.request.NodeRequest;
 import io.verbena.protocol.request.OperationAnswer;
 import io.verbena.protocol.request.OperationRequest;
 import io.verbena.raas.PeerAddress;
+import io.verbena.raas.RaasContext;
 import io.verbena.rdma.verbs.Device;
 import io.verbena.rdma.verbs.VerbCounters;
 
@@ -157,7 +158,7 @@ public final class ComputeNode implements Agent
     }
 
     /** @return its connections to the meta server and to memory nodes by what carries them. The node's thread. */
-    public Map<String, Integer> transports()
+    public RaasContext.Transports transports()
     {
         return null == session ? joining.transports() : session.transports();
     }

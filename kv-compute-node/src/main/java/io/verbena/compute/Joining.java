@@ -4,11 +4,11 @@ import io.verbena.compute.figures.JoinTimeline;
 import io.verbena.compute.figures.UnexpectedFailures;
 import io.verbena.compute.request.OperationDispatcher;
 import io.verbena.protocol.bootstrap.MetaServerLocator;
+import io.verbena.raas.RaasContext;
 import io.verbena.raas.failure.Backoff;
 import io.verbena.rdma.verbs.Device;
 import io.verbena.rdma.verbs.VerbCounters;
 
-import java.util.Map;
 import java.util.concurrent.TimeUnit;
 
 /**
@@ -120,9 +120,9 @@ final class Joining implements AutoCloseable
     }
 
     /** @return the connections of the present attempt by what carries them; a new map. */
-    Map<String, Integer> transports()
+    RaasContext.Transports transports()
     {
-        return null == start ? Map.of() : start.transports();
+        return null == start ? RaasContext.Transports.NONE : start.transports();
     }
 
     /** Gives the present attempt up. */

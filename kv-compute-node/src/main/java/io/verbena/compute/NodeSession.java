@@ -37,7 +37,6 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 import java.util.List;
-import java.util.Map;
 import java.util.SplittableRandom;
 import java.util.function.IntToLongFunction;
 
@@ -243,7 +242,7 @@ final class NodeSession implements AutoCloseable
     }
 
     /** @return its connections to the meta server and to memory nodes by what carries them; a new map. */
-    Map<String, Integer> transports()
+    RaasContext.Transports transports()
     {
         return raas.transports();
     }

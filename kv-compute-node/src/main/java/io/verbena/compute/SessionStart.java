@@ -17,7 +17,6 @@ import io.verbena.raas.directory.NodeRole;
 import io.verbena.rdma.verbs.Device;
 import io.verbena.rdma.verbs.VerbCounters;
 
-import java.util.Map;
 import java.util.SplittableRandom;
 
 /** One attempt to register a node, of which comes a {@link NodeSession} or nothing. Owned by the node's thread. */
@@ -93,7 +92,7 @@ final class SessionStart implements AutoCloseable
     }
 
     /** @return its connections by what carries them; a new map. */
-    Map<String, Integer> transports()
+    RaasContext.Transports transports()
     {
         return raas.transports();
     }

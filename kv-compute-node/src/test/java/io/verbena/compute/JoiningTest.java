@@ -59,12 +59,12 @@ class JoiningTest
         assertThat(joining.isUnderWay()).isTrue();
         assertThat(joining.isMetaServerUnreachable()).isFalse();
         assertThat(joining.counters().verbs()).isPositive();
-        assertThat(joining.transports().values()).contains(1);
+        assertThat(joining.transports().counts().values()).contains(1);
         joining.close();
         assertThat(joining.isUnderWay()).isFalse();
         assertThat(joining.isRegistered()).isFalse();
         assertThat(joining.counters().verbs()).isZero();
-        assertThat(joining.transports()).isEmpty();
+        assertThat(joining.transports().counts()).isEmpty();
     }
 
     @Test

@@ -26,7 +26,6 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 import java.lang.foreign.MemorySegment;
-import java.util.Map;
 
 /**
  * A memory node as an agent: one thread calls {@link #doWork()} and everything else here, except what says otherwise.
@@ -277,7 +276,7 @@ public final class MemoryNode implements Agent, AutoCloseable
     }
 
     /** @return its physical connections by what carries them; a new map. */
-    public Map<String, Integer> transports()
+    public RaasContext.Transports transports()
     {
         return raas.transports();
     }

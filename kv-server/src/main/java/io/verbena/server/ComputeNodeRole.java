@@ -6,6 +6,7 @@ import io.verbena.compute.figures.SpaceFigures;
 import io.verbena.protocol.bootstrap.MetaServerLocator;
 import io.verbena.protocol.remote.RequestServer;
 import io.verbena.protocol.request.ControlRequest;
+import io.verbena.raas.RaasContext;
 import io.verbena.raas.failure.PeerFailures;
 import io.verbena.rdma.verbs.CompletionChannel;
 import io.verbena.rdma.verbs.Device;
@@ -51,7 +52,7 @@ public final class ComputeNodeRole implements Role
     private final long beganNs;
     private volatile int connections;
     private volatile Map<String, Integer> transports = Map.of();
-    private volatile Map<String, Integer> nodeTransports = Map.of();
+    private volatile RaasContext.Transports nodeTransports = RaasContext.Transports.NONE;
     private volatile int memoryNodes;
     private volatile long refusedClients;
     private final PacedWarning refused;
@@ -302,7 +303,8 @@ public final class ComputeNodeRole implements Role
         figures.put("state", node.state().name());
         figures.put("clients", connections);
         figures.put("carriers", transports);
-        figures.put("node_carriers", nodeTransports);
+        figures.put("node_carriers", nodeTransports.counts());
+        figures.put("node_transports", NodeTransports.figure(nodeTransports));
         figures.put("refused_connections", refusedClients);
         figures.put("memory_nodes", memoryNodes);
         figures.put("unreachable_memory_nodes", memoryNodeFailures);

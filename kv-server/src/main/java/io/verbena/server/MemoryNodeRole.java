@@ -7,6 +7,7 @@ import io.verbena.memory.MemoryNodeConfiguration;
 import io.verbena.memory.MemoryNodeState;
 import io.verbena.protocol.bootstrap.MetaServerLocator;
 import io.verbena.protocol.message.MemoryNodeStat;
+import io.verbena.raas.RaasContext;
 import io.verbena.rdma.verbs.CompletionChannel;
 import io.verbena.rdma.verbs.Device;
 import io.verbena.rdma.verbs.Fabric;
@@ -30,7 +31,7 @@ public final class MemoryNodeRole implements Role
     private volatile int incarnation;
     private volatile MemoryNodeState state;
     private volatile MemoryNodeStat stat;
-    private volatile Map<String, Integer> transports = Map.of();
+    private volatile RaasContext.Transports transports = RaasContext.Transports.NONE;
     private final FigurePace pace;
     private boolean draining;
 
@@ -201,7 +202,8 @@ public final class MemoryNodeRole implements Role
         figures.put("damaged_records", node.damagedRecords());
         figures.put("quarantined_chunks", node.quarantinedChunks());
         figures.put("failed_requests", node.failedRequests());
-        figures.put("node_carriers", transports);
+        figures.put("node_carriers", transports.counts());
+        figures.put("node_transports", NodeTransports.figure(transports));
         final Checkpointer checkpointer = node.checkpointer();
         if (null != checkpointer)
         {

@@ -12,6 +12,7 @@ import io.verbena.protocol.bootstrap.BootstrapAnswer;
 import io.verbena.protocol.bootstrap.BootstrapServer;
 import io.verbena.protocol.bootstrap.ClusterAddress;
 import io.verbena.protocol.bootstrap.ClusterToken;
+import io.verbena.raas.RaasContext;
 import io.verbena.rdma.verbs.CompletionChannel;
 import io.verbena.rdma.verbs.Device;
 import io.verbena.rdma.verbs.Fabric;
@@ -41,7 +42,7 @@ public final class MetaServerRole implements Role
     private volatile String failure = "";
     private volatile MetaServerStat stat;
     private volatile Map<StoredNode, Long> leasesLeftNs = Map.of();
-    private volatile Map<String, Integer> transports = Map.of();
+    private volatile RaasContext.Transports transports = RaasContext.Transports.NONE;
     private volatile int clients;
     private volatile long refusedConnections;
     private final PacedWarning refused;
@@ -220,7 +221,8 @@ public final class MetaServerRole implements Role
         figures.put("compute_nodes", now.liveComputeNodes());
         figures.put("fencing_nodes", now.fencingNodes());
         figures.put("tables", now.tables());
-        figures.put("node_carriers", transports);
+        figures.put("node_carriers", transports.counts());
+        figures.put("node_transports", NodeTransports.figure(transports));
         figures.put("refused_handshakes", bootstrap.refusals());
         figures.put("clients", clients);
         figures.put("refused_connections", refusedConnections);

@@ -220,7 +220,7 @@ public final class MetaServer implements Agent, AutoCloseable
     }
 
     /** @return its physical connections by what carries them; a new map. */
-    public Map<String, Integer> transports()
+    public RaasContext.Transports transports()
     {
         return raas.transports();
     }

@@ -22,6 +22,9 @@ abstract class Channel implements CompletionOwner
         void onClosed(Channel channel);
     }
 
+    /** Of clients, and of nodes that have not registered yet. */
+    static final int NO_NODE = -1;
+
     protected final ContextResources resources;
     private final Owner owner;
     protected final QueuePair queuePair;
@@ -49,6 +52,9 @@ abstract class Channel implements CompletionOwner
     {
         return queuePair.transport();
     }
+
+    /** Number of the node at the other end, 0 for one that has none; {@link #NO_NODE} for what is no node. */
+    abstract int nodeId();
 
     private static QueuePair createQueuePair(
         final ContextResources resources, final int sendDepth, final MessageBlock receives)

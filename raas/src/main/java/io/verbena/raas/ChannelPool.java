@@ -57,12 +57,20 @@ final class ChannelPool implements ClientChannel.Pool
         return dcTransports.size();
     }
 
-    /** How many queue pairs there are of each transport. */
-    Map<String, Integer> transports()
+    /** How the messages of all queue pairs travel. */
+    RaasContext.Transports transports()
     {
         final Map<String, Integer> counts = new TreeMap<>();
-        open.forEach(channel -> counts.merge(channel.transport(), 1, Integer::sum));
-        return counts;
+        final Map<Integer, String> byNode = new TreeMap<>();
+        for (final Channel channel : open)
+        {
+            counts.merge(channel.transport(), 1, Integer::sum);
+            if (channel.nodeId() != Channel.NO_NODE)
+            {
+                byNode.put(channel.nodeId(), channel.transport());
+            }
+        }
+        return new RaasContext.Transports(counts, byNode);
     }
 
     VerbCounters counters()

@@ -124,6 +124,12 @@ final class ClientChannel extends Channel implements DcTransport.User
         return peer;
     }
 
+    @Override
+    int nodeId()
+    {
+        return peer.nodeId();
+    }
+
     boolean isReady()
     {
         return isReady;

@@ -22,6 +22,20 @@ import java.util.Map;
  */
 public final class RaasContext implements AutoCloseable
 {
+    /**
+     * How messages travel: {@link io.verbena.rdma.verbs.QueuePair#transport()} of physical queue pairs.
+     *
+     * @param counts how many queue pairs have each transport.
+     * @param byNode transport by the number of the node at the other end, in ascending order; 0 for a server that was
+     *               connected to before its number was known. Clients are left out, and nodes that connected before
+     *               they had registered.
+     */
+    public record Transports(Map<String, Integer> counts, Map<Integer, String> byNode)
+    {
+        /** Of what has no connections. */
+        public static final Transports NONE = new Transports(Map.of(), Map.of());
+    }
+
     private final ContextResources resources;
     private final VirtualQpTable virtualQps;
     private final ChannelPool pool;
@@ -310,8 +324,8 @@ public final class RaasContext implements AutoCloseable
         return !rpcClient.isIdle() || pool.needsPoll();
     }
 
-    /** @return how many physical queue pairs have each {@link QueuePair#transport()}; a new map. */
-    public Map<String, Integer> transports()
+    /** @return how messages of the physical queue pairs travel now; new maps. */
+    public Transports transports()
     {
         return pool.transports();
     }

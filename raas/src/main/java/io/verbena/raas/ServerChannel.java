@@ -64,6 +64,12 @@ final class ServerChannel extends Channel
         waitingRequests += change;
     }
 
+    @Override
+    int nodeId()
+    {
+        return identity.nodeId() == 0 ? NO_NODE : identity.nodeId();
+    }
+
     PeerIdentity identity()
     {
         return identity;

@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 import java.util.stream.Collectors;
@@ -41,10 +42,12 @@ final class StatusText
             new Column("CLIENTS", "clients", StatusText::count), new Column("REQUESTS", "requests", StatusText::count),
             new Column("OPERATIONS", "operations", StatusText::count),
             new Column("HELD MiB", "held_bytes", StatusText::mebibytes), CLIENT_TRANSPORTS, NODE_TRANSPORTS));
-    /** Figures of the first table, or for programs only. */
+    /** Transport by peer. */
+    private static final String TRANSPORTS = "node_transports";
+    /** Figures of the first table, or for programs only, and those that have a table of their own. */
     private static final Set<String> ELSEWHERE = Set.of("role", "ready", "pid", "address", "nodes", "node_id", "state",
         "incarnation", "began_ns", "ready_after_us", "first_request_after_us", "join_breakdown", "cluster_id",
-        "checkpoint_failed_ms", "main_ns", "start_breakdown", "sweeps_asked", "sweeps_ended");
+        "checkpoint_failed_ms", "main_ns", "start_breakdown", "sweeps_asked", "sweeps_ended", TRANSPORTS);
     /** Figures that are shown only when they have another value; those that are faults are in {@link StatusFaults}. */
     private static final Map<String, Object> EXPECTED = Map.of("fencing_nodes", 0L, "orphan_bytes", 0L,
         "unknown_bytes", 0L, "reclaiming", false);
@@ -83,7 +86,7 @@ final class StatusText
         processes.forEach((process) -> StatusFaults.of(process).forEach((fault) ->
             text.append("error: ").append(fault).append('\n')));
         Stream.of("meta-server", "memory-node", "compute-node").forEach((role) -> text.append(role(role, processes)));
-        text.append(others(processes)).append(tables(maps(all.get("tables"))));
+        text.append(transports(processes)).append(others(processes)).append(tables(maps(all.get("tables"))));
         return text.toString();
     }
 
@@ -130,6 +133,26 @@ final class StatusText
         shown.forEach((process) -> table.row(row(text(process.get("name")),
             columns.stream().map((column) -> column.cell(health(process))))));
         return shown.isEmpty() ? "" : "\n" + table;
+    }
+
+    /** Which way is taken to which peer. */
+    private static String transports(final List<Map<?, ?>> processes)
+    {
+        final TextTable table = new TextTable().row("PROCESS", "TRANSPORT", "PEERS");
+        boolean isEmpty = true;
+        for (final Map<?, ?> process : processes)
+        {
+            final Map<String, List<String>> peers = new TreeMap<>();
+            if (health(process).get(TRANSPORTS) instanceof final Map<?, ?> byPeer)
+            {
+                byPeer.forEach((peer, transport) ->
+                    peers.computeIfAbsent(text(transport), (each) -> new ArrayList<>()).add(text(peer)));
+            }
+            peers.forEach((transport, names) ->
+                table.row(text(process.get("name")), transport, String.join(", ", names)));
+            isEmpty &= peers.isEmpty();
+        }
+        return isEmpty ? "" : "\n" + table;
     }
 
     /** Figures that have no column of their own, so that none is hidden. */

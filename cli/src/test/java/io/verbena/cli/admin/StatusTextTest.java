@@ -57,7 +57,9 @@ class StatusTextTest
     {
         return process("compute-1", true, map("role", "compute-node", "ready", true, "node_id", 9L, "incarnation", 1L,
             "meta_server", "reached", "state", "SERVING", "clients", 2L, "carriers", map("shared-memory", 1L, "dc", 1L),
-            "node_carriers", map("shared-memory", 2L), "requests", 1_000_000L, "operations", 999L, "failure", ""));
+            "node_carriers", map("shared-memory", 2L, "rocev2", 1L), "node_transports",
+            map("meta-server", "shared-memory", "node 3", "rocev2", "node 7", "shared-memory"),
+            "requests", 1_000_000L, "operations", 999L, "failure", ""));
     }
 
     /** Through JSON, as the command has it. */
@@ -92,8 +94,14 @@ class StatusTextTest
               memory-1         2,048.0    1,024.0           0.5         3.0                  5   \
                         12,345                 -
 
-              COMPUTE NODE   CLIENTS    REQUESTS   OPERATIONS   HELD MiB       CLIENT TRANSPORTS   NODE TRANSPORTS
-              compute-1            2   1,000,000          999          -   1 shared-memory, 1 dc   2 shared-memory
+              COMPUTE NODE   CLIENTS    REQUESTS   OPERATIONS   HELD MiB       CLIENT TRANSPORTS   \
+                      NODE TRANSPORTS
+              compute-1            2   1,000,000          999          -   1 shared-memory, 1 dc   \
+            2 shared-memory, 1 rocev2
+
+              PROCESS         TRANSPORT                 PEERS
+              compute-1          rocev2                node 3
+              compute-1   shared-memory   meta-server, node 7
 
               TABLE     RECORDS   FILL %   RECORDS MiB   INDEX MiB
               default    12,345     50.0           3.0         2.0

@@ -92,7 +92,9 @@ class NetworkUpSystemTest
     private void assertShared(final String data)
     {
         final String status = succeed("status", "--json", "--data", data);
-        assertThat(status).contains("\"node_carriers\":{\"shared-memory\":").doesNotContain("rocev2");
+        assertThat(status).contains("\"node_carriers\":{\"shared-memory\":")
+            .contains("\"node_transports\":{\"meta-server\":\"shared-memory\",\"node 1\":\"shared-memory\"}")
+            .doesNotContain("rocev2");
         assertThat(directory.resolve("logs").resolve("compute-1.log"))
             .content().contains("connected: memory node 1, transport=shared-memory");
     }

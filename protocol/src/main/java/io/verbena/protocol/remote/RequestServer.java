@@ -301,7 +301,7 @@ public final class RequestServer implements Agent, AutoCloseable
     /** @return connections with clients by transport, see {@link RaasContext#transports()}. */
     public Map<String, Integer> transports()
     {
-        return raas.transports();
+        return raas.transports().counts();
     }
 
     /** @return requests taken so far. */
