@@ -49,7 +49,7 @@ final class FabricCheckCommand implements Callable<Integer>
 
     @Option(names = "--across-hosts",
         description = "Open the responder as another host has it, so that messages take the network; of " +
-            "soft:DIRECTORY,network=ADDRESS.")
+            "soft:DIRECTORY,network=ADDRESS. With --across-processes also in a process of its own.")
     private boolean acrossHosts;
 
     @Option(names = "--rules", paramLabel = "PATTERN", defaultValue = "",
@@ -64,11 +64,6 @@ final class FabricCheckCommand implements Callable<Integer>
     @Override
     public Integer call()
     {
-        if (acrossProcesses && acrossHosts)
-        {
-            throw new CommandFailedException(
-                ExitStatus.USAGE, "--across-processes and --across-hosts are two ways: give one of them", null);
-        }
         final Pattern pattern = pattern();
         final OutputFile output = OutputFile.open("--json", json);
         try (ConformancePath path = path())
@@ -98,8 +93,10 @@ final class FabricCheckCommand implements Callable<Integer>
     {
         return FabricDevice.on(device, () ->
         {
-            final ConformancePath path = acrossProcesses ? ConformancePath.acrossProcesses(device) :
-                acrossHosts ? ConformancePath.acrossHosts(device) : ConformancePath.of(device);
+            final ConformancePath path = !acrossHosts ?
+                acrossProcesses ? ConformancePath.acrossProcesses(device) : ConformancePath.of(device) :
+                acrossProcesses ? ConformancePath.acrossHostsAndProcesses(device) :
+                ConformancePath.acrossHosts(device);
             path.rigs().get().close();
             return path;
         });

@@ -47,14 +47,35 @@ public record ConformancePath(String name, AllowList allowList, Supplier<VerbsRi
      */
     public static ConformancePath acrossHosts(final String fabricName)
     {
+        final String otherName = onOtherHost(fabricName);
+        return of(fabricName + " across hosts", AllowList.of(NETWORK + "-hosts"), () -> new RealTimeRig(
+            Fabrics.open(fabricName), Fabrics.open(otherName), ROCE));
+    }
+
+    /**
+     * The responder in a process of its own, and on another host as far as both know.
+     *
+     * @param fabricName of {@code soft} with a directory and a network.
+     * @return the path, which is the network.
+     */
+    public static ConformancePath acrossHostsAndProcesses(final String fabricName)
+    {
+        final String otherName = onOtherHost(fabricName);
+        final ResponderHost host = new ResponderHost();
+        return new ConformancePath(fabricName + " across hosts and processes", AllowList.of(NETWORK + "-hosts"),
+            () -> new RealTimeRig(Fabrics.open(fabricName), host.open(otherName), ROCE), host::close);
+    }
+
+    /** The same network, and memory that nobody here has. */
+    private static String onOtherHost(final String fabricName)
+    {
         final String otherName = fabricName.replaceFirst("(,network=)", "-other-host$1");
         if (!hasNetwork(fabricName) || otherName.equals(fabricName))
         {
             throw new RdmaException("'" + fabricName + "' has no directory and network: give " +
                 "soft:DIRECTORY,network=ADDRESS; other names have one way only, which they always take");
         }
-        return of(fabricName + " across hosts", AllowList.of(NETWORK + "-hosts"), () -> new RealTimeRig(
-            Fabrics.open(fabricName), Fabrics.open(otherName), ROCE));
+        return otherName;
     }
 
     private static boolean hasNetwork(final String fabricName)
