@@ -307,13 +307,29 @@ final class SoftProtectionDomain implements ProtectionDomain, RegisteredRegion.O
     }
 
     @Override
-    public synchronized MemoryWindow allocateMemoryWindow()
+    public MemoryWindow allocateMemoryWindow()
     {
-        checkOpen();
-        final BoundWindow window = device.windows().add(identity.domain(), this);
-        windowCount++;
-        way.windowAdded(window);
-        return window;
+        final BoundWindow window;
+        synchronized (this)
+        {
+            checkOpen();
+            window = device.windows().add(identity.domain(), this);
+            windowCount++;
+        }
+        boolean isAdded = false;
+        try
+        {
+            way.windowAdded(window);
+            isAdded = true;
+            return window;
+        }
+        finally
+        {
+            if (!isAdded)
+            {
+                window.close();
+            }
+        }
     }
 
     /** Waits for the requesters of the queue pair it is bound to. */

@@ -1,5 +1,7 @@
 package io.verbena.rdma.spi;
 
+import java.util.concurrent.atomic.AtomicLong;
+
 /**
  * What one queue pair takes from {@link ReceiveClaims}. A receive is claimed when it is asked for, since another
  * requester may have it a moment later; who has asked takes it.
@@ -12,7 +14,8 @@ public final class ClaimedReceiveQueue extends ReceiveQueue
     private final long[] taken;
     private final int mask;
     private long takenCount;
-    private long releasedCount;
+    /** Atomic: the thread that polls releases, and the one that makes completions, when there is no place for one. */
+    private final AtomicLong releasedCount = new AtomicLong();
     private long held;
 
     /**
@@ -77,10 +80,10 @@ public final class ClaimedReceiveQueue extends ReceiveQueue
         held = 0;
     }
 
-    /** Polling thread: the completion of the one that was taken first. */
+    /** Any thread: one completion was polled or dropped; the receive that was taken first is given back. */
     @Override
     public void release()
     {
-        claims.release(taken[(int)releasedCount++ & mask], queuePairNumber);
+        claims.release(taken[(int)releasedCount.getAndIncrement() & mask], queuePairNumber);
     }
 }

@@ -2,6 +2,8 @@ package io.verbena.rdma.spi;
 
 import io.verbena.rdma.verbs.RdmaException;
 
+import java.util.List;
+
 /** How many things are open that were made from another one, which is not closed before them. Thread-safe. */
 public final class OpenChildren
 {
@@ -39,6 +41,42 @@ public final class OpenChildren
     public synchronized void remove()
     {
         count--;
+    }
+
+    /**
+     * One more is made from several parents.
+     *
+     * @param parents of it.
+     * @throws RdmaException when one of them is closed; then it counts for none.
+     */
+    public static void addAll(final List<OpenChildren> parents)
+    {
+        int addedCount = 0;
+        try
+        {
+            while (addedCount < parents.size())
+            {
+                parents.get(addedCount).add();
+                addedCount++;
+            }
+        }
+        finally
+        {
+            if (addedCount < parents.size())
+            {
+                removeAll(parents.subList(0, addedCount));
+            }
+        }
+    }
+
+    /**
+     * One is closed that was made from several parents.
+     *
+     * @param parents of it.
+     */
+    public static void removeAll(final List<OpenChildren> parents)
+    {
+        parents.forEach(OpenChildren::remove);
     }
 
     /**

@@ -12,25 +12,25 @@ public interface SecondWay
         @Override
         public void regionAdded(final RegisteredRegion region)
         {
-            // nobody to tell
+            // nothing to do
         }
 
         @Override
         public void regionWithdrawn(final RegisteredRegion region)
         {
-            // nobody to tell
+            // nothing to do
         }
 
         @Override
         public void windowAdded(final BoundWindow window)
         {
-            // nobody to tell
+            // nothing to do
         }
 
         @Override
         public void windowRemoved(final BoundWindow window)
         {
-            // nobody to tell
+            // nothing to do
         }
     };
 
@@ -43,7 +43,7 @@ public interface SecondWay
      */
     void regionWithdrawn(RegisteredRegion region);
 
-    /** A window is there, not bound. */
+    /** A window is there, not bound. When this throws it is closed, with {@link #windowRemoved} being called. */
     void windowAdded(BoundWindow window);
 
     /** A window is closed and has no binding: returns when no access through it can land any more. */

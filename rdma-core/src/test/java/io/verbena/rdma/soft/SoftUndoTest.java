@@ -1,6 +1,9 @@
 package io.verbena.rdma.soft;
 
 import io.verbena.rdma.soft.shared.MemoryCalls;
+import io.verbena.rdma.spi.BoundWindow;
+import io.verbena.rdma.spi.RegisteredRegion;
+import io.verbena.rdma.spi.SecondWay;
 import io.verbena.rdma.verbs.AccessFlags;
 import io.verbena.rdma.verbs.CompletionQueue;
 import io.verbena.rdma.verbs.DcTargetOptions;
@@ -20,6 +23,8 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
@@ -85,6 +90,44 @@ class SoftUndoTest
         allowBlocks();
         shared.close();
         completions.close();
+    }
+
+    @Test
+    void shouldCloseWindowThatTheSecondWayDidNotTake()
+    {
+        final List<BoundWindow> removed = new ArrayList<>();
+        final ProtectionDomain twoWays = ((SoftDevice)device).allocateProtectionDomain(null, new FullWay(removed));
+        assertThatThrownBy(twoWays::allocateMemoryWindow).isInstanceOf(RdmaException.class).hasMessage("full");
+        assertThat(removed).hasSize(1);
+        twoWays.close();
+    }
+
+    /** Takes no window. */
+    private record FullWay(List<BoundWindow> removed) implements SecondWay
+    {
+        @Override
+        public void regionAdded(final RegisteredRegion region)
+        {
+            throw new RdmaException("full");
+        }
+
+        @Override
+        public void regionWithdrawn(final RegisteredRegion region)
+        {
+            // has none
+        }
+
+        @Override
+        public void windowAdded(final BoundWindow window)
+        {
+            throw new RdmaException("full");
+        }
+
+        @Override
+        public void windowRemoved(final BoundWindow window)
+        {
+            removed.add(window);
+        }
     }
 
     @Test

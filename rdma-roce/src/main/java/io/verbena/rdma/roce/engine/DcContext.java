@@ -107,10 +107,22 @@ final class DcContext extends QueuePairPort
         return target == other;
     }
 
-    /** Whether it was opened for the connection that a packet asks for. */
-    boolean isFor(final RoceDcTarget other, final RocePacket packet, final int source, final int number)
+    /** Whether it serves a connection to a target, of the initiator that it is of. */
+    boolean isFor(final RoceDcTarget other, final int number)
     {
-        return target == other && initiator == source && connection == number && isBack(packet);
+        return target == other && connection == number;
+    }
+
+    /** Whether it serves the initiator that has sent a packet, or has served it last. */
+    boolean isOfInitiator(final RocePacket packet, final int source)
+    {
+        return initiator == source && isBack(packet);
+    }
+
+    /** Number of the connection that it was opened for last. */
+    int connection()
+    {
+        return connection;
     }
 
     /** Whether a request with the number of a context is of the initiator that it serves now. */

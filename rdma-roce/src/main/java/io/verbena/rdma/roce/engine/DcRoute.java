@@ -49,6 +49,8 @@ final class DcRoute extends Route
     private long repeatWaitNs;
     private long restNs = RetryTimers.NEVER_NS;
     private long drainedNs;
+    /** Pauses of this process before it connected: in a later one the target may have given the context away. */
+    private long pausesBefore;
 
     /** @param connection number that no earlier initiator with this queue pair number began with, at random. */
     DcRoute(final QueuePairPort queuePair, final CurrentAttributes attributes, final int connection)
@@ -108,7 +110,7 @@ final class DcRoute extends Route
         {
             return false;
         }
-        if (isConnected && isTo(request) && (!isDrained || isFresh()))
+        if (isConnected && isTo(request) && queuePair.engine().pauses() == pausesBefore)
         {
             return true;
         }
@@ -126,10 +128,10 @@ final class DcRoute extends Route
             (handle == request.destination || handle.target().equals(request.destination.target()));
     }
 
-    /** Whether the target still keeps the context: after a long pause of this process it may have gone. */
-    private boolean isFresh()
+    @Override
+    boolean leadsOnTo(final WorkRequest request)
     {
-        return queuePair.engine().nowNs() - drainedNs < EngineOptions.DC_SILENCE_NS / 2;
+        return isTo(request);
     }
 
     private void connect(final WorkRequest request)
@@ -139,6 +141,7 @@ final class DcRoute extends Route
         accessKey = request.destinationKey;
         lead(handle.path, handle.inboundPath);
         connection++;
+        pausesBefore = queuePair.engine().pauses();
         isConnecting = true;
         final long nowNs = queuePair.engine().nowNs();
         retries.onProgress();

@@ -8,18 +8,22 @@ import io.verbena.rdma.roce.wire.DcEthDescriptor;
 import io.verbena.rdma.roce.wire.RoceOpcode;
 import io.verbena.rdma.roce.wire.RocePacket;
 import io.verbena.rdma.roce.wire.RocePath;
+import io.verbena.rdma.spi.OpenChildren;
 import io.verbena.rdma.verbs.DcTargetOptions;
 import io.verbena.rdma.verbs.QueuePairState;
 import io.verbena.rdma.verbs.RdmaException;
 import org.agrona.collections.Int2ObjectHashMap;
 
+import java.util.List;
 import java.util.function.IntSupplier;
 
 /**
  * The DC targets of an engine and the contexts that serve their initiators: as many at once as there are contexts,
  * which are made with the first target. The access key of every packet is checked before anything else of it. A context
- * belongs to the initiator that asked for it until that gives it back, or was silent for long and another one needs it.
- * Where none is free, nothing is answered: the initiator asks again, until its retries are over.
+ * belongs to the initiator that asked for it until that gives it back or asks for its next one, or was silent for long
+ * and another one needs it: what gives it back may be lost. A late copy of an earlier request for one is recognized by
+ * the number of the connection. Where none is free, nothing is answered: the initiator asks again, until its retries
+ * are over.
  */
 final class DcTargets
 {
@@ -62,12 +66,9 @@ final class DcTargets
             throw new RdmaException("maxReadAtomic=" + options.maxReadAtomic() + " is not from 0 to " +
                 EngineOptions.MAX_READ_ATOMIC);
         }
-        domain.children().checkOpen();
         final RoceDcTarget target = new RoceDcTarget(
             domain.user(), options, number, closed -> close(closed, domain));
-        target.receives().children().add();
-        target.completions().attach();
-        domain.children().add();
+        OpenChildren.addAll(parents(target, domain));
         if (contexts.length == 0)
         {
             contexts = new DcContext[engine.options().dcContexts()];
@@ -114,11 +115,14 @@ final class DcTargets
                     }
                 }
                 target.completions().forget(target.owner());
-                target.completions().detach();
-                target.receives().children().remove();
-                domain.children().remove();
+                OpenChildren.removeAll(parents(target, domain));
             }
         });
+    }
+
+    private static List<OpenChildren> parents(final RoceDcTarget target, final RoceProtectionDomain domain)
+    {
+        return List.of(domain.children(), target.receives().children(), target.completions().children());
     }
 
     /** Whether a packet with the number of a target is a request of DC, and the target takes some. */
@@ -182,16 +186,20 @@ final class DcTargets
             refuse(packet, AethDescriptor.INVALID_REQUEST);
             return;
         }
-        for (final DcContext context : contexts)
+        final DcContext known = find(packet, initiator);
+        if (known != null && known.isFor(target, connection))
         {
-            if (context.isFor(target, packet, initiator, connection))
-            {
-                context.onAskedAgain();
-                accept(context, packet);
-                return;
-            }
+            known.onAskedAgain();
+            accept(known, packet);
+            return;
         }
-        final DcContext context = findFree(packet);
+        if (known != null && connection - known.connection() <= 0 && !isSilent(known))
+        {
+            // A late copy: the initiator has gone on.
+            engine.counters().stale++;
+            return;
+        }
+        final DcContext context = known == null ? findFree(packet) : known;
         if (context == null)
         {
             engine.counters().contextsMissed++;
@@ -202,9 +210,32 @@ final class DcTargets
             context.release();
         }
         context.open(target, packet, initiator, connection,
-            Math.min(DcEthDescriptor.mtuBytes(code), engine.options().datagramBytes()),
+            Math.min(DcEthDescriptor.mtuBytes(code), ownMtuBytes()),
             BthDescriptor.sequence(packet.buffer(), 0));
         accept(context, packet);
+    }
+
+    private int ownMtuBytes()
+    {
+        return DcEthDescriptor.mtuBytes(DcEthDescriptor.mtuCode(engine.options().datagramBytes()));
+    }
+
+    /** The context that an initiator has, or the last one that it had, unless that has served another one since. */
+    private DcContext find(final RocePacket packet, final int initiator)
+    {
+        for (final DcContext context : contexts)
+        {
+            if (context.isOfInitiator(packet, initiator))
+            {
+                return context;
+            }
+        }
+        return null;
+    }
+
+    private boolean isSilent(final DcContext context)
+    {
+        return engine.nowNs() - context.heardNs() >= EngineOptions.DC_SILENCE_NS;
     }
 
     /** One that nobody has, best of all one that answers to the same device; else one whose initiator is silent. */
@@ -223,8 +254,7 @@ final class DcTargets
                 silent = context;
             }
         }
-        final boolean isSilent = silent != null && engine.nowNs() - silent.heardNs() >= EngineOptions.DC_SILENCE_NS;
-        return free == null && isSilent ? silent : free;
+        return free == null && silent != null && isSilent(silent) ? silent : free;
     }
 
     private void accept(final DcContext context, final RocePacket request)

@@ -9,6 +9,8 @@ import java.util.function.IntSupplier;
 /** What all objects of an engine share. Used by the thread that drives, except where it says otherwise. */
 final class EngineContext
 {
+    private static final long PAUSE_NS = EngineOptions.DC_SILENCE_NS / 2;
+
     private final EngineOptions options;
     private final PacketWriter writer;
     private final NanoClock clock;
@@ -21,6 +23,8 @@ final class EngineContext
     private final EngineDriver driver;
     private final CompletionNotifier notifier = new CompletionNotifier();
     private final ScheduleEntry overrun;
+    private long cycleNs;
+    private long pauses;
 
     EngineContext(
         final EngineOptions options,
@@ -128,6 +132,22 @@ final class EngineContext
     long nowNs()
     {
         return clock.nanoTime();
+    }
+
+    /** A cycle of the engine begins; what has arrived before was handled. */
+    void onCycle(final long nowNs)
+    {
+        if (nowNs - cycleNs >= PAUSE_NS)
+        {
+            pauses++;
+        }
+        cycleNs = nowNs;
+    }
+
+    /** How often nothing was done for so long that peers may have given up. */
+    long pauses()
+    {
+        return pauses;
     }
 
     CompletionNotifier notifier()

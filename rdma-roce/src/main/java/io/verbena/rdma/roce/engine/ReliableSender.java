@@ -1,5 +1,6 @@
 package io.verbena.rdma.roce.engine;
 
+import io.verbena.rdma.roce.request.AckRequests;
 import io.verbena.rdma.roce.request.ReadWindow;
 import io.verbena.rdma.roce.wire.AethDescriptor;
 import io.verbena.rdma.roce.wire.AtomicAckEthDescriptor;
@@ -32,7 +33,7 @@ final class ReliableSender extends SendSide
     private final Route route;
     private final SentRequests requests;
     private final RequestPackets packets;
-    private final int ackInterval;
+    private final AckRequests ackRequests;
     private final ReadWindow reads = new ReadWindow(EngineOptions.MAX_READ_ATOMIC);
     private final RequesterTimers timers;
     private final RequesterTimers.RetryState retries;
@@ -43,13 +44,9 @@ final class ReliableSender extends SendSide
     private int cursorPacket;
     private int unacked;
     private int sentEnd;
-    private int ackRequestedEnd;
-    private int sinceAckRequest;
     private int failedStatus;
     private long failedPosition;
     private boolean isRecovering;
-    /** Whether the packet that was sent last asks for an answer. */
-    private boolean isAnswerDue;
     private int mtu;
 
     ReliableSender(final QueuePairPort queuePair, final int maxRequests)
@@ -61,7 +58,7 @@ final class ReliableSender extends SendSide
         timers = new RequesterTimers(queuePair);
         retries = timers.retries;
         congestion = timers.congestion;
-        ackInterval = queuePair.engine().options().ackInterval();
+        ackRequests = new AckRequests(queuePair.engine().options().ackInterval());
     }
 
     @Override
@@ -72,8 +69,7 @@ final class ReliableSender extends SendSide
         nextSequence = sequence;
         unacked = sequence;
         sentEnd = sequence;
-        ackRequestedEnd = sequence;
-        sinceAckRequest = 0;
+        ackRequests.start(sequence);
         isRecovering = false;
         configure();
     }
@@ -188,7 +184,7 @@ final class ReliableSender extends SendSide
     {
         final int wanted = request.operation != WorkRequest.READ || reads.isRepeating() || inFlight == 0 ? 1 :
             Math.min(requests.count(cursorPosition) - cursorPacket, (congestion.packets() + 1) / 2);
-        final boolean mustWait = room < wanted && isAnswerDue || timers.isPaced();
+        final boolean mustWait = room < wanted && ackRequests.isDue() || timers.isPaced();
         if (mustWait)
         {
             congestion.onLimited(sentEnd);
@@ -227,7 +223,7 @@ final class ReliableSender extends SendSide
     {
         final int count = reads.isRepeating() ? PacketSequence.distance(reads.repeatedEnd(), sequence) :
             Math.min(requests.count(cursorPosition) - cursorPacket, room);
-        onAnswerRequested(sequence);
+        ackRequests.onAsked(sequence);
         packets.read(packet, request, cursorPacket, count, sequence);
         reads.send(PacketSequence.add(sequence, count));
         return count;
@@ -235,7 +231,7 @@ final class ReliableSender extends SendSide
 
     private int sendAtomic(final RocePacket packet, final WorkRequest request, final int sequence)
     {
-        onAnswerRequested(sequence);
+        ackRequests.onAsked(sequence);
         packets.atomic(packet, request, sequence);
         reads.send(PacketSequence.add(sequence, 1));
         return 1;
@@ -250,26 +246,19 @@ final class ReliableSender extends SendSide
             return LOCAL;
         }
         final boolean isLast = cursorPacket + 1 == requests.count(cursorPosition);
-        final boolean endsRow = isLast && ((request.flags & SendFlags.SIGNALED) != 0 ||
-            cursorPosition + 1 == queuePair.sendEnd() || queuePair.state() != QueuePairState.RTS ||
-            failedStatus != WorkCompletionStatus.SUCCESS);
-        final boolean isAckRequested = endsRow || room <= 1 ||
-            ++sinceAckRequest >= Math.min(ackInterval, (congestion.packets() + 1) / 2) ||
+        final boolean isNeeded = isLast && ((request.flags & SendFlags.SIGNALED) != 0 || endsRow()) || room <= 1 ||
             PacketSequence.add(sequence, 1) == sentEnd;
-        isAnswerDue = isAckRequested;
-        if (isAckRequested)
-        {
-            onAnswerRequested(sequence);
-        }
+        final boolean isAckRequested = ackRequests.asks(sequence, isNeeded, congestion.packets());
         packets.payload(packet, request, source, cursorPacket, isLast, isAckRequested, sequence);
         return 1;
     }
 
-    private void onAnswerRequested(final int sequence)
+    /** Whether nothing follows the request at the cursor before that has completed. */
+    private boolean endsRow()
     {
-        isAnswerDue = true;
-        sinceAckRequest = 0;
-        ackRequestedEnd = PacketSequence.add(sequence, 1);
+        return cursorPosition + 1 == queuePair.sendEnd() || queuePair.state() != QueuePairState.RTS ||
+            failedStatus != WorkCompletionStatus.SUCCESS ||
+            !route.leadsOnTo(queuePair.sendRequest(cursorPosition + 1));
     }
 
     /** Asks what is missing, by the last packet, or else the first; others than ours are sent all again. */
@@ -314,7 +303,7 @@ final class ReliableSender extends SendSide
      */
     void requestAcks()
     {
-        if (sentEnd != unacked && ackRequestedEnd != sentEnd)
+        if (sentEnd != unacked && ackRequests.requestedEnd() != sentEnd)
         {
             goBack();
         }

@@ -140,21 +140,17 @@ public final class RoceCompletionQueue implements CompletionQueue
         {
             final int slot = (int)(position++ % capacity);
             final Owner owner = owners[slot];
-            if (owner != null)
-            {
-                owners[slot] = null;
-                completions.set(count, wrIds[slot], statuses[slot], opcodes[slot], byteLengths[slot],
-                    immediates[slot], owner.number());
-                completions.setDetails(count, flags[slot], sources[slot], 0);
-                count++;
-                final long freed = positions[slot];
-                // The slot first: as soon as the request is freed, another one may be posted there and complete.
-                HEAD.setRelease(this, position);
-                release(owner, freed);
-            }
+            owners[slot] = null;
+            completions.set(count, wrIds[slot], statuses[slot], opcodes[slot], byteLengths[slot],
+                immediates[slot], owner.number());
+            completions.setDetails(count, flags[slot], sources[slot], 0);
+            count++;
+            final long freed = positions[slot];
+            // The slot first: as soon as the request is freed, another one may be posted there and complete.
+            // Release: the slot is written again after it was read.
+            HEAD.setRelease(this, position);
+            release(owner, freed);
         }
-        // Release: the slots are written again after they were read.
-        HEAD.setRelease(this, position);
         return count;
     }
 
@@ -265,32 +261,44 @@ public final class RoceCompletionQueue implements CompletionQueue
         }
     }
 
+    /** Nobody adds or polls meanwhile: what stays moves up, so that what is dropped takes no place any more. */
     private void drop(final Owner owner)
     {
+        long end = head;
         for (long position = head; position < tail; position++)
         {
             final int slot = (int)(position % capacity);
-            if (owners[slot] == owner)
+            final Owner completed = owners[slot];
+            owners[slot] = null;
+            if (completed != owner)
             {
-                owners[slot] = null;
-                if (positions[slot] == RECEIVE)
-                {
-                    owner.freeReceive();
-                }
+                move(slot, (int)(end++ % capacity), completed);
+            }
+            else if (positions[slot] == RECEIVE)
+            {
+                owner.freeReceive();
             }
         }
+        TAIL.setRelease(this, end);
     }
 
-    /** One more role of a queue pair completes here. */
-    void attach()
+    private void move(final int from, final int to, final Owner owner)
     {
-        children.add();
+        owners[to] = owner;
+        wrIds[to] = wrIds[from];
+        positions[to] = positions[from];
+        statuses[to] = statuses[from];
+        opcodes[to] = opcodes[from];
+        byteLengths[to] = byteLengths[from];
+        immediates[to] = immediates[from];
+        flags[to] = flags[from];
+        sources[to] = sources[from];
     }
 
-    /** One role fewer does. */
-    void detach()
+    /** What completes here, each role of a queue pair by itself. */
+    OpenChildren children()
     {
-        children.remove();
+        return children;
     }
 
     /** Whether it is of an engine. */

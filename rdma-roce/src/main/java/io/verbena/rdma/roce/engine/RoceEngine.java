@@ -16,6 +16,8 @@ import io.verbena.rdma.verbs.RdmaException;
 import org.agrona.collections.Int2ObjectHashMap;
 import org.agrona.concurrent.NanoClock;
 
+import java.util.ArrayList;
+import java.util.List;
 import java.util.function.IntSupplier;
 
 /**
@@ -220,8 +222,9 @@ public final class RoceEngine
     public int doWork()
     {
         context.posted().drainTo(context.schedule());
-        final int workCount =
-            context.schedule().fireTimers(context.nowNs()) + context.schedule().transmit(context.writer());
+        final long nowNs = context.nowNs();
+        context.onCycle(nowNs);
+        final int workCount = context.schedule().fireTimers(nowNs) + context.schedule().transmit(context.writer());
         context.notifier().run();
         return workCount;
     }
@@ -272,20 +275,39 @@ public final class RoceEngine
         checkRoom();
         final QueuePairType type = queuePairOptions.type();
         final int maxMessageBytes = type == QueuePairType.UD ? context.options().datagramBytes() : MAX_MESSAGE_BYTES;
-        final OpenChildren sharers = queuePairOptions.sharedReceiveQueue() == null ?
-            null : ((RoceSharedReceiveQueue)queuePairOptions.sharedReceiveQueue()).children();
-        domain.children().checkOpen();
-        if (sharers != null)
+        final List<OpenChildren> parents = parents(domain, queuePairOptions);
+        OpenChildren.addAll(parents);
+        boolean isOpen = false;
+        try
         {
-            sharers.add();
+            final RoceQueuePair queuePair = new RoceQueuePair(context, domain.user(),
+                wantedNumber == 0 ? nextNumber() : wantedNumber, queuePairOptions, maxMessageBytes,
+                type == QueuePairType.DC_INITIATOR ? random.getAsInt() : 0, RoceEngine::receiver,
+                closed -> remove(closed, parents));
+            queuePairs.put(queuePair.number(), queuePair);
+            isOpen = true;
+            return queuePair;
         }
-        final RoceQueuePair queuePair = new RoceQueuePair(
-            context, domain.user(), wantedNumber == 0 ? nextNumber() : wantedNumber, queuePairOptions, maxMessageBytes,
-            type == QueuePairType.DC_INITIATOR ? random.getAsInt() : 0, RoceEngine::receiver,
-            closed -> remove(closed, domain.children(), sharers));
-        domain.children().add();
-        queuePairs.put(queuePair.number(), queuePair);
-        return queuePair;
+        finally
+        {
+            if (!isOpen)
+            {
+                OpenChildren.removeAll(parents);
+            }
+        }
+    }
+
+    private static List<OpenChildren> parents(final RoceProtectionDomain domain, final QueuePairOptions options)
+    {
+        final List<OpenChildren> parents = new ArrayList<>();
+        parents.add(domain.children());
+        parents.add(((RoceCompletionQueue)options.sendCompletions()).children());
+        parents.add(((RoceCompletionQueue)options.receiveCompletions()).children());
+        if (options.sharedReceiveQueue() instanceof final RoceSharedReceiveQueue shared)
+        {
+            parents.add(shared.children());
+        }
+        return parents;
     }
 
     private static ReceiveSide receiver(final QueuePairPort queuePair)
@@ -335,17 +357,12 @@ public final class RoceEngine
     }
 
     /** Takes a queue pair out; false when it was out already. */
-    private boolean remove(
-        final RoceQueuePair queuePair, final OpenChildren siblings, final OpenChildren sharers)
+    private boolean remove(final RoceQueuePair queuePair, final List<OpenChildren> parents)
     {
         final boolean wasOpen = queuePairs.remove(queuePair.number(), queuePair);
         if (wasOpen)
         {
-            siblings.remove();
-            if (sharers != null)
-            {
-                sharers.remove();
-            }
+            OpenChildren.removeAll(parents);
         }
         return wasOpen;
     }

@@ -83,8 +83,6 @@ public final class RoceQueuePair extends StagedQueuePair
         {
             initiated.serve((ReliableSender)sender);
         }
-        sendCompletions.attach();
-        receiveCompletions.attach();
         engine.schedule().add(turn);
     }
 
@@ -294,8 +292,6 @@ public final class RoceQueuePair extends StagedQueuePair
             {
                 reset();
                 engine.schedule().remove(turn);
-                sendCompletions.detach();
-                receiveCompletions.detach();
                 engine.events().forget(this);
             }
         });

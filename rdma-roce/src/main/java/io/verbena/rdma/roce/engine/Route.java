@@ -111,6 +111,12 @@ class Route
         return true;
     }
 
+    /** Whether a request may follow the one that has just been sent, before that has completed. */
+    boolean leadsOnTo(final WorkRequest request)
+    {
+        return true;
+    }
+
     /** Writes the header that the transport adds to the packets of an opcode. */
     void putHeader(final RocePacket packet, final int opcode)
     {

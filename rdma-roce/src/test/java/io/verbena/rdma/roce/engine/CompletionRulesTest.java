@@ -12,6 +12,10 @@ import io.verbena.rdma.verbs.WorkCompletionStatus;
 import io.verbena.rdma.verbs.WorkCompletions;
 import org.junit.jupiter.api.Test;
 
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.IntStream;
+
 import static io.verbena.rdma.verbs.SendFlags.SIGNALED;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -94,6 +98,66 @@ class CompletionRulesTest
         assertThat(queue.poll(batch)).isEqualTo(1);
         assertThat(batch.wrId(0)).isEqualTo(12);
         assertThat(queue.poll(batch)).isZero();
+    }
+
+    /** Others' stay, in order. */
+    @Test
+    void shouldMakeRoomForOthersWhenQueuePairIsReset()
+    {
+        final RoceCompletionQueue queue = a.engine.createCompletionQueue(4, null);
+        final List<Integer> freed = new ArrayList<>();
+        final RoceCompletionQueue.Owner reset = owner(1, freed);
+        final RoceCompletionQueue.Owner stays = owner(2, freed);
+        final WorkCompletions batch = new WorkCompletions(8);
+        queue.addSend(reset, 1, 10, WorkCompletionStatus.SUCCESS, 0, 0);
+        assertThat(queue.poll(batch)).isEqualTo(1);
+        queue.addReceive(reset, 11, WorkCompletionStatus.SUCCESS, 0, 0, 0, 0, 0, false);
+        queue.addSend(stays, 2, 12, WorkCompletionStatus.WR_FLUSH_ERR, 3, 4);
+        queue.addSend(reset, 3, 13, WorkCompletionStatus.SUCCESS, 0, 0);
+        queue.addReceive(stays, 14, WorkCompletionStatus.SUCCESS, 5, 6, 7, 1, 9, false);
+        freed.clear();
+        queue.forget(reset);
+        assertThat(freed).containsExactly(1);
+        queue.addSend(stays, 4, 15, WorkCompletionStatus.SUCCESS, 0, 0);
+        queue.addSend(stays, 5, 16, WorkCompletionStatus.SUCCESS, 0, 0);
+        assertThat(queue.isOverrun()).isFalse();
+        assertThat(queue.poll(batch)).isEqualTo(4);
+        assertThat(IntStream.range(0, 4).mapToLong(batch::wrId)).containsExactly(12L, 14L, 15L, 16L);
+        assertThat(batch.status(0)).isEqualTo(WorkCompletionStatus.WR_FLUSH_ERR);
+        assertThat(batch.opcode(0)).isEqualTo(3);
+        assertThat(batch.opcode(1)).isEqualTo(5);
+        assertThat(batch.byteLength(1)).isEqualTo(6);
+        assertThat(batch.immediate(1)).isEqualTo(7);
+        assertThat(batch.flags(1)).isEqualTo(1);
+        assertThat(batch.sourceQueuePairNumber(1)).isEqualTo(9);
+        assertThat(IntStream.range(0, 4).map(batch::queuePairNumber)).containsOnly(2);
+        queue.forget(stays);
+        assertThat(queue.hasCompletion()).isFalse();
+    }
+
+    /** Notes what is freed: positions of sends, its own number for a receive. */
+    private static RoceCompletionQueue.Owner owner(final int number, final List<Integer> freed)
+    {
+        return new RoceCompletionQueue.Owner()
+        {
+            @Override
+            int number()
+            {
+                return number;
+            }
+
+            @Override
+            void freeSends(final long position)
+            {
+                freed.add((int)position);
+            }
+
+            @Override
+            void freeReceive()
+            {
+                freed.add(number);
+            }
+        };
     }
 
     @Test

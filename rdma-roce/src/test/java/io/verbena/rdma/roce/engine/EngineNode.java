@@ -46,12 +46,13 @@ final class EngineNode implements PacketSink
         final int windowPackets,
         final int ackInterval,
         final int dcContexts,
+        final int datagramBytes,
         final int port)
     {
         this.network = network;
         address = new DeviceAddress(0xFD00_0000_0000_0001L, index + 1, port);
         engine = new RoceEngine(
-            new EngineOptions(address, windowPackets, ackInterval, 1024, dcContexts), this, network::nowNs,
+            new EngineOptions(address, windowPackets, ackInterval, datagramBytes, dcContexts), this, network::nowNs,
             () -> network.nextInt(), EngineDriver.NONE);
         domain = engine.createProtectionDomain();
         region = domain.allocateRegistered(REGION_BYTES, AccessFlags.ALL_REMOTE | AccessFlags.MW_BIND);

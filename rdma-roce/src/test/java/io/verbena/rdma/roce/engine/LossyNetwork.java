@@ -18,6 +18,7 @@ import java.util.function.Predicate;
 final class LossyNetwork
 {
     private static final int OWN_PORT = 4792;
+    private static final int DATAGRAM_BYTES = 1024;
     private static final int PER_THOUSAND = 1000;
     private static final long MIN_DELAY_NS = 500;
 
@@ -67,7 +68,7 @@ final class LossyNetwork
     EngineNode addNodeAtOwnPort(final int windowPackets, final int ackInterval)
     {
         final EngineNode node = new EngineNode(
-            this, nodes.size(), windowPackets, ackInterval, EngineOptions.DC_CONTEXTS, OWN_PORT);
+            this, nodes.size(), windowPackets, ackInterval, EngineOptions.DC_CONTEXTS, DATAGRAM_BYTES, OWN_PORT);
         nodes.add(node);
         return node;
     }
@@ -75,7 +76,16 @@ final class LossyNetwork
     EngineNode addNode(final int windowPackets, final int ackInterval, final int dcContexts)
     {
         final EngineNode node = new EngineNode(
-            this, nodes.size(), windowPackets, ackInterval, dcContexts, RocePath.ROCE_PORT);
+            this, nodes.size(), windowPackets, ackInterval, dcContexts, DATAGRAM_BYTES, RocePath.ROCE_PORT);
+        nodes.add(node);
+        return node;
+    }
+
+    /** A node whose longest datagrams have so many bytes. */
+    EngineNode addNodeOfDatagrams(final int datagramBytes)
+    {
+        final EngineNode node = new EngineNode(
+            this, nodes.size(), 32, 16, EngineOptions.DC_CONTEXTS, datagramBytes, RocePath.ROCE_PORT);
         nodes.add(node);
         return node;
     }
@@ -84,7 +94,8 @@ final class LossyNetwork
     EngineNode addTwin(final EngineNode node)
     {
         final EngineNode twin = new EngineNode(
-            this, (int)node.address.gidLow() - 1, 32, 16, EngineOptions.DC_CONTEXTS, RocePath.ROCE_PORT);
+            this, (int)node.address.gidLow() - 1, 32, 16, EngineOptions.DC_CONTEXTS, DATAGRAM_BYTES,
+            RocePath.ROCE_PORT);
         nodes.add(twin);
         return twin;
     }
