@@ -1,18 +1,14 @@
 package io.verbena.embedded;
 
+import io.verbena.protocol.bootstrap.FileHold;
+
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.nio.channels.FileChannel;
-import java.nio.channels.FileLock;
-import java.nio.channels.OverlappingFileLockException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardOpenOption;
 import java.util.Comparator;
 import java.util.List;
-import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.Stream;
 
 /**
@@ -24,19 +20,14 @@ final class DataFolder implements AutoCloseable
 {
     private static final String PREFIX = "verbena-embedded-";
     private static final String LOCK_NAME = "owner.lock";
-    /**
-     * Temporary folders of this process. Their lock files are not even opened to be looked at: on Linux a process loses
-     * its lock of a file when it closes any descriptor of it.
-     */
-    private static final Set<Path> HELD = ConcurrentHashMap.newKeySet();
 
     private final Path path;
-    private final FileChannel lockChannel;
+    private final FileHold lock;
 
-    private DataFolder(final Path path, final FileChannel lockChannel)
+    private DataFolder(final Path path, final FileHold lock)
     {
         this.path = path;
-        this.lockChannel = lockChannel;
+        this.lock = lock;
     }
 
     /**
@@ -69,15 +60,13 @@ final class DataFolder implements AutoCloseable
             final Path path = Files.createTempDirectory(parent, PREFIX);
             // Locked before it has the name that others look for: nobody can take a new folder for an abandoned one.
             final Path unnamed = path.resolve(LOCK_NAME + ".new");
-            final FileChannel channel =
-                FileChannel.open(unnamed, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE);
-            if (null == channel.tryLock())
+            final FileHold lock = FileHold.tryCreate(unnamed);
+            if (null == lock)
             {
                 throw new IOException("a new folder is locked already: " + path);
             }
-            HELD.add(path);
             Files.move(unnamed, path.resolve(LOCK_NAME));
-            return new DataFolder(path, channel);
+            return new DataFolder(path, lock);
         }
         catch (final IOException ex)
         {
@@ -111,7 +100,7 @@ final class DataFolder implements AutoCloseable
         {
             for (final Path folder : folders)
             {
-                if (!HELD.contains(folder) && isAbandoned(folder))
+                if (isAbandoned(folder))
                 {
                     delete(folder);
                 }
@@ -127,12 +116,11 @@ final class DataFolder implements AutoCloseable
         {
             return false;
         }
-        try (FileChannel channel = FileChannel.open(lockFile, StandardOpenOption.WRITE);
-            FileLock lock = channel.tryLock())
+        try (FileHold lock = FileHold.tryLock(lockFile))
         {
             return null != lock;
         }
-        catch (final IOException | OverlappingFileLockException ex)
+        catch (final IOException ex)
         {
             return false;
         }
@@ -163,18 +151,17 @@ final class DataFolder implements AutoCloseable
     @Override
     public void close()
     {
-        if (null != lockChannel && lockChannel.isOpen())
+        if (null != lock && lock.isOpen())
         {
             delete(path);
             try
             {
-                lockChannel.close();
+                lock.close();
             }
             catch (final IOException ex)
             {
                 throw new EmbeddedClusterException("cannot release temporary folder " + path + ": " + reason(ex), ex);
             }
-            HELD.remove(path);
         }
     }
 }

@@ -1,17 +1,15 @@
 package io.verbena.memory;
 
 import io.verbena.memory.checkpoint.CheckpointStore;
+import io.verbena.protocol.bootstrap.FileHold;
 import io.verbena.protocol.bootstrap.OwnerOnly;
 
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.nio.channels.FileChannel;
-import java.nio.channels.OverlappingFileLockException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardOpenOption;
 import java.security.SecureRandom;
 import java.util.List;
 import java.util.Properties;
@@ -43,7 +41,7 @@ public final class MemoryFolder implements AutoCloseable
 
     private final Path path;
     private final FolderFiles files;
-    private final FileChannel lockFile;
+    private final FileHold lock;
     private final long memoryId;
     private long regionLengthBytes;
     private long writtenLengthBytes;
@@ -52,11 +50,11 @@ public final class MemoryFolder implements AutoCloseable
     private int incarnation;
 
     private MemoryFolder(
-        final Path path, final FolderFiles files, final FileChannel lockFile, final Properties properties)
+        final Path path, final FolderFiles files, final FileHold lock, final Properties properties)
     {
         this.path = path;
         this.files = files;
-        this.lockFile = lockFile;
+        this.lock = lock;
         memoryId = Long.parseUnsignedLong(properties.getProperty("memory_id"), HEX);
         regionLengthBytes = Long.parseLong(properties.getProperty("region_length_bytes"));
         writtenLengthBytes = regionLengthBytes;
@@ -78,22 +76,22 @@ public final class MemoryFolder implements AutoCloseable
     public static MemoryFolder open(final Path path, final long regionLengthBytes, final long defaultLengthBytes)
     {
         refuseForeign(path);
-        FileChannel lockFile = null;
+        FileHold lock = null;
         boolean isOpen = false;
 
         try
         {
             OwnerOnly.createFolder(path);
-            lockFile = FileChannel.open(path.resolve(LOCK), StandardOpenOption.CREATE, StandardOpenOption.WRITE);
+            lock = FileHold.tryCreate(path.resolve(LOCK));
 
-            if (!tryLock(lockFile))
+            if (null == lock)
             {
                 throw new MemoryNodeException(
                     "data folder " + path + " is in use by another memory node: stop it, or use another folder", null);
             }
 
             final MemoryFolder folder = open(
-                path, new DiskFolderFiles(path), lockFile, regionLengthBytes, defaultLengthBytes,
+                path, new DiskFolderFiles(path), lock, regionLengthBytes, defaultLengthBytes,
                 new SecureRandom().nextLong(1, Long.MAX_VALUE));
             isOpen = true;
             return folder;
@@ -106,7 +104,7 @@ public final class MemoryFolder implements AutoCloseable
         {
             if (!isOpen)
             {
-                closeQuietly(lockFile);
+                closeQuietly(lock);
             }
         }
     }
@@ -115,7 +113,7 @@ public final class MemoryFolder implements AutoCloseable
     static MemoryFolder open(
         final Path path,
         final FolderFiles files,
-        final FileChannel lockFile,
+        final FileHold lock,
         final long regionLengthBytes,
         final long defaultLengthBytes,
         final long newMemoryId)
@@ -125,7 +123,7 @@ public final class MemoryFolder implements AutoCloseable
             write(path, files, newMemoryId, 0 == regionLengthBytes ? defaultLengthBytes : regionLengthBytes, 0, 0, 0);
         }
 
-        final MemoryFolder folder = new MemoryFolder(path, files, lockFile, read(path, files));
+        final MemoryFolder folder = new MemoryFolder(path, files, lock, read(path, files));
 
         if (0 != regionLengthBytes)
         {
@@ -473,31 +471,19 @@ public final class MemoryFolder implements AutoCloseable
         }
     }
 
-    private static boolean tryLock(final FileChannel lockFile) throws IOException
-    {
-        try
-        {
-            return null != lockFile.tryLock();
-        }
-        catch (final OverlappingFileLockException ex)
-        {
-            return false;
-        }
-    }
-
     private static MemoryNodeException unusable(final Path path, final Exception ex)
     {
         return new MemoryNodeException("data folder " + path + " cannot be read and written (" + ex +
             "): give this user the rights, or use another folder", ex);
     }
 
-    private static void closeQuietly(final FileChannel channel)
+    private static void closeQuietly(final FileHold lock)
     {
         try
         {
-            if (null != channel)
+            if (null != lock)
             {
-                channel.close();
+                lock.close();
             }
         }
         catch (final IOException ignore)
@@ -510,6 +496,6 @@ public final class MemoryFolder implements AutoCloseable
     @Override
     public void close()
     {
-        closeQuietly(lockFile);
+        closeQuietly(lock);
     }
 }

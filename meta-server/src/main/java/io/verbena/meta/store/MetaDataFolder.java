@@ -1,19 +1,15 @@
 package io.verbena.meta.store;
 
+import io.verbena.protocol.bootstrap.FileHold;
 import io.verbena.protocol.bootstrap.OwnerOnly;
 import io.verbena.protocol.bootstrap.SyncedNames;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.nio.ByteBuffer;
-import java.nio.channels.FileChannel;
-import java.nio.channels.FileLock;
-import java.nio.channels.OverlappingFileLockException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
-import java.nio.file.StandardOpenOption;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Set;
@@ -37,12 +33,12 @@ final class MetaDataFolder implements AutoCloseable
     private static final Set<String> OURS = Set.of(LOCK_FILE, DATABASE, UNFINISHED_DATABASE, LIBRARY, "lost+found");
 
     private final Path path;
-    private final FileChannel lockFile;
+    private final FileHold lock;
 
-    private MetaDataFolder(final Path path, final FileChannel lockFile)
+    private MetaDataFolder(final Path path, final FileHold lock)
     {
         this.path = path;
-        this.lockFile = lockFile;
+        this.lock = lock;
     }
 
     static MetaDataFolder lock(final Path path)
@@ -52,24 +48,20 @@ final class MetaDataFolder implements AutoCloseable
         try
         {
             OwnerOnly.createFolder(path);
-            final FileChannel lockFile = FileChannel.open(
-                path.resolve(LOCK_FILE), StandardOpenOption.CREATE, StandardOpenOption.READ, StandardOpenOption.WRITE);
+            final Path lockFile = path.resolve(LOCK_FILE);
+            final FileHold lock = FileHold.tryCreate(lockFile);
 
-            if (!tryLock(lockFile))
+            if (null == lock)
             {
-                final String owner = owner(lockFile);
-                lockFile.close();
                 throw new MetaStoreException(
                     LOCKED,
-                    "data folder " + path + " is in use by another meta server (process " + owner +
+                    "data folder " + path + " is in use by another meta server (process " + owner(lockFile) +
                     "): stop it, or use another folder",
                     null);
             }
 
-            lockFile.truncate(0);
-            lockFile.write(ByteBuffer.wrap(
-                Long.toString(ProcessHandle.current().pid()).getBytes(StandardCharsets.US_ASCII)), 0);
-            return new MetaDataFolder(path, lockFile);
+            lock.write(Long.toString(ProcessHandle.current().pid()));
+            return new MetaDataFolder(path, lock);
         }
         catch (final IOException ex)
         {
@@ -148,7 +140,7 @@ final class MetaDataFolder implements AutoCloseable
     {
         try
         {
-            lockFile.close();
+            lock.close();
         }
         catch (final IOException ex)
         {
@@ -188,24 +180,10 @@ final class MetaDataFolder implements AutoCloseable
         }
     }
 
-    private static boolean tryLock(final FileChannel lockFile) throws IOException
+    private static String owner(final Path lockFile) throws IOException
     {
-        try
-        {
-            final FileLock lock = lockFile.tryLock();
-            return null != lock;
-        }
-        catch (final OverlappingFileLockException ex)
-        {
-            return false;
-        }
-    }
-
-    private static String owner(final FileChannel lockFile) throws IOException
-    {
-        final ByteBuffer text = ByteBuffer.allocate(20);
-        lockFile.read(text, 0);
-        return new String(text.array(), 0, text.position(), StandardCharsets.US_ASCII);
+        return FileHold.isHeldHere(lockFile) ?
+            Long.toString(ProcessHandle.current().pid()) : Files.readString(lockFile, StandardCharsets.US_ASCII);
     }
 
     private static MetaStoreException readOnly(final Path path, final Exception ex)
