@@ -2,10 +2,12 @@ package io.verbena.raas;
 
 import io.verbena.raas.completion.CompletionDispatcher;
 import io.verbena.raas.completion.CompletionOwner;
-import io.verbena.raas.message.MessageBlock;
-import io.verbena.rdma.verbs.PostStatus;
+import io.verbena.raas.message.Receives;
 import io.verbena.rdma.verbs.QueuePair;
+import io.verbena.rdma.verbs.QueuePairAttributes;
 import io.verbena.rdma.verbs.QueuePairCapabilities;
+import io.verbena.rdma.verbs.QueuePairOptions;
+import io.verbena.rdma.verbs.QueuePairState;
 import io.verbena.rdma.verbs.RdmaException;
 import io.verbena.rdma.verbs.VerbCounters;
 import io.verbena.rdma.verbs.WorkCompletionStatus;
@@ -28,19 +30,22 @@ abstract class Channel implements CompletionOwner
     protected final ContextResources resources;
     private final Owner owner;
     protected final QueuePair queuePair;
-    protected final MessageBlock receives;
+    protected final Receives receives;
     private final int queuePairNumber;
     private final int sendDepth;
     private boolean isClosed;
 
-    /** The caller has taken room in the completion queues; it is given back by {@link #close()}, or here on failure. */
-    Channel(final ContextResources resources, final Owner owner, final int sendDepth)
+    /**
+     * The caller has taken room in the completion queues; it and the receives are given back by {@link #close()}, or
+     * here on failure.
+     */
+    Channel(final ContextResources resources, final Owner owner, final Receives receives, final int sendDepth)
     {
         final CompletionDispatcher completions = resources.completions();
         this.resources = resources;
         this.owner = owner;
         this.sendDepth = sendDepth;
-        receives = resources.receiveBlocks().acquire();
+        this.receives = receives;
         queuePair = createQueuePair(resources, sendDepth, receives);
         queuePairNumber = queuePair.number();
         completions.add(this);
@@ -57,20 +62,22 @@ abstract class Channel implements CompletionOwner
     abstract int nodeId();
 
     private static QueuePair createQueuePair(
-        final ContextResources resources, final int sendDepth, final MessageBlock receives)
+        final ContextResources resources, final int sendDepth, final Receives receives)
     {
         final CompletionDispatcher completions = resources.completions();
         try
         {
-            return resources.verbsProtectionDomain().createQueuePair(
-                completions.sendQueue(),
-                completions.receiveQueue(),
-                new QueuePairCapabilities(sendDepth, receives.slotCount(), 0, resources.readAtomicDepth()));
+            final QueuePairOptions options = new QueuePairOptions()
+                .completions(completions.sendQueue(), completions.receiveQueue())
+                .capabilities(new QueuePairCapabilities(
+                    sendDepth, resources.receives().completionsOfEach(), 0, resources.readAtomicDepth()));
+            receives.addTo(options);
+            return resources.verbsProtectionDomain().createQueuePair(options);
         }
         catch (final RdmaException ex)
         {
-            completions.release(sendDepth, receives.slotCount());
-            resources.receiveBlocks().release(receives);
+            completions.release(sendDepth, resources.receives().completionsOfEach());
+            receives.close();
             throw ex;
         }
     }
@@ -97,24 +104,16 @@ abstract class Channel implements CompletionOwner
         return isClosed;
     }
 
-    /** Posts every receive buffer; before the peer can send. */
-    final void postAllReceives()
+    /** Posts receive buffers; before the peer can send. */
+    final void openReceives()
     {
-        for (int slot = 0; slot < receives.slotCount(); slot++)
-        {
-            postReceive(slot);
-        }
+        receives.open(queuePair);
     }
 
-    final void postReceive(final int slot)
+    /** Whether the queue pair broke and nothing that is outstanding tells so: receives that are shared do not. */
+    final boolean isBrokenUnseen()
     {
-        final int status = queuePair.postReceive(
-            slot, receives.localAddress(slot), MessageBlock.SLOT_LENGTH_BYTES, receives.localKey());
-        if (status == PostStatus.QUEUE_FULL)
-        {
-            throw new IllegalStateException("receive slot " + slot + " posted twice on queue pair " + queuePairNumber);
-        }
-        // INVALID_STATE: the queue pair broke meanwhile; its completions say so.
+        return receives.isShared() && !hasOutstandingSends() && queuePair.state() == QueuePairState.ERR;
     }
 
     /** The queue pair is destroyed: drops what was kept for it. */
@@ -147,14 +146,31 @@ abstract class Channel implements CompletionOwner
     {
         if (!isClosed)
         {
-            // First, and when it throws the channel is still there: whoever fences must not believe it closed.
+            if (receives.isShared())
+            {
+                takeArrived();
+            }
+            // When it throws the channel is still there: whoever fences must not believe it closed.
             queuePair.close();
             isClosed = true;
             resources.completions().remove(this);
             owner.onClosed(this);
-            resources.completions().release(sendDepth, receives.slotCount());
-            resources.receiveBlocks().release(receives);
+            resources.completions().release(sendDepth, resources.receives().completionsOfEach());
+            receives.close();
             onClosed();
+        }
+    }
+
+    /**
+     * Nothing arrives from here on; what has arrived is taken from the completion queue, from where it would be dropped
+     * with the queue pair, and its buffers come back when the context is polled.
+     */
+    private void takeArrived()
+    {
+        if (queuePair.state() != QueuePairState.RESET)
+        {
+            queuePair.modify(new QueuePairAttributes().state(QueuePairState.ERR));
+            resources.completions().takeReceives();
         }
     }
 }

@@ -9,10 +9,15 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.concurrent.TimeUnit;
 
 /** The physical queue pairs of a context: those made here, one per peer, and those accepted here. */
 final class ChannelPool implements ClientChannel.Pool
 {
+    /** Between looks at queue pairs whose receives tell nothing. */
+    private static final long CHECK_INTERVAL_NS = TimeUnit.MILLISECONDS.toNanos(1);
+    private static final int MAX_CHECKS = 4;
+
     private final ContextResources resources;
     private final VirtualQpTable virtualQps;
     private final ClientChannel.CallListener calls;
@@ -25,6 +30,8 @@ final class ChannelPool implements ClientChannel.Pool
     private final DcTransportPool dcTransports;
     private final VerbCounters closedCounters = new VerbCounters();
     private PeerIdentity identity;
+    private long nextCheckNs;
+    private int nextCheck;
 
     ChannelPool(
         final ContextResources resources, final VirtualQpTable virtualQps, final ClientChannel.CallListener calls)
@@ -35,6 +42,7 @@ final class ChannelPool implements ClientChannel.Pool
         dcTransports = new DcTransportPool(resources, virtualQps);
         maxChannels = resources.configuration().maxChannels();
         identity = resources.configuration().identity();
+        nextCheckNs = resources.clock().nanoTime();
     }
 
     /** Changes it. The queue pairs made by another registered identity are given to nobody any more. */
@@ -84,6 +92,29 @@ final class ChannelPool implements ClientChannel.Pool
         return sum;
     }
 
+    /** Looks at some queue pairs, each in turn: whether they broke without anything outstanding that tells so. */
+    int checkStates(final long nowNs)
+    {
+        if (nextCheckNs - nowNs > 0)
+        {
+            return 0;
+        }
+        nextCheckNs = nowNs + CHECK_INTERVAL_NS;
+        int broken = 0;
+        for (int i = Math.min(MAX_CHECKS, open.size()); i > 0 && !open.isEmpty(); i--)
+        {
+            nextCheck = nextCheck < open.size() ? nextCheck : 0;
+            final Channel channel = open.get(nextCheck++);
+            if (channel.isBrokenUnseen() && !connecting.contains(channel))
+            {
+                channel.breakDown(
+                    WorkCompletionStatus.WR_FLUSH_ERR, WorkCompletionStatus.text(WorkCompletionStatus.WR_FLUSH_ERR));
+                broken++;
+            }
+        }
+        return broken;
+    }
+
     boolean needsPoll()
     {
         return !waiting.isEmpty() || !connecting.isEmpty() || !retired.isEmpty();
@@ -116,7 +147,7 @@ final class ChannelPool implements ClientChannel.Pool
     /** Takes room for one more queue pair, where need be by closing one that nobody uses. */
     boolean reserve(final int sendDepth)
     {
-        final int receives = resources.configuration().rpcCredits();
+        final int receives = resources.receives().completionsOfEach();
         if (open.size() < maxChannels && resources.completions().reserve(sendDepth, receives))
         {
             return true;
@@ -124,6 +155,12 @@ final class ChannelPool implements ClientChannel.Pool
         // The room of the closed one is there after the next poll, when no stale completion of it can be left.
         final boolean isMakingRoom = open.size() < maxChannels && dcTransports.closeIdle() || closeUnused();
         return isMakingRoom && open.size() < maxChannels && resources.completions().reserve(sendDepth, receives);
+    }
+
+    /** Gives back what {@link #reserve} took, and no queue pair was made of. */
+    void release(final int sendDepth)
+    {
+        resources.completions().release(sendDepth, resources.receives().completionsOfEach());
     }
 
     /** Says why {@link #reserve} refuses. */

@@ -17,7 +17,7 @@ import java.nio.charset.StandardCharsets;
 /**
  * A physical queue pair made by this side; shared by all virtual queue pairs to the peer and by the calls to it.
  *
- * <p>Credits: a call takes one of the receive buffers that the peer posted for this connection, and its reply, sent
+ * <p>Credits: a call takes one of the receive buffers that the peer keeps for this connection, and its reply, sent
  * after the peer has posted that buffer again, gives it back. Replies never exceed calls, and this side posts as many
  * buffers. So no message ever meets an empty receive queue.
  */
@@ -68,7 +68,7 @@ final class ClientChannel extends Channel implements DcTransport.User
         final CallListener calls,
         final PeerAddress peer)
     {
-        super(resources, pool, resources.configuration().clientSendDepth());
+        super(resources, pool, resources.receives().forReplies(), resources.configuration().clientSendDepth());
         this.pool = pool;
         this.batches = batches;
         this.calls = calls;
@@ -80,11 +80,11 @@ final class ClientChannel extends Channel implements DcTransport.User
 
     void connect(final PeerIdentity identity, final long timeoutNs)
     {
-        final byte[] data = ConnectDataDescriptor.encodeRequest(identity, receives.slotCount());
+        final byte[] data = ConnectDataDescriptor.encodeRequest(identity, receives.credits());
         // The right to READ, without a region that has it: enough for the peer to probe whether we are still there.
         attempt = resources.device().connect(
             queuePair, peer.device(), peer.servicePort(), AccessFlags.REMOTE_READ, data, timeoutNs);
-        postAllReceives();
+        openReceives();
     }
 
     /** Lets READs go over DC until the queue pair is connected. */
@@ -202,7 +202,7 @@ final class ClientChannel extends Channel implements DcTransport.User
         }
         grants = ConnectDataDescriptor.grants(answer);
         privateData = ConnectDataDescriptor.data(answer);
-        credits = Math.min(receives.slotCount(), ConnectDataDescriptor.credits(answer));
+        credits = Math.min(receives.credits(), ConnectDataDescriptor.credits(answer));
         isReady = true;
         if (dc != null && dc.isIdle())
         {
@@ -295,21 +295,26 @@ final class ClientChannel extends Channel implements DcTransport.User
     @Override
     public void onReceive(final int slot, final int lengthBytes, final int immediate)
     {
+        if (!receives.take(slot))
+        {
+            breakProtocol("the peer sent more replies than it has credits: " + receives.credits());
+            return;
+        }
         final int offset = receives.offset(slot);
         final int kind = MessageImmediateDescriptor.kind(immediate);
         final boolean isReply =
             kind == MessageImmediateDescriptor.KIND_REPLY || kind == MessageImmediateDescriptor.KIND_REFUSAL;
-        if (!isReply || !MessageHeaderDescriptor.isIntact(receives.buffer(), offset, lengthBytes))
+        if (!isReply || !MessageHeaderDescriptor.isIntact(receives.buffer(slot), offset, lengthBytes))
         {
             breakProtocol("the peer sent a message of " + lengthBytes + " bytes and kind " + kind +
                 " where a reply was due");
             return;
         }
-        calls.onReply(this, immediate, receives.buffer(), offset);
+        calls.onReply(this, immediate, receives.buffer(slot), offset);
         if (!isClosed())
         {
             // Before the credit is back: the reply to the next call finds this buffer posted.
-            postReceive(slot);
+            receives.post(slot);
             credits++;
         }
     }

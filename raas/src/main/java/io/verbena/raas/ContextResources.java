@@ -1,9 +1,12 @@
 package io.verbena.raas;
 
 import io.verbena.raas.completion.CompletionDispatcher;
-import io.verbena.raas.message.ReceiveBlockPool;
+import io.verbena.raas.message.OwnReceives;
+import io.verbena.raas.message.ReceiveSupply;
+import io.verbena.raas.message.SharedReceives;
 import io.verbena.raas.region.TenantProtectionDomain;
 import io.verbena.rdma.verbs.Device;
+import io.verbena.rdma.verbs.DeviceAttributes;
 import io.verbena.rdma.verbs.ProtectionDomain;
 import org.agrona.ErrorHandler;
 import org.agrona.concurrent.NanoClock;
@@ -25,7 +28,7 @@ final class ContextResources implements AutoCloseable
     private final ProtectionDomain verbsProtectionDomain;
     private final TenantProtectionDomain tenantProtectionDomain;
     private final CompletionDispatcher completions;
-    private final ReceiveBlockPool receiveBlocks;
+    private final ReceiveSupply receives;
     private final BatchPool batches;
     private final ArrayDeque<RuntimeException> deferredErrors = new ArrayDeque<>();
     private long polledAtNs = Long.MIN_VALUE;
@@ -46,12 +49,13 @@ final class ContextResources implements AutoCloseable
         {
             verbsProtectionDomain = open.add(device.allocateProtectionDomain());
             tenantProtectionDomain = new TenantProtectionDomain(verbsProtectionDomain);
+            receives = open.add(createReceives(configuration, device.attributes()));
             completions = open.add(new CompletionDispatcher(
                 device,
                 configuration.completionQueueCapacity(),
-                configuration.maxChannels() * configuration.rpcCredits(),
-                configuration.completionChannel()));
-            receiveBlocks = open.add(new ReceiveBlockPool(verbsProtectionDomain, configuration.rpcCredits()));
+                receives.completionsOfAll(),
+                configuration.completionChannel(),
+                receives::giveBack));
         }
         catch (final RuntimeException ex)
         {
@@ -59,6 +63,16 @@ final class ContextResources implements AutoCloseable
             open.close();
             throw ex;
         }
+    }
+
+    private ReceiveSupply createReceives(final RaasConfiguration configuration, final DeviceAttributes device)
+    {
+        return configuration.sharesReceives(device) ?
+            new SharedReceives(
+                verbsProtectionDomain, configuration.maxCalls(), configuration.rpcCredits(),
+                configuration.maxChannels(), configuration.maxRequestReceives(device),
+                "RaasConfiguration.maxReceives (" + configuration.maxRequestReceives(device) + ')') :
+            new OwnReceives(verbsProtectionDomain, configuration.rpcCredits(), configuration.maxChannels());
     }
 
     /** Closes with these resources, before them. */
@@ -119,9 +133,9 @@ final class ContextResources implements AutoCloseable
         return completions;
     }
 
-    ReceiveBlockPool receiveBlocks()
+    ReceiveSupply receives()
     {
-        return receiveBlocks;
+        return receives;
     }
 
     /** Of all virtual queue pairs. */

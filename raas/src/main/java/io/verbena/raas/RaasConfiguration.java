@@ -2,8 +2,10 @@ package io.verbena.raas;
 
 import io.verbena.raas.completion.RequestId;
 import io.verbena.raas.message.MessageImmediateDescriptor;
+import io.verbena.raas.message.SharedReceives;
 import io.verbena.rdma.verbs.CompletionChannel;
 import io.verbena.rdma.verbs.DeviceAttributes;
+import io.verbena.rdma.verbs.DeviceCapability;
 import org.agrona.ErrorHandler;
 
 import java.util.concurrent.TimeUnit;
@@ -19,6 +21,8 @@ public final class RaasConfiguration
      * request's own SEND, and the next request before that of the last reply's.
      */
     static final int SENDS_PER_CREDIT = 2;
+    /** Channels that have all the credits they want, without an option. */
+    private static final int FULL_CHANNELS = 128;
 
     private int sendQueueDepth = 256;
     private int maxBatchRequests = 64;
@@ -30,6 +34,9 @@ public final class RaasConfiguration
     private int dcInitiators = 4;
     private int rpcCredits = 8;
     private int maxCalls = 64;
+    private int maxReceives;
+    /** Null for what follows from the number of peers. */
+    private Boolean isSharingReceives;
     private long probeIntervalNs = TimeUnit.SECONDS.toNanos(1);
     private PeerIdentity identity = PeerIdentity.UNREGISTERED;
     private ErrorHandler errorHandler = RaasConfiguration::rethrow;
@@ -55,6 +62,8 @@ public final class RaasConfiguration
         dcInitiators = other.dcInitiators;
         rpcCredits = other.rpcCredits;
         maxCalls = other.maxCalls;
+        maxReceives = other.maxReceives;
+        isSharingReceives = other.isSharingReceives;
         probeIntervalNs = other.probeIntervalNs;
         identity = other.identity;
         errorHandler = other.errorHandler;
@@ -278,8 +287,8 @@ public final class RaasConfiguration
     }
 
     /**
-     * @param calls outstanding on one physical queue pair, 1 to 1,024; each costs a receive buffer of 4 KiB at both
-     *              ends. Default 8.
+     * @param calls outstanding on one physical queue pair, 1 to 1,024; each costs a receive buffer of 4 KiB at the
+     *              peer, and here as far as so many calls are made at once. Default 8.
      * @return this.
      */
     public RaasConfiguration rpcCredits(final int calls)
@@ -302,6 +311,63 @@ public final class RaasConfiguration
     {
         this.maxCalls = calls;
         return this;
+    }
+
+    /** @return receives kept for requests of all peers together; 0 for as many as follow from the other limits. */
+    public int maxReceives()
+    {
+        return maxReceives;
+    }
+
+    /**
+     * @param receives kept for requests of all peers together, {@link #maxChannels()} or more, where receives are
+     *                 shared: each accepted peer has one or more, up to {@link #rpcCredits()}, and no peer takes those
+     *                 of another. Memory of 4 KiB each is registered when peers come. 0, the default: so many as
+     *                 {@code rpcCredits} for 128 channels and one for each of those beyond, as far as the device goes.
+     * @return this.
+     */
+    public RaasConfiguration maxReceives(final int receives)
+    {
+        maxReceives = receives;
+        return this;
+    }
+
+    /** @return whether receives are shared where the device can do that. */
+    public boolean sharesReceives()
+    {
+        return isSharingReceives != null ? isSharingReceives : maxChannels > FULL_CHANNELS;
+    }
+
+    /**
+     * @param isSharing whether all queue pairs share receives where the device has shared receive queues. Otherwise,
+     *                  and on other devices, each has {@link #rpcCredits()} receives of its own, which some devices
+     *                  serve faster. Default: with more than 128 {@link #maxChannels()}.
+     * @return this.
+     */
+    public RaasConfiguration sharesReceives(final boolean isSharing)
+    {
+        isSharingReceives = isSharing;
+        return this;
+    }
+
+    boolean sharesReceives(final DeviceAttributes device)
+    {
+        return sharesReceives() && device.supports(DeviceCapability.SHARED_RECEIVE_QUEUE) &&
+            mostRequestReceives(device) >= maxChannels;
+    }
+
+    /** Receives for requests that a shared queue of the device has room for. */
+    private int mostRequestReceives(final DeviceAttributes device)
+    {
+        return Math.min(device.maxSharedReceiveRequests(), device.maxCompletions()) -
+            SharedReceives.maxReplies(maxCalls);
+    }
+
+    int maxRequestReceives(final DeviceAttributes device)
+    {
+        final int wanted = maxReceives > 0 ? maxReceives : rpcCredits * Math.min(maxChannels, FULL_CHANNELS) +
+            Math.max(0, maxChannels - FULL_CHANNELS);
+        return Math.min(wanted, mostRequestReceives(device));
     }
 
     /** @return after how long of silence a server probes whether a peer is still there. */
@@ -400,6 +466,10 @@ public final class RaasConfiguration
         require("dcInitiators", dcInitiators, 0, 1024);
         require("maxCalls", maxCalls, 1, MessageImmediateDescriptor.MAX_SLOTS - 1);
         require("completionQueueCapacity", completionQueueCapacity, depth, device.maxCompletions());
+        if (maxReceives != 0 && sharesReceives(device))
+        {
+            require("maxReceives", maxReceives, maxChannels, mostRequestReceives(device));
+        }
         require("maxChannels", maxChannels, 1, device.maxCompletions() / rpcCredits);
     }
 

@@ -238,6 +238,7 @@ public final class RaasContext implements AutoCloseable
         }
         try
         {
+            resources.receives().poll();
             int work = resources.completions().poll();
             // Asked behind the callbacks, which may begin something that has a deadline.
             if (isWaiting() || !servers.isEmpty())
@@ -260,7 +261,7 @@ public final class RaasContext implements AutoCloseable
     /** What has deadlines, or peers that come: a clock is read for nothing else. */
     private int pollTimed(final long nowNs)
     {
-        int work = 0;
+        int work = pool.checkStates(nowNs);
         if (pool.needsPoll())
         {
             work += pool.poll(nowNs);
@@ -352,6 +353,12 @@ public final class RaasContext implements AutoCloseable
     public int openBatches()
     {
         return resources.batches().lentCount();
+    }
+
+    /** @return receive buffers made, each for one message, see {@link RaasConfiguration#maxReceives()}. */
+    public int receiveBuffers()
+    {
+        return resources.receives().buffers();
     }
 
     /** @return completions that came for virtual queue pairs already closed, and were dropped. */

@@ -83,8 +83,8 @@ public final class RpcReply
                 channel,
                 slot,
                 immediate,
-                MessageHeaderDescriptor.method(channel.receives().buffer(), start),
-                MessageHeaderDescriptor.generation(channel.receives().buffer(), start));
+                MessageHeaderDescriptor.method(channel.receives().buffer(slot), start),
+                MessageHeaderDescriptor.generation(channel.receives().buffer(slot), start));
         }
         return deferred;
     }

@@ -3,6 +3,7 @@ package io.verbena.raas;
 import io.verbena.raas.message.MessageBlock;
 import io.verbena.raas.message.MessageHeaderDescriptor;
 import io.verbena.raas.message.MessageImmediateDescriptor;
+import io.verbena.raas.message.Receives;
 import io.verbena.rdma.verbs.AccessFlags;
 import io.verbena.rdma.verbs.CompletionChannel;
 import io.verbena.rdma.verbs.ConnectionListener;
@@ -256,14 +257,21 @@ public final class RpcServer implements AutoCloseable
                 admission.isAccepted() ? fencedText(identity) : admission.reason()));
             return;
         }
-        final int credits = resources.configuration().rpcCredits();
         if (!pool.reserve(resources.configuration().serverSendDepth()))
         {
             refusals++;
             request.reject(ConnectDataDescriptor.encodeRefusal(pool.noRoom()));
             return;
         }
-        accept(request, identity, admission, Math.min(ConnectDataDescriptor.credits(data), credits));
+        final Receives receives = resources.receives().forRequests(Math.max(1, ConnectDataDescriptor.credits(data)));
+        if (receives == null)
+        {
+            pool.release(resources.configuration().serverSendDepth());
+            refusals++;
+            request.reject(ConnectDataDescriptor.encodeRefusal(resources.receives().noRoom()));
+            return;
+        }
+        accept(request, identity, admission, receives);
     }
 
     private static String fencedText(final PeerIdentity identity)
@@ -285,14 +293,17 @@ public final class RpcServer implements AutoCloseable
     }
 
     private void accept(
-        final ConnectionRequest request, final PeerIdentity identity, final Admission admission, final int credits)
+        final ConnectionRequest request,
+        final PeerIdentity identity,
+        final Admission admission,
+        final Receives receives)
     {
         ServerChannel channel = null;
         try
         {
-            channel = new ServerChannel(resources, pool, channelListener, identity, ++lastConnection);
+            channel = new ServerChannel(resources, pool, channelListener, receives, identity, ++lastConnection);
             channels.add(channel);
-            channel.accept(request, admission, credits);
+            channel.accept(request, admission);
         }
         catch (final RdmaException ex)
         {
@@ -316,10 +327,10 @@ public final class RpcServer implements AutoCloseable
 
     private void answer(final ServerChannel channel, final int slot, final int immediate)
     {
-        final MessageBlock receives = channel.receives();
+        final Receives receives = channel.receives();
         final int start = receives.offset(slot);
-        final int method = MessageHeaderDescriptor.method(receives.buffer(), start);
-        final int generation = MessageHeaderDescriptor.generation(receives.buffer(), start);
+        final int method = MessageHeaderDescriptor.method(receives.buffer(slot), start);
+        final int generation = MessageHeaderDescriptor.generation(receives.buffer(slot), start);
         final int replySlot = freeReplySlots.popInt();
         replySlotOwners[replySlot] = channel;
         final int result = handle(channel, slot, immediate, replies.offset(replySlot));
@@ -367,7 +378,7 @@ public final class RpcServer implements AutoCloseable
         final int length)
     {
         // The buffer is posted before the reply returns the credit: the next request finds it.
-        channel.postReceive(slot);
+        channel.receives().post(slot);
         channel.sendReply(
             replies,
             replySlot,
@@ -378,9 +389,9 @@ public final class RpcServer implements AutoCloseable
 
     private int handle(final ServerChannel channel, final int slot, final int immediate, final int replyStart)
     {
-        final MessageBlock receives = channel.receives();
+        final Receives receives = channel.receives();
         final int start = receives.offset(slot);
-        final int version = MessageHeaderDescriptor.version(receives.buffer(), start);
+        final int version = MessageHeaderDescriptor.version(receives.buffer(slot), start);
         reply.wrap(
             channel, slot, immediate, replies.buffer(), replyStart + MessageHeaderDescriptor.HEADER_LENGTH_BYTES);
         if (version != MessageHeaderDescriptor.VERSION)
@@ -397,10 +408,10 @@ public final class RpcServer implements AutoCloseable
         {
             final int length = handler.onRequest(
                 channel.identity(),
-                MessageHeaderDescriptor.method(receives.buffer(), start),
-                receives.buffer(),
+                MessageHeaderDescriptor.method(receives.buffer(slot), start),
+                receives.buffer(slot),
                 start + MessageHeaderDescriptor.HEADER_LENGTH_BYTES,
-                MessageHeaderDescriptor.payloadLength(receives.buffer(), start),
+                MessageHeaderDescriptor.payloadLength(receives.buffer(slot), start),
                 reply);
             if (length > reply.capacity() || length < RpcReply.DEFERRED ||
                 (length == RpcReply.DEFERRED) != reply.isDeferred())

@@ -3,6 +3,7 @@ package io.verbena.raas;
 import io.verbena.raas.message.MessageBlock;
 import io.verbena.raas.message.MessageHeaderDescriptor;
 import io.verbena.raas.message.MessageImmediateDescriptor;
+import io.verbena.raas.message.Receives;
 import io.verbena.rdma.verbs.ConnectionRequest;
 import io.verbena.rdma.verbs.PostStatus;
 import io.verbena.rdma.verbs.SendFlags;
@@ -38,10 +39,11 @@ final class ServerChannel extends Channel
         final ContextResources resources,
         final Owner owner,
         final Listener listener,
+        final Receives receives,
         final PeerIdentity identity,
         final long connection)
     {
-        super(resources, owner, resources.configuration().serverSendDepth());
+        super(resources, owner, receives, resources.configuration().serverSendDepth());
         this.listener = listener;
         this.identity = identity;
         this.connection = connection;
@@ -75,22 +77,22 @@ final class ServerChannel extends Channel
         return identity;
     }
 
-    void accept(final ConnectionRequest request, final Admission admission, final int credits)
+    void accept(final ConnectionRequest request, final Admission admission)
     {
         request.prepare(queuePair);
-        postAllReceives();
+        openReceives();
         request.accept(
-            queuePair, admission.accessFlags(), ConnectDataDescriptor.encodeAnswer(admission, credits));
+            queuePair, admission.accessFlags(), ConnectDataDescriptor.encodeAnswer(admission, receives.credits()));
     }
 
     /** @param freeReplySlots of all peers: a peer has no more than are free, so that none holds all of them. */
     boolean canSendReply(final int freeReplySlots)
     {
         return repliesOutstanding < freeReplySlots &&
-            repliesOutstanding < RaasConfiguration.SENDS_PER_CREDIT * receives.slotCount();
+            repliesOutstanding < RaasConfiguration.SENDS_PER_CREDIT * receives.credits();
     }
 
-    MessageBlock receives()
+    Receives receives()
     {
         return receives;
     }
@@ -138,8 +140,13 @@ final class ServerChannel extends Channel
     public void onReceive(final int slot, final int lengthBytes, final int immediate)
     {
         wasHeard = true;
+        if (!receives.take(slot))
+        {
+            breakProtocol(identity + " sent more requests than it has credits: " + receives.credits());
+            return;
+        }
         if (MessageImmediateDescriptor.kind(immediate) != MessageImmediateDescriptor.KIND_REQUEST ||
-            !MessageHeaderDescriptor.isIntact(receives.buffer(), receives.offset(slot), lengthBytes))
+            !MessageHeaderDescriptor.isIntact(receives.buffer(slot), receives.offset(slot), lengthBytes))
         {
             breakProtocol(
                 "not a request: immediate 0x" + Integer.toHexString(immediate) + ", " + lengthBytes + " bytes");

@@ -242,6 +242,9 @@ class RaasContextTest
             refuse(pair, new RaasConfiguration().completionQueueCapacity(100), "completionQueueCapacity is 100");
             refuse(pair, new RaasConfiguration().sendQueueDepth(1 << 20), "sendQueueDepth is 1048576");
             refuse(pair, new RaasConfiguration().probeIntervalNs(0), "probeIntervalNs is 0");
+            refuse(pair, new RaasConfiguration().sharesReceives(true).maxReceives(63),
+                "maxReceives is 63, it must be 64 to ");
+            refuse(pair, new RaasConfiguration().maxOpenBatches(0), "maxOpenBatches is 0, it must be 1 to 65535");
         }
     }
 
@@ -256,11 +259,13 @@ class RaasContextTest
     {
         try (SoftFabric fabric = SoftFabric.open(new SoftFabricOptions().directory(directory)))
         {
-            for (int allocations = 0; allocations < 2; allocations++)
+            for (int allocations = 0; allocations < 3; allocations++)
             {
                 final Device device = fabric.openDevice("poor" + allocations);
-                final Device poor = withAllocations(device, allocations);
-                assertThatThrownBy(() -> RaasContext.open(poor, new RaasConfiguration()))
+                final Device poor = withAllocations(device, allocations / 2);
+                // Receives of each queue pair's own are there from the beginning, shared ones come with the peers.
+                final boolean isSharing = allocations == 0;
+                assertThatThrownBy(() -> RaasContext.open(poor, new RaasConfiguration().sharesReceives(isSharing)))
                     .isInstanceOf(RdmaException.class).hasMessage("no memory left");
                 device.close();
             }

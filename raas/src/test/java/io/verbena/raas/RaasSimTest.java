@@ -97,11 +97,13 @@ class RaasSimTest
     {
         final SimHunt.Scenario scenario = world ->
         {
-            final SimServer server = new SimServer(world.addNode("server"), new RaasConfiguration().rpcCredits(5));
+            final SimServer server = new SimServer(
+                world.addNode("server"), new RaasConfiguration().rpcCredits(5).sharesReceives(isSharing(world)));
             final List<SimTenant> tenants = new ArrayList<>();
             for (int nodeId = 1; nodeId <= 3; nodeId++)
             {
-                tenants.add(new SimTenant(world, world.addNode("tenant" + nodeId), server, nodeId));
+                tenants.add(new SimTenant(
+                    world, world.addNode("tenant" + nodeId), server, nodeId, isSharing(world)));
             }
             world.injectFaults(new SimFaultOptions().victims("tenant1", "tenant2", "tenant3").peers("server")
                 .kills(1).pauses(3, 150_000).breaks(3).horizonNs(RUN_NS - 200_000));
@@ -120,11 +122,13 @@ class RaasSimTest
     {
         try (SimWorld world = new SimWorld(seed, options()))
         {
-            final SimServer server = new SimServer(world.addNode("server"), new RaasConfiguration().rpcCredits(5));
+            final SimServer server = new SimServer(
+                world.addNode("server"), new RaasConfiguration().rpcCredits(5).sharesReceives(isSharing(world)));
             final List<SimTenant> tenants = new ArrayList<>();
             for (int nodeId = 1; nodeId <= 3; nodeId++)
             {
-                tenants.add(new SimTenant(world, world.addNode("tenant" + nodeId), server, nodeId));
+                tenants.add(new SimTenant(
+                    world, world.addNode("tenant" + nodeId), server, nodeId, isSharing(world)));
             }
             schedule(world, faults, server);
             world.runFor(RUN_NS);
@@ -138,6 +142,12 @@ class RaasSimTest
             assertThat(world.nodes().getFirst().isRunning()).isEqualTo(faults != Faults.KILL_SERVER);
             return outcome(world, tenants);
         }
+    }
+
+    /** Three of four contexts share receives, the others are as on a device that cannot. */
+    private static boolean isSharing(final SimWorld world)
+    {
+        return world.random().nextInt(4) != 0;
     }
 
     private static void schedule(final SimWorld world, final Faults faults, final SimServer server)

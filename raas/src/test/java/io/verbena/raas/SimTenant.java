@@ -84,6 +84,16 @@ final class SimTenant implements Agent
 
     SimTenant(final SimWorld world, final SimNode node, final SimServer server, final int nodeId)
     {
+        this(world, node, server, nodeId, true);
+    }
+
+    SimTenant(
+        final SimWorld world,
+        final SimNode node,
+        final SimServer server,
+        final int nodeId,
+        final boolean isSharingReceives)
+    {
         this.world = world;
         this.node = node;
         this.server = server;
@@ -91,6 +101,7 @@ final class SimTenant implements Agent
         firstWord = WORDS_OFFSET + nodeId * VQPS * Long.BYTES;
         context = RaasContext.open(node.device(), new RaasConfiguration()
             .sendQueueDepth(24).maxBatchRequests(8).rpcCredits(3).maxCalls(6).maxReadAtomic(4)
+            .sharesReceives(isSharingReceives)
             .identity(new PeerIdentity(nodeId, 1)));
         local = context.protectionDomain().allocateRegistered(4096, AccessFlags.LOCAL_WRITE);
         for (int i = 0; i < VQPS; i++)

@@ -8,6 +8,8 @@ import io.verbena.rdma.verbs.WorkCompletionStatus;
 import io.verbena.rdma.verbs.WorkCompletions;
 import org.agrona.collections.Int2ObjectHashMap;
 
+import java.util.function.IntConsumer;
+
 /**
  * The two completion queues of a context and the way from a completion to its channel. Room in the queues is reserved
  * for the whole depth of a queue pair before it is made, so that no tenant can overrun a queue that others use.
@@ -24,6 +26,9 @@ public final class CompletionDispatcher implements AutoCloseable
     private final CompletionQueue sendQueue;
     private final CompletionQueue receiveQueue;
     private final WorkCompletions completions = new WorkCompletions(POLL_BATCH);
+    private final WorkCompletions early = new WorkCompletions(POLL_BATCH);
+    private final PolledReceives polled = new PolledReceives();
+    private final IntConsumer unclaimed;
     private final Int2ObjectHashMap<CompletionOwner> channels = new Int2ObjectHashMap<>();
     private int sendRoom;
     private int receiveRoom;
@@ -37,11 +42,17 @@ public final class CompletionDispatcher implements AutoCloseable
     private int emptyPolls;
 
     /**
-     * @param channel to arm the queues for when polls find nothing, or null.
+     * @param channel   to arm the queues for when polls find nothing, or null.
+     * @param unclaimed gets the slot of a receive that completed and whose queue pair has no use for it any more.
      */
     public CompletionDispatcher(
-        final Device device, final int sendCapacity, final int receiveCapacity, final CompletionChannel channel)
+        final Device device,
+        final int sendCapacity,
+        final int receiveCapacity,
+        final CompletionChannel channel,
+        final IntConsumer unclaimed)
     {
+        this.unclaimed = unclaimed;
         isArming = channel != null;
         pollsBeforeArming = device.pollsBySystemCall() ? CALLS_BEFORE_ARMING : POLLS_BEFORE_ARMING;
         sendRoom = sendCapacity;
@@ -110,6 +121,25 @@ public final class CompletionDispatcher implements AutoCloseable
     {
         lastChannel = null;
         channels.remove(channel.queuePairNumber(), channel);
+        polled.forget(channel.queuePairNumber());
+    }
+
+    /**
+     * Takes all completions of receives from their queue, to be dispatched by the next poll: those of a queue pair that
+     * is closed while they are in the queue would be lost, and with them shared receives. From callbacks, too.
+     */
+    public void takeReceives()
+    {
+        for (int emptyPolls = 0; emptyPolls < 2; emptyPolls++)
+        {
+            final int count = receiveQueue.poll(early);
+            for (int i = 0; i < count; i++)
+            {
+                polled.add(early, i);
+            }
+            // Twice empty: a provider may flush what a dead peer was filling after what that peer had finished.
+            emptyPolls = count > 0 ? -1 : emptyPolls;
+        }
     }
 
     public int poll()
@@ -217,10 +247,13 @@ public final class CompletionDispatcher implements AutoCloseable
         int total = 0;
         for (int round = 0; round < MAX_BATCHES_PER_POLL; round++)
         {
+            // They are older than what is in the queue.
+            total += dispatchPolled();
             final int count = receiveQueue.poll(completions);
             for (int i = 0; i < count; i++)
             {
-                dispatchReceive(i);
+                dispatchReceive(completions.queuePairNumber(i), completions.status(i), (int)completions.wrId(i),
+                    completions.byteLength(i), completions.immediate(i));
             }
             total += count;
             if (count < POLL_BATCH)
@@ -233,24 +266,45 @@ public final class CompletionDispatcher implements AutoCloseable
         return total;
     }
 
-    private void dispatchReceive(final int index)
+    private int dispatchPolled()
     {
-        final CompletionOwner channel = channel(completions.queuePairNumber(index));
+        int count = 0;
+        while (!polled.isEmpty())
+        {
+            final int queuePairNumber = polled.queuePairNumber();
+            final int status = polled.status();
+            final int slot = (int)polled.wrId();
+            final int lengthBytes = polled.byteLength();
+            final int immediate = polled.immediate();
+            polled.removeOldest();
+            dispatchReceive(queuePairNumber, status, slot, lengthBytes, immediate);
+            count++;
+        }
+        return count;
+    }
+
+    private void dispatchReceive(
+        final int queuePairNumber, final int status, final int slot, final int lengthBytes, final int immediate)
+    {
+        final CompletionOwner channel = channel(queuePairNumber);
         if (channel == null)
         {
-            return; // of a queue pair already closed
+            unclaimed.accept(slot); // of a queue pair already closed
         }
-        final int status = completions.status(index);
-        if (status == WorkCompletionStatus.SUCCESS)
+        else if (status == WorkCompletionStatus.SUCCESS)
         {
-            channel.onReceive(
-                (int)completions.wrId(index), completions.byteLength(index), completions.immediate(index));
+            channel.onReceive(slot, lengthBytes, immediate);
         }
-        else if (!channel.hasOutstandingSends())
+        else
         {
-            channel.breakDown(status, WorkCompletionStatus.text(status));
+            unclaimed.accept(slot);
+            if (!channel.hasOutstandingSends())
+            {
+                channel.breakDown(status, WorkCompletionStatus.text(status));
+            }
+            // Otherwise the send queue is being flushed too, and its first completion in error, yet to come, has the
+            // cause.
         }
-        // Otherwise the send queue is being flushed too, and its first completion in error, yet to come, has the cause.
     }
 
     @Override

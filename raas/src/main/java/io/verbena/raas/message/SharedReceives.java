@@ -1,0 +1,292 @@
+package io.verbena.raas.message;
+
+import io.verbena.rdma.verbs.AccessFlags;
+import io.verbena.rdma.verbs.MemoryRegion;
+import io.verbena.rdma.verbs.PostStatus;
+import io.verbena.rdma.verbs.ProtectionDomain;
+import io.verbena.rdma.verbs.QueuePair;
+import io.verbena.rdma.verbs.QueuePairOptions;
+import io.verbena.rdma.verbs.SharedReceiveQueue;
+import org.agrona.collections.IntArrayList;
+import org.agrona.concurrent.UnsafeBuffer;
+
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * One shared receive queue for all queue pairs of a context, with as many buffers as there are credits. Requests: each
+ * queue pair has credits of its own, one at least, so that a consumer that is slow keeps no more than those from the
+ * others. Replies: no more can come than calls are made, to however many peers.
+ *
+ * <p>Which queue pair consumes a buffer is known when its completion is polled. Nothing is flushed when a queue pair
+ * fails; so before one is closed its completions are taken from the completion queue, and their buffers come back here.
+ */
+public final class SharedReceives implements ReceiveSupply
+{
+    private static final int BLOCK_SLOTS = 32;
+    /** What a queue pair gets beyond one credit, where there is not enough for all: a part of what is left. */
+    private static final int SHARE = 8;
+
+    private final ProtectionDomain protectionDomain;
+    private final SharedReceiveQueue queue;
+    private final int maxReplies;
+    private final int creditsOfEach;
+    private final int maxAccepted;
+    private final String setting;
+    private final List<MemoryRegion> regions = new ArrayList<>();
+    private final ArrayList<MessageBlock> blocks = new ArrayList<>();
+    private final IntArrayList toBePosted = new IntArrayList();
+    private int slotCount;
+    private int replyCredits;
+    private int requestCredits;
+    private int accepted;
+    /** Of channels closed, whose buffers are not posted again yet. */
+    private int creditsToFree;
+    private int repliesToFree;
+
+    /**
+     * @param protectionDomain of the queue pairs.
+     * @param maxCalls         whose replies can be under way.
+     * @param creditsOfEach    most credits of a queue pair.
+     * @param maxAccepted      most queue pairs that are accepted at once; each gets one credit or more.
+     * @param maxRequests      most credits given to them together, {@code maxAccepted} or more.
+     * @param setting          names what raises that.
+     */
+    public SharedReceives(
+        final ProtectionDomain protectionDomain,
+        final int maxCalls,
+        final int creditsOfEach,
+        final int maxAccepted,
+        final int maxRequests,
+        final String setting)
+    {
+        this.protectionDomain = protectionDomain;
+        this.creditsOfEach = creditsOfEach;
+        this.maxAccepted = maxAccepted;
+        this.setting = setting;
+        maxReplies = maxReplies(maxCalls);
+        queue = protectionDomain.createSharedReceiveQueue(maxReplies + maxRequests);
+    }
+
+    /** Buffers that the replies to so many calls need: a call may be made while the reply to another is looked at. */
+    public static int maxReplies(final int maxCalls)
+    {
+        return maxCalls + 1;
+    }
+
+    @Override
+    public Receives forReplies()
+    {
+        replyCredits += creditsOfEach;
+        return new Share(creditsOfEach, false);
+    }
+
+    @Override
+    public Receives forRequests(final int wanted)
+    {
+        final int left = capacity() - maxReplies - requestCredits;
+        if (left < 1)
+        {
+            return null;
+        }
+        final int leftOverOnes = left - Math.max(1, maxAccepted - accepted);
+        final boolean isEnoughForAll = (long)maxAccepted * creditsOfEach <= capacity() - maxReplies;
+        final int more = Math.max(0, isEnoughForAll ? left - 1 : leftOverOnes / SHARE);
+        final int credits = 1 + Math.min(Math.min(wanted, creditsOfEach) - 1, more);
+        requestCredits += credits;
+        accepted++;
+        return new Share(credits, true);
+    }
+
+    @Override
+    public String noRoom()
+    {
+        return "all " + (capacity() - maxReplies) + " receives for requests are given to " + accepted +
+            " connections; raise " + setting;
+    }
+
+    @Override
+    public int completionsOfEach()
+    {
+        return 0;
+    }
+
+    @Override
+    public int completionsOfAll()
+    {
+        return queue.capacity();
+    }
+
+    @Override
+    public int buffers()
+    {
+        return slotCount;
+    }
+
+    @Override
+    public int capacity()
+    {
+        return queue.capacity();
+    }
+
+    /** Posts buffers that were never posted, until all credits have theirs. */
+    private void fill()
+    {
+        final int needed = Math.min(maxReplies, replyCredits) + requestCredits;
+        while (slotCount < needed)
+        {
+            if (slotCount == blocks.size() * BLOCK_SLOTS)
+            {
+                final MemoryRegion region = protectionDomain.allocateRegistered(
+                    (long)BLOCK_SLOTS * MessageBlock.SLOT_LENGTH_BYTES, AccessFlags.LOCAL_WRITE);
+                regions.add(region);
+                blocks.add(new MessageBlock(region, 0, BLOCK_SLOTS));
+            }
+            giveBack(slotCount++);
+        }
+    }
+
+    @Override
+    public void giveBack(final int slot)
+    {
+        final MessageBlock block = block(slot);
+        final int status = queue.postReceive(
+            slot, block.localAddress(slot % BLOCK_SLOTS), MessageBlock.SLOT_LENGTH_BYTES, block.localKey());
+        if (status != PostStatus.OK)
+        {
+            throw new IllegalStateException("shared receive slot " + slot + " was not posted, status=" + status +
+                ", buffers=" + slotCount + ", capacity=" + queue.capacity());
+        }
+    }
+
+    private MessageBlock block(final int slot)
+    {
+        return blocks.get(slot / BLOCK_SLOTS);
+    }
+
+    @Override
+    public void poll()
+    {
+        while (!toBePosted.isEmpty())
+        {
+            giveBack(toBePosted.popInt());
+        }
+        requestCredits -= creditsToFree;
+        creditsToFree = 0;
+        replyCredits -= repliesToFree;
+        repliesToFree = 0;
+    }
+
+    @Override
+    public void close()
+    {
+        queue.close();
+        regions.forEach(MemoryRegion::close);
+        regions.clear();
+        blocks.clear();
+    }
+
+    /** The receives of one queue pair. */
+    private final class Share implements Receives
+    {
+        private final int credits;
+        private final boolean isForRequests;
+        private final int[] held;
+        private int heldCount;
+        private boolean isClosed;
+
+        private Share(final int credits, final boolean isForRequests)
+        {
+            this.credits = credits;
+            this.isForRequests = isForRequests;
+            held = new int[credits];
+        }
+
+        @Override
+        public int credits()
+        {
+            return credits;
+        }
+
+        @Override
+        public void addTo(final QueuePairOptions options)
+        {
+            options.sharedReceiveQueue(queue);
+        }
+
+        @Override
+        public void open(final QueuePair queuePair)
+        {
+            fill();
+        }
+
+        @Override
+        public boolean take(final int slot)
+        {
+            if (heldCount == credits)
+            {
+                giveBack(slot);
+                return false;
+            }
+            held[heldCount++] = slot;
+            return true;
+        }
+
+        @Override
+        public void post(final int slot)
+        {
+            for (int i = 0; i < heldCount; i++)
+            {
+                if (held[i] == slot)
+                {
+                    held[i] = held[--heldCount];
+                    giveBack(slot);
+                    return;
+                }
+            }
+            if (!isClosed)
+            {
+                throw new IllegalStateException("shared receive slot " + slot + " posted twice");
+            }
+            // Closed meanwhile: it is posted at the next poll.
+        }
+
+        @Override
+        public UnsafeBuffer buffer(final int slot)
+        {
+            return block(slot).buffer();
+        }
+
+        @Override
+        public int offset(final int slot)
+        {
+            return block(slot).offset(slot % BLOCK_SLOTS);
+        }
+
+        @Override
+        public boolean isShared()
+        {
+            return true;
+        }
+
+        /** What it holds may still be read, by a handler that closed the channel. */
+        @Override
+        public void close()
+        {
+            isClosed = true;
+            while (heldCount > 0)
+            {
+                toBePosted.addInt(held[--heldCount]);
+            }
+            if (isForRequests)
+            {
+                accepted--;
+                creditsToFree += credits;
+            }
+            else
+            {
+                repliesToFree += credits;
+            }
+        }
+    }
+}
