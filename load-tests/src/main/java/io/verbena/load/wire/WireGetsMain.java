@@ -6,7 +6,6 @@ import com.sun.management.OperatingSystemMXBean;
 import org.agrona.concurrent.NanoClock;
 import org.agrona.concurrent.SystemNanoClock;
 
-import java.io.BufferedReader;
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
 import java.net.InetAddress;
@@ -14,7 +13,6 @@ import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.stream.IntStream;
@@ -29,6 +27,7 @@ final class WireGetsMain
     private static final int REDIS_PORT = 6379;
     private static final int RECORDS = 1_000;
     private static final int VALUE_BYTES = 100;
+    private static final String POLLING = ",spin_us=100";
     private static final double LEAST_AS_SCHEDULED = 3;
     private static final double LEAST_PLACED = 1.3;
     private static final double LEAST_RATE = 0.7;
@@ -48,47 +47,37 @@ final class WireGetsMain
     private final NanoClock clock = SystemNanoClock.INSTANCE;
     private final int rounds;
     private final long roundNs;
-    private final WireStore store;
-    private final Process memory;
+    private final WireMemory memory;
+    /** Whose process polls before it sleeps. */
+    private final WireMemory polling;
     /** Null where there is none. */
     private final RedisServer redis;
     private final List<byte[]> keys = IntStream.range(0, WireStore.BATCH)
         .mapToObj((number) -> ("key-" + number).getBytes(StandardCharsets.US_ASCII)).toList();
 
     private WireGetsMain(
-        final int rounds, final long roundNs, final WireStore store, final Process memory, final RedisServer redis)
+        final int rounds,
+        final long roundNs,
+        final WireMemory memory,
+        final WireMemory polling,
+        final RedisServer redis)
     {
         this.rounds = rounds;
         this.roundNs = roundNs;
-        this.store = store;
         this.memory = memory;
+        this.polling = polling;
         this.redis = redis;
     }
 
     public static void main(final String[] args) throws IOException, InterruptedException
     {
-        try (WireLink link = new WireLink(Integer.parseInt(args[0])))
+        try (WireLink link = new WireLink(Integer.parseInt(args[0]));
+            WireMemory memory = new WireMemory(link, "", RECORDS);
+            WireMemory polling = new WireMemory(link, POLLING, RECORDS);
+            RedisServer redis = startRedis(link))
         {
-            final List<String> command = new ArrayList<>(link.farPrefix());
-            command.addAll(JavaCommand.of(WireMemoryMain.class));
-            command.addAll(List.of(WireLink.FAR_ADDRESS, Long.toString(WireStore.MEMORY_BYTES)));
-            final Process memory = new ProcessBuilder(command).redirectErrorStream(true).start();
-            final BufferedReader lines = memory.inputReader(StandardCharsets.UTF_8);
-            final String where = lines.readLine();
-            if (where == null || !where.matches("[-0-9 ]+"))
-            {
-                throw new IOException("the memory did not start: " + where);
-            }
-            try (WireStore store = new WireStore(WireLink.NEAR_ADDRESS, where, RECORDS);
-                RedisServer redis = startRedis(link))
-            {
-                new WireGetsMain(
-                    Integer.parseInt(args[1]), Long.parseLong(args[2]) * NS_PER_MS, store, memory, redis).run();
-            }
-            finally
-            {
-                memory.destroyForcibly();
-            }
+            new WireGetsMain(
+                Integer.parseInt(args[1]), Long.parseLong(args[2]) * NS_PER_MS, memory, polling, redis).run();
         }
         System.exit(0);
     }
@@ -116,6 +105,7 @@ final class WireGetsMain
                 redis.set(key, new byte[VALUE_BYTES]);
             }
         }
+        final WireStore store = memory.store;
         final Work get = store::get;
         final Work getBatch = store::getBatch;
         final Work redisGet = redis == null ? null : () -> redis.get(keys.getFirst());
@@ -123,6 +113,7 @@ final class WireGetsMain
         for (int i = 0; i < WARM_UP_ROUNDS; i++)
         {
             medianNs(get);
+            medianNs(polling.store::get);
             medianNs(getBatch);
             medianNs(store::update);
             medianNs(redisGet);
@@ -136,7 +127,9 @@ final class WireGetsMain
         System.out.println(WireFigure.value("memory_node_cpu_per_get", "us", memoryCpuUs(get), Double.NaN).line());
         System.out.println(
             WireFigure.value("memory_node_cpu_per_update", "us", memoryCpuUs(store::update), Double.NaN).line());
-        store.takeRoundTrips(); // fails when an operation has
+        // These fail when an operation has.
+        store.takeRoundTrips();
+        polling.store.takeRoundTrips();
     }
 
     private static void print(final String name, final double[] medians, final double least)
@@ -146,7 +139,7 @@ final class WireGetsMain
             isCompared ? medians[1] / medians[0] : medians[0], isCompared ? least : Double.NaN, false).line());
     }
 
-    /** Least median of any placement, of each; with a client of Redis that sleeps until it is answered or polls. */
+    /** Least median of any placement, of each; with a memory and a client of Redis that sleep or poll. */
     private double[] bestPlaced(
         final double[] scheduled, final Work get, final Work redisGet, final String processors)
         throws IOException, InterruptedException
@@ -163,7 +156,7 @@ final class WireGetsMain
             place(first, others);
             for (final boolean polls : new boolean[]{false, true})
             {
-                final double[] placed = pair(get, redisGet, polls);
+                final double[] placed = pair(polls ? polling.store::get : get, redisGet, polls);
                 best[0] = Math.min(best[0], placed[0]);
                 best[1] = Math.min(best[1], placed[1]);
             }
@@ -175,7 +168,8 @@ final class WireGetsMain
     private void place(final String own, final String others) throws IOException, InterruptedException
     {
         bind(Files.readSymbolicLink(Path.of("/proc/thread-self")).getFileName().toString(), own, "-pc");
-        bind(Long.toString(memory.pid()), others, "-apc");
+        bind(Long.toString(memory.process.pid()), others, "-apc");
+        bind(Long.toString(polling.process.pid()), others, "-apc");
         if (redis != null)
         {
             bind(Long.toString(redis.process()), others, "-apc");
@@ -238,7 +232,7 @@ final class WireGetsMain
         final double[] referenceCpuUs = new double[rounds];
         for (int i = 0; i < rounds; i++)
         {
-            rate(i, ours, memory.pid(), rates, cpuUs);
+            rate(i, ours, memory.process.pid(), rates, cpuUs);
             if (redis != null)
             {
                 rate(i, reference, redis.process(), referenceRates, referenceCpuUs);
@@ -278,7 +272,7 @@ final class WireGetsMain
         final double[] all = new double[rounds];
         for (int i = 0; i < rounds; i++)
         {
-            final long cpuNs = cpuNs(memory.pid());
+            final long cpuNs = cpuNs(memory.process.pid());
             final long startNs = clock.nanoTime();
             long count = 0;
             while (clock.nanoTime() - startNs < roundNs * 2)
@@ -286,7 +280,7 @@ final class WireGetsMain
                 work.run();
                 count++;
             }
-            all[i] = (cpuNs(memory.pid()) - cpuNs) / NS_PER_US / count;
+            all[i] = (cpuNs(memory.process.pid()) - cpuNs) / NS_PER_US / count;
         }
         return median(all);
     }

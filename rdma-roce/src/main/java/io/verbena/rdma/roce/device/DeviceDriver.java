@@ -47,6 +47,7 @@ final class DeviceDriver implements EngineDriver, ProgressThread.Driven
     private final UdpPort port;
     private final ProgressThread progress;
     private final PathProbes probes;
+    private final long spinNs;
     private final PacketHandler handler = this::onPacket;
     private RoceEngine engine;
     private int sendCycles;
@@ -63,10 +64,14 @@ final class DeviceDriver implements EngineDriver, ProgressThread.Driven
     private final AtomicReference<ChannelWait> leader = new AtomicReference<>();
     private volatile long leaderUntilNs = Long.MIN_VALUE;
 
-    /** @param port that packets come from. */
-    DeviceDriver(final String name, final UdpPort port)
+    /**
+     * @param port   that packets come from.
+     * @param spinNs for which a thread polls before it sleeps.
+     */
+    DeviceDriver(final String name, final UdpPort port, final long spinNs)
     {
         this.port = port;
+        this.spinNs = spinNs;
         probes = new PathProbes(port, this);
         watchedNs = SystemNanoClock.INSTANCE.nanoTime() - TimeUnit.SECONDS.toNanos(1);
         emptyNs = watchedNs;
@@ -304,6 +309,26 @@ final class DeviceDriver implements EngineDriver, ProgressThread.Driven
             leader.set(null);
             progress.onLeaderLeft();
         }
+    }
+
+    @Override
+    public long spinNs()
+    {
+        return spinNs;
+    }
+
+    @Override
+    public long receivedCount()
+    {
+        return port.counters().received;
+    }
+
+    /** A waiting thread that found nothing polls again. */
+    void onPollingOn(final long nowNs)
+    {
+        watchedNs = nowNs;
+        // On a busy processor others go first: what is waited for may need it.
+        Thread.yield();
     }
 
     /** A thread that polled does something else: the progress thread takes packets from now on. */

@@ -35,6 +35,12 @@ final class ProgressThread
 
         /** Whether packets wait for room in the socket. */
         boolean hasUnsent();
+
+        /** For how long after a packet a thread polls before it sleeps; 0 for not at all. */
+        long spinNs();
+
+        /** Packets received so far; may be a bit old. */
+        long receivedCount();
     }
 
     private static final System.Logger LOGGER = System.getLogger(ProgressThread.class.getName());
@@ -52,6 +58,7 @@ final class ProgressThread
     private final UdpPort port;
     private final WakeDescriptor wake = new WakeDescriptor();
     private final Thread thread;
+    private final SpinWait spin;
     /** When it looks again, while it waits for packets; {@link #AWAKE} else. */
     private volatile long sleepsUntilNs = AWAKE;
     /** Whether it waits for a leader to leave. */
@@ -65,6 +72,7 @@ final class ProgressThread
         this.deviceName = deviceName;
         this.driver = driver;
         this.port = port;
+        spin = new SpinWait(driver.spinNs());
         thread = Thread.ofPlatform().daemon().name("roce-progress-" + deviceName).unstarted(this::run);
     }
 
@@ -160,6 +168,10 @@ final class ProgressThread
         else if (driver.hasUnsent())
         {
             LockSupport.parkNanos(FULL_NS);
+        }
+        else if (spin.isSpinning() && spin.mayGoOn(nowNs, driver.receivedCount()))
+        {
+            Thread.yield();
         }
         else
         {

@@ -22,6 +22,7 @@ final class RoceCompletionChannel implements CompletionChannel, CompletionListen
     private final DeviceDriver driver;
     private final Runnable onClosed;
     private final ChannelWait wait = new ChannelWait();
+    private final SpinWait spin;
     /** Queues that have raised an event, each once; guarded by this. */
     private final ArrayDeque<CompletionQueue> raised = new ArrayDeque<>();
     private int queueCount;
@@ -37,6 +38,7 @@ final class RoceCompletionChannel implements CompletionChannel, CompletionListen
         this.deviceName = deviceName;
         this.driver = driver;
         this.onClosed = onClosed;
+        spin = new SpinWait(driver.spinNs());
     }
 
     DeviceDriver driver()
@@ -105,11 +107,17 @@ final class RoceCompletionChannel implements CompletionChannel, CompletionListen
         {
             driver.receive();
             final CompletionQueue queue = take();
-            final long leftNs = timeoutNs - (SystemNanoClock.INSTANCE.nanoTime() - startNs);
+            final long nowNs = SystemNanoClock.INSTANCE.nanoTime();
+            final long leftNs = timeoutNs - (nowNs - startNs);
             if (queue != null || takeRequest() || takeWake() || leftNs <= 0 || isClosed ||
                 Thread.currentThread().isInterrupted())
             {
                 return queue;
+            }
+            if (spin.isSpinning() && spin.mayGoOn(nowNs, driver.receivedCount()))
+            {
+                driver.onPollingOn(nowNs);
+                continue;
             }
             wait.announce();
             // Looked at again: who raised one before has not seen that this thread waits.

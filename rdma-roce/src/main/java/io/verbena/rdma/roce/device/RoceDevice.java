@@ -32,6 +32,7 @@ import java.net.InetSocketAddress;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 
@@ -66,6 +67,7 @@ public final class RoceDevice implements Device
         final String name,
         final LocalAddress local,
         final int mtuBytes,
+        final int spinUs,
         final UdpPort port,
         final int processId,
         final RegionFiles files,
@@ -81,7 +83,7 @@ public final class RoceDevice implements Device
         final DeviceAddress bound = port.address();
         final int number = (int)bound.serviceLocator();
         address = RoceAddress.of(bound.gidHigh(), bound.gidLow(), number, processId);
-        driver = new DeviceDriver(name, port);
+        driver = new DeviceDriver(name, port, TimeUnit.MICROSECONDS.toNanos(spinUs));
         engine = new RoceEngine(
             new EngineOptions(address, EngineOptions.WINDOW_PACKETS, EngineOptions.ACK_INTERVAL, mtuBytes),
             port, SystemNanoClock.INSTANCE, random()::nextInt, driver);
@@ -117,6 +119,7 @@ public final class RoceDevice implements Device
      * @param local     address.
      * @param number    UDP and TCP port; 0 for any that is free for both.
      * @param mtuBytes  longest payload of a packet.
+     * @param spinUs    for which a waiting thread polls before it sleeps.
      * @param processId of this process for peers of this host; 0 when they come by the network as all do.
      * @param files     where memory comes from.
      * @param onClosed  called once.
@@ -126,6 +129,7 @@ public final class RoceDevice implements Device
         final LocalAddress local,
         final int number,
         final int mtuBytes,
+        final int spinUs,
         final int processId,
         final RegionFiles files,
         final Consumer<RoceDevice> onClosed)
@@ -137,7 +141,7 @@ public final class RoceDevice implements Device
             RoceDevice device = null;
             try
             {
-                device = new RoceDevice(name, local, mtuBytes, port, processId, files, onClosed);
+                device = new RoceDevice(name, local, mtuBytes, spinUs, port, processId, files, onClosed);
                 return device;
             }
             catch (final BindException ex)
@@ -176,8 +180,8 @@ public final class RoceDevice implements Device
     public static RoceDevice open(final String name, final RoceFabricOptions options, final int processId)
     {
         final LocalAddress local = options.localAddress();
-        return open(name, local, options.port(), options.mtu() == 0 ? local.payloadBytes() : options.mtu(), processId,
-            null, closed -> { });
+        return open(name, local, options.port(), options.mtu() == 0 ? local.payloadBytes() : options.mtu(),
+            options.spinUs(), processId, null, closed -> { });
     }
 
     /**

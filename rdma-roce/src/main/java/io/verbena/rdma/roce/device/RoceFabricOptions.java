@@ -10,15 +10,18 @@ import java.nio.file.Path;
  * @param host   IPv6 or IPv4 address of a local interface, or the name of one.
  * @param port   UDP and TCP port of the first device; 0 for any. Others take any.
  * @param mtu    most bytes of payload in a packet: 256, 512, 1024, 2048 or 4096; 0 for what the interface carries.
+ * @param spinUs microseconds for which a thread that waits for packets polls before it sleeps, 0 to 1,000: it answers
+ *               without being woken, and keeps its processor busy that long after each packet.
  * @param memory directory of registered memory; null for the one of the {@code soft} provider.
  */
-public record RoceFabricOptions(String host, int port, int mtu, Path memory)
+public record RoceFabricOptions(String host, int port, int mtu, int spinUs, Path memory)
 {
     /** For {@code --help}. */
-    public static final String SYNTAX = "ADDRESS|[ADDRESS]:PORT|INTERFACE[,mtu=BYTES][,memory=DIRECTORY]";
+    public static final String SYNTAX = "ADDRESS|[ADDRESS]:PORT|INTERFACE[,mtu=BYTES][,spin_us=US][,memory=DIRECTORY]";
 
     private static final String DEFAULT_HOST = "::1";
     private static final int MAX_PORT = 65_535;
+    private static final int MAX_SPIN_US = 1_000;
 
     /**
      * Parses.
@@ -48,6 +51,7 @@ public record RoceFabricOptions(String host, int port, int mtu, Path memory)
             host = host.substring(0, host.indexOf(':'));
         }
         int mtu = 0;
+        int spinUs = 0;
         Path memory = null;
         for (int i = 1; i < parts.length; i++)
         {
@@ -59,6 +63,7 @@ public record RoceFabricOptions(String host, int port, int mtu, Path memory)
             switch (pair[0])
             {
                 case "mtu" -> mtu = mtu(pair[1], parts[i]);
+                case "spin_us" -> spinUs = spinUs(pair[1], parts[i]);
                 case "memory" -> memory = Path.of(pair[1]);
                 default -> throw bad(parts[i]);
             }
@@ -67,7 +72,7 @@ public record RoceFabricOptions(String host, int port, int mtu, Path memory)
         {
             throw bad(argument);
         }
-        return new RoceFabricOptions(host.isEmpty() ? DEFAULT_HOST : host, port, mtu, memory);
+        return new RoceFabricOptions(host.isEmpty() ? DEFAULT_HOST : host, port, mtu, spinUs, memory);
     }
 
     /**
@@ -113,6 +118,16 @@ public record RoceFabricOptions(String host, int port, int mtu, Path memory)
             return Integer.parseInt(text);
         }
         throw bad(part);
+    }
+
+    private static int spinUs(final String text, final String part)
+    {
+        if (text.matches("\\d{1,4}") && Integer.parseInt(text) <= MAX_SPIN_US)
+        {
+            return Integer.parseInt(text);
+        }
+        throw new RdmaException("bad fabric argument '" + part + "': spin_us is 0 to " + MAX_SPIN_US +
+            " microseconds, which a thread polls before it sleeps");
     }
 
     private static RdmaException bad(final String part)

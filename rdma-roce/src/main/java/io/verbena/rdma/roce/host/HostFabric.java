@@ -53,7 +53,9 @@ final class HostFabric implements Fabric
     {
         final boolean isPortFree = devices.stream().noneMatch(device -> device.udpPort() == network.port());
         final RoceDevice roce = RoceDevice.open(
-            name, new RoceFabricOptions(network.host(), isPortFree ? network.port() : 0, network.mtu(), null),
+            name,
+            new RoceFabricOptions(network.host(), isPortFree ? network.port() : 0, network.mtu(),
+                network.spinUs(), null),
             shared.processId());
         HostDevice device = null;
         try

@@ -26,14 +26,14 @@ class RoceFabricOptionsTest
         "eth0, eth0, 0"})
     void shouldTakeAddressPortOrInterface(final String argument, final String host, final int port)
     {
-        assertThat(RoceFabricOptions.parse(argument)).isEqualTo(new RoceFabricOptions(host, port, 0, null));
+        assertThat(RoceFabricOptions.parse(argument)).isEqualTo(new RoceFabricOptions(host, port, 0, 0, null));
     }
 
     @Test
     void shouldTakeMtuAndDirectory()
     {
-        assertThat(RoceFabricOptions.parse("::1,mtu=1024,memory=/dev/shm/x")).isEqualTo(
-            new RoceFabricOptions("::1", 0, 1024, Path.of("/dev/shm/x")));
+        assertThat(RoceFabricOptions.parse("::1,mtu=1024,spin_us=50,memory=/dev/shm/x")).isEqualTo(
+            new RoceFabricOptions("::1", 0, 1024, 50, Path.of("/dev/shm/x")));
     }
 
     @ParameterizedTest
@@ -44,6 +44,16 @@ class RoceFabricOptionsTest
     {
         assertThatThrownBy(() -> RoceFabricOptions.parse(argument)).isInstanceOf(RdmaException.class)
             .hasMessageContaining("roce takes ").hasMessageNotContaining("\n");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"1001", "-1", "x", "1.5", "10000000000"})
+    void shouldSayHowLongAThreadMayPoll(final String spinUs)
+    {
+        assertThat(RoceFabricOptions.parse("::1,spin_us=1000").spinUs()).isEqualTo(1000);
+        assertThatThrownBy(() -> RoceFabricOptions.parse("::1,spin_us=" + spinUs)).isInstanceOf(RdmaException.class)
+            .hasMessage("bad fabric argument 'spin_us=" + spinUs +
+                "': spin_us is 0 to 1000 microseconds, which a thread polls before it sleeps");
     }
 
     @Test
