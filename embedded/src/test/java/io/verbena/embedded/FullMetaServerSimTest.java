@@ -90,7 +90,7 @@ class FullMetaServerSimTest
         try (SimCluster cluster = new SimCluster(seed, new SimFabricOptions(), 1, 2))
         {
             final KvTable table = cluster.createTable("t", 50);
-            cluster.metaClients(PLACES);
+            cluster.metaOptions((options) -> options.maxClients(PLACES));
             cluster.moveMetaServer();
             cluster.runFor(2 * SimCluster.LEASE_NS);
             cluster.world().runUntil(() -> 2 == cluster.metaServer().stat().liveComputeNodes(), MAX_STEPS);

@@ -79,7 +79,7 @@ final class SimCluster implements AutoCloseable
     private final Flaw flaw;
     private SimNode metaMachine;
     private MetaServer metaServer;
-    private int metaClients = 1_024;
+    private UnaryOperator<MetaServerConfiguration> metaOptions = UnaryOperator.identity();
     private final long leaseNs;
     private final int chunksPerNode;
     private final Mutation.Opened mutation;
@@ -262,10 +262,10 @@ final class SimCluster implements AutoCloseable
         return metaServer;
     }
 
-    /** A meta server that starts from now on takes no more clients than this. */
-    void metaClients(final int most)
+    /** Of a meta server that starts from now on. */
+    void metaOptions(final UnaryOperator<MetaServerConfiguration> options)
     {
-        metaClients = most;
+        metaOptions = options;
     }
 
     SimNode metaMachine()
@@ -316,8 +316,8 @@ final class SimCluster implements AutoCloseable
     private void startMetaServer()
     {
         metaMachine = world.addNode("meta-server");
-        metaServer = MetaServer.open(metaMachine.device(), metaStore, new MetaServerConfiguration()
-            .leaseNs(leaseNs).leaseMarginNs(leaseNs / 10).maxClients(metaClients)
+        metaServer = MetaServer.open(metaMachine.device(), metaStore, metaOptions.apply(new MetaServerConfiguration())
+            .leaseNs(leaseNs).leaseMarginNs(leaseNs / 10)
             .epochIntervalNs(200_000).fenceTimeoutNs(5_000_000)
             .idleEpochIntervalNs(null == flaw ? IDLE_EPOCH_NS : 200_000).fenceRetryNs(1_000_000));
         metaMachine.addAgent(metaServer);

@@ -31,6 +31,8 @@ final class MemoryNodeWatch
     private long comingVersion;
     private long dueNs;
     private PeerListing listing;
+    private PeerListing first;
+    private long firstVersion;
     private String failure = "";
 
     /**
@@ -53,6 +55,24 @@ final class MemoryNodeWatch
     boolean hasListed()
     {
         return NOT_LISTED != listedVersion;
+    }
+
+    /** @return the first list, once it {@link #hasListed()}: not older than {@link #firstVersion()}. */
+    PeerListing first()
+    {
+        return first;
+    }
+
+    /** @return the version that had been heard when the first list was read. */
+    long firstVersion()
+    {
+        return firstVersion;
+    }
+
+    /** Forgets the first list. */
+    void clearFirst()
+    {
+        first = null;
     }
 
     /** @return why the last list failed; empty when it did not. */
@@ -97,6 +117,8 @@ final class MemoryNodeWatch
         failure = listing.failure();
         if (PeerListing.State.LISTED == listing.state() && takeAll())
         {
+            first = hasListed() ? first : listing;
+            firstVersion = hasListed() ? firstVersion : comingVersion;
             listedVersion = comingVersion;
         }
         listing = null;

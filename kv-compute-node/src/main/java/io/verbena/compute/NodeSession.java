@@ -73,7 +73,6 @@ final class NodeSession implements AutoCloseable
     private final SessionParts parts;
     private final CatalogWatch catalog;
     private final MemoryNodeWatch memoryNodes;
-    private final FirstTables firstTables;
     private final IndexReturns indexReturns;
     private final GrowthScheduler growth;
     private final ReclaimCounters reclaimCounters = new ReclaimCounters();
@@ -133,7 +132,6 @@ final class NodeSession implements AutoCloseable
         LOGGER.info("compute node joined: nodeId={} incarnation={} transport to meta server={}",
             registration.nodeId(), registration.incarnation(), metaLink.transport());
         memoryNodes.poll(raas.clock().nanoTime());
-        firstTables = new FirstTables(metaLink, configuration.callTimeoutNs());
     }
 
     private TableEngine openEngine(final long seed)
@@ -369,36 +367,22 @@ final class NodeSession implements AutoCloseable
 
     private int pollDiscovering(final long nowNs)
     {
-        final int workCount = firstTables.poll();
-        if (!firstTables.failure().isEmpty())
-        {
-            fail("cannot list the tables: " + firstTables.failure());
-            return 1;
-        }
         if (!memoryNodes.failure().isEmpty())
         {
-            fail("cannot list the nodes: " + memoryNodes.failure());
+            fail("cannot read which nodes and tables there are: " + memoryNodes.failure());
             return 1;
         }
         if (!memoryNodes.hasListed())
         {
-            return workCount + memoryNodes.poll(nowNs);
+            return memoryNodes.poll(nowNs);
         }
-        if (firstTables.isListed())
-        {
-            timeline.discovered(nowNs);
-            step = Step.CONNECTING;
-            return 1;
-        }
-        return workCount;
+        timeline.discovered(nowNs);
+        step = Step.CONNECTING;
+        return 1;
     }
 
     private int pollConnecting(final long nowNs)
     {
-        if (!firstTables.isDone())
-        {
-            return 0;
-        }
         for (final MemoryLink link : memoryLinks.all())
         {
             if (link.isConnecting())
@@ -407,8 +391,9 @@ final class NodeSession implements AutoCloseable
             }
         }
         timeline.connected(nowNs);
-        firstTables.found().forEach(this::openOnJoin);
-        catalog.lookAgain();
+        FirstTables.of(memoryNodes.first()).forEach(this::openOnJoin);
+        catalog.onOpened(memoryNodes.firstVersion());
+        memoryNodes.clearFirst();
         step = Step.SERVING;
         timeline.ready(raas.clock().nanoTime());
         return 1;

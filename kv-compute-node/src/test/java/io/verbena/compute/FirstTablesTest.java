@@ -1,15 +1,13 @@
 package io.verbena.compute;
 
-import io.verbena.protocol.message.ControlException;
-import io.verbena.protocol.message.ControlStatus;
 import io.verbena.protocol.message.TableEntry;
-import io.verbena.protocol.message.TablePage;
+import io.verbena.raas.directory.NamedRecord;
+import io.verbena.raas.directory.PeerListing;
 
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 import java.util.List;
-import java.util.stream.IntStream;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -18,28 +16,12 @@ class FirstTablesTest
 {
     private final MetaRig rig = new MetaRig();
 
-    FirstTablesTest()
+    private List<TableEntry> found()
     {
-        rig.answer("table", (arguments) ->
-        {
-            if ("dropped".equals(arguments[0]))
-            {
-                throw new ControlException(ControlStatus.NO_SUCH_TABLE, "dropped meanwhile");
-            }
-            return new TableEntry((String)arguments[0], 1, new byte[0]);
-        });
-    }
-
-    private FirstTables begun()
-    {
-        final FirstTables tables = new FirstTables(rig.link, MetaRig.TIMEOUT_NS);
-        rig.run((nowNs) -> tables.poll());
-        return tables;
-    }
-
-    private static List<String> names(final FirstTables tables)
-    {
-        return tables.found().stream().map(TableEntry::name).toList();
+        final PeerListing listing = rig.link.directory().list(0, MetaRig.TIMEOUT_NS);
+        rig.runUntil(() -> PeerListing.State.PENDING != listing.state());
+        assertThat(listing.failure()).isEmpty();
+        return FirstTables.of(listing);
     }
 
     @AfterEach
@@ -49,34 +31,30 @@ class FirstTablesTest
     }
 
     @Test
-    void shouldFindTheTablesThatThereStillAre()
+    void shouldTakeNumberNameAndDescriptorOfEach()
     {
-        rig.answer("tables", (arguments) -> new TablePage(List.of("dropped", "orders", "users"), false));
-        final FirstTables tables = begun();
-        assertThat(tables.isListed()).isFalse();
-        rig.runUntil(tables::isDone);
-        assertThat(names(tables)).containsExactly("orders", "users");
-        assertThat(tables.failure()).isEmpty();
+        rig.view.publish(new NamedRecord(8, "users", new byte[]{1, 2}));
+        rig.view.publish(new NamedRecord(9, "orders", new byte[]{3}));
+        final List<TableEntry> tables = found();
+        assertThat(tables).extracting(TableEntry::name).containsExactly("orders", "users");
+        assertThat(tables).extracting(TableEntry::tableId).containsExactly(9, 8);
+        assertThat(tables.getLast().descriptor()).containsExactly(1, 2);
+        assertThat(rig.count("tables") + rig.count("table")).as("calls").isZero();
     }
 
     @Test
-    void shouldLeaveTablesBeyondTheFirstToTheirOperations()
+    void shouldTakeNoMoreThanTheFirst64()
     {
-        final List<String> many = IntStream.range(0, 100).mapToObj((i) -> String.format("t%03d", i)).toList();
-        rig.answer("tables", (arguments) -> new TablePage(many, false));
-        final FirstTables tables = begun();
-        rig.runUntil(tables::isDone);
-        assertThat(names(tables)).isEqualTo(many.subList(0, 64));
+        for (int i = 100; i < 165; i++)
+        {
+            assertThat(rig.view.publish(new NamedRecord(i, "t" + i, new byte[1]))).isTrue();
+        }
+        assertThat(found()).hasSize(64).extracting(TableEntry::name).contains("t163").doesNotContain("t164");
     }
 
     @Test
-    void shouldSayWhyTheyCannotBeListed()
+    void shouldTakeNothingWhereThereIsNothing()
     {
-        rig.refuse("tables", ControlStatus.UNAVAILABLE);
-        final FirstTables tables = begun();
-        rig.runUntil(() -> !tables.failure().isEmpty());
-        assertThat(tables.failure()).contains("UNAVAILABLE");
-        assertThat(tables.isListed()).isFalse();
-        assertThat(tables.isDone()).isFalse();
+        assertThat(found()).isEmpty();
     }
 }

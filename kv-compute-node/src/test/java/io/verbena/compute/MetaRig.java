@@ -37,6 +37,7 @@ public final class MetaRig implements AutoCloseable
     public static final Registration REGISTRATION = new Registration(3, 7, 1, 10, 8, 20, LEASE_NS, 99);
     private static final long MAX_STEPS = 2_000_000;
     private static final int PLACES = 16;
+    private static final int NAMED_BYTES = 8192;
 
     public final SimWorld world;
     public final RaasContext raas;
@@ -58,8 +59,8 @@ public final class MetaRig implements AutoCloseable
         node = world.addNode("compute");
         server = RaasContext.open(metaNode.device(), new RaasConfiguration());
         viewRegion = server.protectionDomain().allocateRegistered(
-            DirectoryView.regionLengthBytes(PLACES), AccessFlags.REMOTE_READ);
-        view = new DirectoryView(viewRegion, PLACES);
+            DirectoryView.regionLengthBytes(PLACES, NAMED_BYTES), AccessFlags.REMOTE_READ);
+        view = new DirectoryView(viewRegion, PLACES, NAMED_BYTES);
         server.serve(1, (caller, source) -> Admission.accept(AccessFlags.REMOTE_READ, view.privateData(), viewRegion),
             new MetaDispatcher(script.service(MetaService.class)));
         metaNode.addAgent(agent("meta", (nowNs) -> isSilent ? 0 : server.poll()));

@@ -45,6 +45,7 @@ final class MetaAnswers implements MetaService
     private final MetaLedger ledger;
     private final MembershipConductor conductor;
     private final TableCatalog catalog;
+    private final ShownTables shownTables;
     private final NodeDirectory directory;
     private final ChangeNotifier news;
     private final TableNumbers tableNumbers = new TableNumbers(TableNumbers.MOST);
@@ -54,6 +55,7 @@ final class MetaAnswers implements MetaService
         final MetaLedger ledger,
         final MembershipConductor conductor,
         final TableCatalog catalog,
+        final ShownTables shownTables,
         final NodeDirectory directory,
         final ChangeNotifier news)
     {
@@ -62,6 +64,7 @@ final class MetaAnswers implements MetaService
         this.ledger = ledger;
         this.conductor = conductor;
         this.catalog = catalog;
+        this.shownTables = shownTables;
         this.directory = directory;
     }
 
@@ -184,7 +187,9 @@ final class MetaAnswers implements MetaService
         }
 
         refuseOtherMembers(members);
-        answer(() -> catalog.createIfAbsent(new StoredTable(table.name(), table.tableId(), table.descriptor())));
+        final StoredTable created = new StoredTable(table.name(), table.tableId(), table.descriptor());
+        answer(() -> catalog.createIfAbsent(created));
+        shownTables.show(created);
         tableNumbers.onUsed(table.tableId());
     }
 
@@ -244,8 +249,13 @@ final class MetaAnswers implements MetaService
     @Override
     public TableEntry dropTable(final String name)
     {
-        return entry(name, answer(() -> catalog.drop(
-            name, (batch) -> ledger.commit(ledger.counters().withNextMembershipVersion(), batch))));
+        return entry(name, answer(() ->
+        {
+            final StoredTable dropped = catalog.drop(
+                name, (batch) -> ledger.commit(ledger.counters().withNextMembershipVersion(), batch));
+            shownTables.hide(name);
+            return dropped;
+        }));
     }
 
     /** As {@link #dropTable}, but not a table that got the name since the caller asked for it. */
@@ -309,8 +319,10 @@ final class MetaAnswers implements MetaService
 
         answer(() ->
         {
-            catalog.replace(new StoredTable(table.name(), table.tableId(), table.descriptor()),
-                (batch) -> ledger.commit(ledger.counters().withNextMembershipVersion(), batch));
+            final StoredTable grown = new StoredTable(table.name(), table.tableId(), table.descriptor());
+            catalog.replace(
+                grown, (batch) -> ledger.commit(ledger.counters().withNextMembershipVersion(), batch));
+            shownTables.show(grown);
             return null;
         });
     }

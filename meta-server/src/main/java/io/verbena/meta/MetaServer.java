@@ -81,14 +81,15 @@ public final class MetaServer implements Agent, AutoCloseable
         this.raas = raas;
         this.viewRegion = viewRegion;
         clock = device.clock();
-        view = new DirectoryView(viewRegion, viewCapacity(configuration));
+        view = new DirectoryView(viewRegion, viewCapacity(configuration), configuration.viewTableBytes());
 
         directory = new NodeDirectory(view);
         ledger = MembershipConductor.openLedger(store, state, device.random().nextLong(1, Long.MAX_VALUE));
         conductor = new MembershipConductor(ledger, state, conductorOptions, directory, clock.nanoTime());
         catalog = new TableCatalog(store, state.tables());
+        final ShownTables shownTables = new ShownTables(view, catalog);
         news = new ChangeNotifier(conductor);
-        answers = new MetaAnswers(clock, ledger, conductor, catalog, directory, news);
+        answers = new MetaAnswers(clock, ledger, conductor, catalog, shownTables, directory, news);
         fenceLinks = new FenceLinks(raas, conductor.table(), configuration.fenceTimeoutNs());
         directory.epoch(conductor.epoch());
         conductor.table().members().stream().filter(Member::isLive).forEach(directory::publish);
@@ -123,7 +124,7 @@ public final class MetaServer implements Agent, AutoCloseable
         try
         {
             viewRegion = raas.protectionDomain().allocateRegistered(
-                DirectoryView.regionLengthBytes(viewCapacity(configuration)),
+                DirectoryView.regionLengthBytes(viewCapacity(configuration), configuration.viewTableBytes()),
                 AccessFlags.LOCAL_WRITE | AccessFlags.REMOTE_READ);
             final MetaServer server = new MetaServer(
                 device, store, state, configuration, conductorOptions, raas, places, viewRegion, failures);

@@ -20,6 +20,7 @@ public final class MetaServerConfiguration
     private long fenceTimeoutNs = TimeUnit.MILLISECONDS.toNanos(500);
     private long fenceRetryNs = TimeUnit.MILLISECONDS.toNanos(100);
     private boolean previousNodesAreGone;
+    private int viewTableBytes = 1 << 20;
 
     /** @return most nodes at a time. */
     public int maxNodes()
@@ -171,6 +172,25 @@ public final class MetaServerConfiguration
     public MetaServerConfiguration previousNodesAreGone(final boolean areGone)
     {
         this.previousNodesAreGone = areGone;
+        return this;
+    }
+
+    /** @return room for descriptions of tables in registered memory that all nodes read. */
+    public int viewTableBytes()
+    {
+        return viewTableBytes;
+    }
+
+    /**
+     * @param roomBytes for descriptions of tables in registered memory, from which a node that joins takes them all at
+     *                  once; 0 to 64 MiB. A table takes 64 bytes and its description, which is 100 bytes for a small
+     *                  table and at most 3,584; those for which there is no room are fetched by a call when a node
+     *                  needs them. Default 1 MiB.
+     * @return this.
+     */
+    public MetaServerConfiguration viewTableBytes(final int roomBytes)
+    {
+        viewTableBytes = roomBytes;
         return this;
     }
 

@@ -2,6 +2,7 @@ package io.verbena.raas;
 
 import io.verbena.raas.directory.DirectoryHeaderDescriptor;
 import io.verbena.raas.directory.DirectoryViewDescriptor;
+import io.verbena.raas.directory.NamedRecordDescriptor;
 import io.verbena.raas.directory.PeerRecordDescriptor;
 import io.verbena.raas.message.MessageHeaderDescriptor;
 import io.verbena.raas.message.MessageImmediateDescriptor;
@@ -36,6 +37,7 @@ class FormatPageTest
         page.shouldAgreeWith(PeerRecordDescriptor.class);
         page.shouldAgreeWith(DirectoryViewDescriptor.class);
         page.shouldAgreeWith(DirectoryHeaderDescriptor.class);
+        page.shouldAgreeWith(NamedRecordDescriptor.class);
     }
 
     @Test

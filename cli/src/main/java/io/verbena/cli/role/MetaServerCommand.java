@@ -44,6 +44,7 @@ public final class MetaServerCommand implements Callable<Integer>
     private static final int MAX_LEASE_SECONDS = 3_600;
     private static final int MOST_CLIENTS = 16_384;
     private static final int MOST_NODES = 1_024;
+    private static final int MOST_VIEW_TABLE_BYTES = 64 << 20;
 
     @Spec
     private CommandSpec spec;
@@ -90,6 +91,11 @@ public final class MetaServerCommand implements Callable<Integer>
             "compute nodes that ended do until every memory node has cut them off. Default: ${DEFAULT-VALUE}.")
     private int maxNodes = 128;
 
+    @Option(names = "--view-table-bytes", paramLabel = "N", defaultValue = "1048576",
+        description = "Registered memory for descriptions of tables, 0 to 67108864; a node that joins reads them at " +
+            "once, and asks for those without room when it needs them. Default: ${DEFAULT-VALUE}.")
+    private int viewTableBytes = 1 << 20;
+
     @Option(names = "--health-port", paramLabel = "PORT", defaultValue = "0",
         description = "Port of the health endpoint on loopback; 0, the default, for any.")
     private int healthPort;
@@ -100,6 +106,7 @@ public final class MetaServerCommand implements Callable<Integer>
         OptionRange.check("--lease-seconds", leaseSeconds, MIN_LEASE_SECONDS, MAX_LEASE_SECONDS);
         OptionRange.check("--max-clients", maxClients, 1, MOST_CLIENTS);
         OptionRange.check("--max-nodes", maxNodes, 1, MOST_NODES);
+        OptionRange.check("--view-table-bytes", viewTableBytes, 0, MOST_VIEW_TABLE_BYTES);
         RoleProcess.begin();
         final Path tokenPath = null == tokenFile ? data.resolve("token") : tokenFile;
         final boolean hadToken = Files.exists(tokenPath);
@@ -121,7 +128,7 @@ public final class MetaServerCommand implements Callable<Integer>
             role = MetaServerRole.open(
                 fabric, NetworkFabric.clusterName(name), address, token, data, fresh,
                 new MetaServerConfiguration().leaseNs(TimeUnit.SECONDS.toNanos(leaseSeconds)).maxClients(maxClients)
-                    .maxNodes(maxNodes));
+                    .maxNodes(maxNodes).viewTableBytes(viewTableBytes));
         }
         catch (final BootstrapException ex)
         {

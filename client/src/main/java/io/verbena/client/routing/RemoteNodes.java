@@ -99,7 +99,7 @@ public final class RemoteNodes implements Agent, DrivenNodes
         metaBackoff = new Backoff(RECONNECT_PAUSE_NS, MAX_RECONNECT_PAUSE_NS, device.random());
         metaLink = new MetaLink(raas, metaServer, callTimeoutNs);
         metaLink.client();
-        listing = NodeListing.ofAnyView(metaLink, callTimeoutNs);
+        listing = new NodeListing(metaLink, callTimeoutNs);
     }
 
     private RaasContext open(final Device device, final ErrorHandler errorHandler)

@@ -51,10 +51,16 @@ public final class CatalogWatch
         }
     }
 
-    /** A table was opened from an answer that may be older than the last look. */
-    public void lookAgain()
+    /**
+     * All tables that are open were opened as the meta server showed them after a version had been heard: what that one
+     * is about is known, and nobody has to be asked. Not while a lookup is under way.
+     *
+     * @param knownVersion that had been heard before they were read.
+     */
+    public void onOpened(final long knownVersion)
     {
-        version = -1;
+        version = knownVersion;
+        epoch = heardVersion == version ? heardEpoch : epoch;
     }
 
     /** @return how often an epoch or a version was heard that is another than the one before. */

@@ -127,4 +127,35 @@ class CatalogWatchTest
         rig.runFor(MetaRig.TIMEOUT_NS);
         assertThat(rig.count("table")).as("nothing to ask").isEqualTo(asked);
     }
+
+    @Test
+    void shouldAskNobodyAboutTablesThatWereOpenedAsOfTheVersionHeard()
+    {
+        final CatalogWatch joining = new CatalogWatch(rig.link, tables, MetaRig.TIMEOUT_NS, failures);
+        joining.onHeard(10, 20);
+        joining.onHeard(11, 20);
+        assertThat(joining.epoch()).as("nothing is known yet").isZero();
+        joining.onOpened(20);
+        final long asked = rig.count("table");
+        assertThat(joining.epoch()).isEqualTo(11);
+        assertThat(joining.isBusy()).isFalse();
+        rig.run(joining::poll);
+        rig.runFor(MetaRig.TIMEOUT_NS);
+        assertThat(rig.count("table")).isEqualTo(asked);
+    }
+
+    @Test
+    void shouldAskBeforeItPassesAnEpochThatCameWithALaterVersionThanTablesWereOpenedAsOf()
+    {
+        final CatalogWatch joining = new CatalogWatch(rig.link, tables, MetaRig.TIMEOUT_NS, failures);
+        joining.onHeard(10, 20);
+        joining.onHeard(11, 21);
+        joining.onOpened(20);
+        assertThat(joining.epoch()).as("of a version that is not known").isZero();
+        assertThat(joining.version()).isEqualTo(-1);
+        final long asked = rig.count("table");
+        rig.run(joining::poll);
+        rig.runUntil(() -> 11 == joining.epoch());
+        assertThat(rig.count("table")).isEqualTo(asked + 1);
+    }
 }

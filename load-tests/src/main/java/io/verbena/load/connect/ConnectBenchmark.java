@@ -114,10 +114,10 @@ public final class ConnectBenchmark
         try (RaasContext viewContext = RaasContext.open(viewDevice, serving(viewDevice));
             RaasContext nodeContext = RaasContext.open(nodeDevice, serving(nodeDevice));
             MemoryRegion viewRegion = viewContext.protectionDomain().allocateRegistered(
-                DirectoryView.regionLengthBytes(VIEW_CAPACITY), AccessFlags.REMOTE_READ);
+                DirectoryView.regionLengthBytes(VIEW_CAPACITY, 0), AccessFlags.REMOTE_READ);
             MemoryRegion nodeRegion = nodeContext.protectionDomain().allocateRegistered(
                 REGION_BYTES, AccessFlags.ALL_REMOTE);
-            DirectoryView view = new DirectoryView(viewRegion, VIEW_CAPACITY);
+            DirectoryView view = new DirectoryView(viewRegion, VIEW_CAPACITY, 0);
             ReadTarget target = nodeContext.openReadTarget(ACCESS_KEY))
         {
             serve(viewContext, VIEW_PORT, view.privateData(), viewRegion);

@@ -8,7 +8,10 @@ import io.verbena.raas.directory.PeerRecord;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Lists the living nodes, page after page. Used again for each list. One thread. */
+/**
+ * Lists the living nodes by calls, page after page, for clients; nodes read the meta server's view. Used again for each
+ * list. One thread.
+ */
 public final class NodeListing
 {
     /** What became of a list. */
@@ -25,43 +28,21 @@ public final class NodeListing
     }
 
     private final MetaLink link;
-    private final boolean isOfOneView;
     private final long timeoutNs;
     private final List<PeerRecord> nodes = new ArrayList<>();
     private ControlCall<NodePage> call;
     private ControlCall<NodePage> ended;
-    private long version;
-
-    private NodeListing(final MetaLink link, final boolean isOfOneView, final long timeoutNs)
-    {
-        this.link = link;
-        this.isOfOneView = isOfOneView;
-        this.timeoutNs = timeoutNs;
-    }
-
-    /**
-     * Lists of which all pages show one view of the membership: a node that stays is in every list. Begins again as
-     * often as the membership changes between two pages.
-     *
-     * @param link      to the meta server.
-     * @param timeoutNs of a page.
-     * @return listing.
-     */
-    public static NodeListing ofOneView(final MetaLink link, final long timeoutNs)
-    {
-        return new NodeListing(link, true, timeoutNs);
-    }
 
     /**
      * Lists whose pages may show different views, for those who list again soon.
      *
      * @param link      to the meta server.
      * @param timeoutNs of a page.
-     * @return listing.
      */
-    public static NodeListing ofAnyView(final MetaLink link, final long timeoutNs)
+    public NodeListing(final MetaLink link, final long timeoutNs)
     {
-        return new NodeListing(link, false, timeoutNs);
+        this.link = link;
+        this.timeoutNs = timeoutNs;
     }
 
     /** Begins a list; not while {@link #isUnderWay()}. The link must be usable, else the list fails at once. */
@@ -85,13 +66,6 @@ public final class NodeListing
             return Outcome.FAILED;
         }
         final NodePage page = ended.result();
-        if (isOfOneView && !nodes.isEmpty() && page.membershipVersion() != version)
-        {
-            // Pages of two views do not make one: a node could be missing from both.
-            start();
-            return Outcome.GOES_ON;
-        }
-        version = page.membershipVersion();
         nodes.addAll(page.nodes());
         if (page.hasMore())
         {
@@ -134,11 +108,5 @@ public final class NodeListing
     public String failure()
     {
         return ended.failure();
-    }
-
-    /** Gives a list up; its answer is not awaited any more. */
-    public void cancel()
-    {
-        call = null;
     }
 }

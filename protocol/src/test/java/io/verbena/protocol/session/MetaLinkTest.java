@@ -187,24 +187,15 @@ class MetaLinkTest
     void shouldListTheNodesOfAllPages()
     {
         answer = (afterNodeId) -> 0 == afterNodeId ? page(1, true, 2, 3) : page(1, false, 5);
-        assertThat(list(NodeListing.ofOneView(link, TIMEOUT_NS))).containsExactly(2, 3, 5);
+        assertThat(list(new NodeListing(link, TIMEOUT_NS))).containsExactly(2, 3, 5);
         assertThat(asked).containsExactly(0, 3);
-    }
-
-    @Test
-    void shouldBeginAgainWhenTheMembershipChangesBetweenTwoPages()
-    {
-        answer = (afterNodeId) -> 0 != afterNodeId ? page(2, false, 5) :
-            asked.size() < 2 ? page(1, true, 3) : page(2, true, 2);
-        assertThat(list(NodeListing.ofOneView(link, TIMEOUT_NS))).containsExactly(2, 5);
-        assertThat(asked).containsExactly(0, 3, 0, 2);
     }
 
     @Test
     void shouldTakePagesOfAnyViewWhereThatDoes()
     {
         answer = (afterNodeId) -> 0 == afterNodeId ? page(1, true, 3) : page(2, false, 5);
-        assertThat(list(NodeListing.ofAnyView(link, TIMEOUT_NS))).containsExactly(3, 5);
+        assertThat(list(new NodeListing(link, TIMEOUT_NS))).containsExactly(3, 5);
         assertThat(asked).containsExactly(0, 3);
     }
 
@@ -215,7 +206,7 @@ class MetaLinkTest
         {
             throw new ControlException(ControlStatus.UNAVAILABLE, "not now");
         };
-        final NodeListing listing = NodeListing.ofOneView(link, TIMEOUT_NS);
+        final NodeListing listing = new NodeListing(link, TIMEOUT_NS);
         listing.start();
         runUntil(listing::isAnswered);
         assertThat(listing.poll()).isEqualTo(NodeListing.Outcome.FAILED);

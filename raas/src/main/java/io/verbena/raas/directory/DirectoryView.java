@@ -7,19 +7,23 @@ import org.agrona.concurrent.UnsafeBuffer;
 import java.lang.invoke.VarHandle;
 import java.nio.ByteOrder;
 import java.util.BitSet;
+import java.util.List;
 
 /**
  * The writing side of the view: owns a registered region with the records of all nodes, once in a list and once where
- * their numbers say, and publishes so that a reader that catches a change halfway can tell. One thread.
+ * their numbers say, and with named records, and publishes so that a reader that catches a change halfway can tell. One
+ * thread.
  */
 public final class DirectoryView implements AutoCloseable
 {
     private static final int ABSENT = -1;
     /** Stands in the checksum while the rest of a record changes; to a reader a checksum that does not hold. */
-    private static final long CHANGING = -1L;
+    static final long CHANGING = -1L;
 
     private final int capacity;
+    private final int namedRoomBytes;
     private final UnsafeBuffer view;
+    private final NamedRecordArena named;
     private final UnsafeBuffer scratch = new UnsafeBuffer(new byte[PeerRecordDescriptor.RECORD_LENGTH_BYTES]);
     private final Int2IntHashMap placeOfNode = new Int2IntHashMap(ABSENT);
     private final Int2IntHashMap listPlaceOfNode = new Int2IntHashMap(ABSENT);
@@ -29,36 +33,42 @@ public final class DirectoryView implements AutoCloseable
     private long sum;
 
     /**
-     * @param region   zeroed, readable by peers, {@link #regionLengthBytes(int)} long; the caller closes it.
-     * @param capacity places of the list and first places of windows, a power of two; twice the nodes expected, or
-     *                 more.
+     * @param region         zeroed, readable by peers, {@link #regionLengthBytes} long; the caller closes it.
+     * @param capacity       places of the list and first places of windows, a power of two; twice the nodes expected,
+     *                       or more.
+     * @param namedRoomBytes for named records, 0 or more.
      */
-    public DirectoryView(final MemoryRegion region, final int capacity)
+    public DirectoryView(final MemoryRegion region, final int capacity, final int namedRoomBytes)
     {
-        if (Integer.bitCount(capacity) != 1 || capacity < 1 || region.lengthBytes() < regionLengthBytes(capacity))
+        if (Integer.bitCount(capacity) != 1 || capacity < 1 ||
+            region.lengthBytes() < regionLengthBytes(capacity, namedRoomBytes))
         {
             throw new IllegalArgumentException("a view of " + capacity + " places, a power of two, needs a region of " +
-                regionLengthBytes(capacity) + " bytes; it has " + region.lengthBytes());
+                regionLengthBytes(capacity, namedRoomBytes) + " bytes; it has " + region.lengthBytes());
         }
         this.capacity = capacity;
-        view = new UnsafeBuffer(region.segment().address(), (int)regionLengthBytes(capacity));
+        this.namedRoomBytes = namedRoomBytes;
+        view = new UnsafeBuffer(region.segment().address(), (int)regionLengthBytes(capacity, namedRoomBytes));
         isTaken = new boolean[DirectoryViewDescriptor.places(capacity)];
+        named = new NamedRecordArena(view, (int)DirectoryViewDescriptor.namedOffset(capacity), namedRoomBytes);
         storeHeader();
     }
 
     /**
-     * @param capacity first places of windows, a power of two.
-     * @return length of the region that a view of this capacity needs.
+     * @param capacity       places of the list and first places of windows, a power of two.
+     * @param namedRoomBytes for named records.
+     * @return length of the region that such a view needs.
      */
-    public static long regionLengthBytes(final int capacity)
+    public static long regionLengthBytes(final int capacity, final int namedRoomBytes)
     {
-        return DirectoryViewDescriptor.regionLengthBytes(capacity);
+        return DirectoryViewDescriptor.regionLengthBytes(capacity, namedRoomBytes);
     }
 
     /** @return what a reader that connects now gets: private data for {@link io.verbena.raas.Admission#accept}. */
     public byte[] privateData()
     {
-        return DirectoryViewDescriptor.encodePrivateData(capacity, isListed.length());
+        return DirectoryViewDescriptor.encodePrivateData(
+            capacity, isListed.length(), named.usedBytes(), namedRoomBytes);
     }
 
     /**
@@ -110,6 +120,42 @@ public final class DirectoryView implements AutoCloseable
     }
 
     /**
+     * Publishes a named record, replacing the one of this name.
+     *
+     * @param record to show.
+     * @return false when the view has no room for it: then it shows none of this name, and how many it does not show.
+     */
+    public boolean publish(final NamedRecord record)
+    {
+        final boolean hasRoom = named.put(record);
+        storeHeader();
+        return hasRoom;
+    }
+
+    /**
+     * Removes a named record, if there is one.
+     *
+     * @param name of it.
+     */
+    public void remove(final String name)
+    {
+        named.remove(name);
+        storeHeader();
+    }
+
+    /** @return names that were published, and for which there is no room; a copy. */
+    public List<String> namesOutside()
+    {
+        return named.namesOutside();
+    }
+
+    /** @return bytes of named records, with gaps between them. */
+    public int namedBytes()
+    {
+        return named.usedBytes();
+    }
+
+    /**
      * Says of which membership the list is. Call it behind the changes that lead to this version and before anybody
      * can hear of it: who has heard of a version finds its nodes in every list of this or a later version.
      *
@@ -150,7 +196,7 @@ public final class DirectoryView implements AutoCloseable
 
     private void storeHeader()
     {
-        DirectoryHeaderDescriptor.encode(isListed.length(), membershipVersion, sum, scratch, 0);
+        DirectoryHeaderDescriptor.encode(isListed.length(), membershipVersion, sum, named, scratch, 0);
         store(0);
     }
 

@@ -5,9 +5,10 @@ import java.nio.ByteOrder;
 
 /**
  * Layout of the view, {@code docs/format/peer-directory.md}: a {@linkplain DirectoryHeaderDescriptor header}, the list
- * of all nodes, and windows of the same records. One READ of header and list shows all nodes. In the windows a node has
+ * of all nodes, windows of the same records, and named records. READs of header, list and named records, which need not
+ * wait for each other, show all of them. In the windows a node has
  * its record at one of {@link #WINDOW} neighbouring places, the first of which follows from its number, so one READ of
- * the window finds it. How many places there are, and how many of the list are in use, is sent at connect, in these 16
+ * the window finds it. How many places there are, and how many of the list are in use, is sent at connect, in these 24
  * little-endian bytes of private data; the view is the first region granted.
  *
  * <pre>
@@ -16,6 +17,8 @@ import java.nio.ByteOrder;
  *   8 +---------------+-------+-------+
  *     |   capacity    | listed places |
  *  16 +---------------+---------------+
+ *     |  named bytes  | named room    |
+ *  24 +---------------+---------------+
  * </pre>
  */
 public final class DirectoryViewDescriptor
@@ -23,7 +26,7 @@ public final class DirectoryViewDescriptor
     /** First 32 bits of the private data: {@code VDIR}. */
     public static final int MAGIC = 0x5249_4456;
     /** Version of this layout. */
-    public static final int VERSION = 2;
+    public static final int VERSION = 3;
     /** Places a node's record may have, and the records of one READ. */
     public static final int WINDOW = 8;
     /** Bytes of one READ. */
@@ -40,8 +43,12 @@ public final class DirectoryViewDescriptor
     public static final int CAPACITY_OFFSET = WINDOW_OFFSET + Short.BYTES;
     /** Offset of the 32-bit number of places of the list up to the last one in use, when the peer connected. */
     public static final int LISTED_OFFSET = CAPACITY_OFFSET + Integer.BYTES;
+    /** Offset of the 32-bit number of bytes of the named part up to the end of its last record, at connect. */
+    public static final int NAMED_BYTES_OFFSET = LISTED_OFFSET + Integer.BYTES;
+    /** Offset of the 32-bit length of the named part. */
+    public static final int NAMED_ROOM_OFFSET = NAMED_BYTES_OFFSET + Integer.BYTES;
     /** Length of the private data. */
-    public static final int PRIVATE_DATA_LENGTH_BYTES = 16;
+    public static final int PRIVATE_DATA_LENGTH_BYTES = 24;
 
     private DirectoryViewDescriptor()
     {
@@ -79,13 +86,20 @@ public final class DirectoryViewDescriptor
         return LIST_OFFSET + ((long)capacity + place) * PeerRecordDescriptor.RECORD_LENGTH_BYTES;
     }
 
-    /** Length of the region that a view needs. */
-    static long regionLengthBytes(final int capacity)
+    /** Offset of the named part in the region. */
+    static long namedOffset(final int capacity)
     {
         return windowOffset(places(capacity), capacity);
     }
 
-    static byte[] encodePrivateData(final int capacity, final int listed)
+    /** Length of the region that a view needs. */
+    static long regionLengthBytes(final int capacity, final int namedRoomBytes)
+    {
+        return namedOffset(capacity) + namedRoomBytes;
+    }
+
+    static byte[] encodePrivateData(
+        final int capacity, final int listed, final int namedBytes, final int namedRoomBytes)
     {
         final byte[] bytes = new byte[PRIVATE_DATA_LENGTH_BYTES];
         ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN)
@@ -93,7 +107,9 @@ public final class DirectoryViewDescriptor
             .putShort(VERSION_OFFSET, (short)VERSION)
             .putShort(WINDOW_OFFSET, (short)WINDOW)
             .putInt(CAPACITY_OFFSET, capacity)
-            .putInt(LISTED_OFFSET, listed);
+            .putInt(LISTED_OFFSET, listed)
+            .putInt(NAMED_BYTES_OFFSET, namedBytes)
+            .putInt(NAMED_ROOM_OFFSET, namedRoomBytes);
         return bytes;
     }
 
@@ -101,7 +117,7 @@ public final class DirectoryViewDescriptor
     static String problem(final byte[] bytes, final long regionLengthBytes)
     {
         final ByteBuffer buffer = ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN);
-        if (bytes.length < PRIVATE_DATA_LENGTH_BYTES || buffer.getInt(MAGIC_OFFSET) != MAGIC)
+        if (bytes.length < CAPACITY_OFFSET || buffer.getInt(MAGIC_OFFSET) != MAGIC)
         {
             return "the peer has no directory (" + bytes.length + " bytes of private data)";
         }
@@ -112,10 +128,16 @@ public final class DirectoryViewDescriptor
             return "the directory has version " + version + " and window " + window + ", this node knows version " +
                 VERSION + " and window " + WINDOW + ": update the older of the two";
         }
+        if (bytes.length < PRIVATE_DATA_LENGTH_BYTES)
+        {
+            return "the directory describes itself in " + bytes.length + " bytes, not in " + PRIVATE_DATA_LENGTH_BYTES;
+        }
         final int capacity = buffer.getInt(CAPACITY_OFFSET);
+        final int namedRoom = buffer.getInt(NAMED_ROOM_OFFSET);
         final boolean isPowerOfTwo = capacity > 0 && Integer.bitCount(capacity) == 1;
-        return isPowerOfTwo && regionLengthBytes >= regionLengthBytes(capacity) ? null :
-            "the directory claims " + capacity + " places in a region of " + regionLengthBytes + " bytes";
+        return isPowerOfTwo && namedRoom >= 0 && regionLengthBytes >= regionLengthBytes(capacity, namedRoom) ? null :
+            "the directory claims " + capacity + " places and " + namedRoom + " bytes of named records in a region " +
+            "of " + regionLengthBytes + " bytes";
     }
 
     static int capacity(final byte[] bytes)
@@ -126,5 +148,15 @@ public final class DirectoryViewDescriptor
     static int listed(final byte[] bytes)
     {
         return ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN).getInt(LISTED_OFFSET);
+    }
+
+    static int namedBytes(final byte[] bytes)
+    {
+        return ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN).getInt(NAMED_BYTES_OFFSET);
+    }
+
+    static int namedRoomBytes(final byte[] bytes)
+    {
+        return ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN).getInt(NAMED_ROOM_OFFSET);
     }
 }

@@ -10,11 +10,13 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 
-/** Where the header and the list of a view are read to, and what a READ of them says. Grows with the list. */
+/** Where a view's header, list and named records are read to, and what is there then. Grows with the view. */
 final class ListBuffer
 {
     /** Places read beyond those known to be in use: nodes that joined since cost no second READ. */
     private static final int SPARE_PLACES = 16;
+    /** Bytes of named records read beyond those known to be in use. */
+    private static final int SPARE_NAMED_BYTES = 2048;
     /** READs are made of this many bytes at least, a whole packet of most networks. */
     private static final int LEAST_BYTES = 4096;
 
@@ -24,11 +26,13 @@ final class ListBuffer
     private UnsafeBuffer buffer;
     private int known;
     private int readBytes;
+    private int knownNamed;
+    private int readNamedBytes;
 
     ListBuffer(final ProtectionDomain protectionDomain)
     {
         this.protectionDomain = protectionDomain;
-        allocate(LEAST_BYTES);
+        allocate(2 * LEAST_BYTES);
     }
 
     private void allocate(final int lengthBytes)
@@ -38,25 +42,38 @@ final class ListBuffer
     }
 
     /**
-     * Makes room for a READ.
+     * Decides how much to read, and makes room for it.
      *
-     * @param listed   places known to be in use, by what the owner said at connect.
-     * @param capacity places of the list.
-     * @return bytes to read from the beginning of the view.
+     * @param privateData what the owner said at connect.
      */
-    int prepare(final int listed, final int capacity)
+    void prepare(final byte[] privateData)
     {
-        known = Math.max(known, listed);
+        final int capacity = DirectoryViewDescriptor.capacity(privateData);
+        known = Math.max(known, DirectoryViewDescriptor.listed(privateData));
         final int places = Math.min(known + SPARE_PLACES, capacity);
-        final int wholeBytes = DirectoryViewDescriptor.listOffset(capacity);
-        readBytes = Math.min(wholeBytes, BitUtil.align(DirectoryViewDescriptor.listOffset(places), LEAST_BYTES));
-        if (readBytes > region.lengthBytes())
+        readBytes = Math.min(DirectoryViewDescriptor.listOffset(capacity),
+            BitUtil.align(DirectoryViewDescriptor.listOffset(places), LEAST_BYTES));
+        knownNamed = Math.max(knownNamed, DirectoryViewDescriptor.namedBytes(privateData));
+        readNamedBytes = Math.min(DirectoryViewDescriptor.namedRoomBytes(privateData),
+            BitUtil.align(knownNamed + SPARE_NAMED_BYTES, LEAST_BYTES));
+        if (readBytes + readNamedBytes > region.lengthBytes())
         {
             // A READ over a connection that broke may have used it; together these are shorter than the new one.
             outgrown.add(region);
-            allocate(BitUtil.findNextPositivePowerOfTwo(readBytes));
+            allocate(BitUtil.findNextPositivePowerOfTwo(readBytes + readNamedBytes));
         }
+    }
+
+    /** Bytes to read from the beginning of the view to the beginning of the region. */
+    int readBytes()
+    {
         return readBytes;
+    }
+
+    /** Bytes of named records to read behind them; 0 where there are none. */
+    int readNamedBytes()
+    {
+        return readNamedBytes;
     }
 
     MemoryRegion region()
@@ -88,7 +105,8 @@ final class ListBuffer
             return;
         }
         known = DirectoryHeaderDescriptor.listed(buffer, 0);
-        if (DirectoryViewDescriptor.listOffset(known) > readBytes)
+        knownNamed = DirectoryHeaderDescriptor.namedBytes(buffer, 0);
+        if (DirectoryViewDescriptor.listOffset(known) > readBytes || knownNamed > readNamedBytes)
         {
             listing.onShort();
         }
@@ -134,6 +152,44 @@ final class ListBuffer
             return;
         }
         records.sort(Comparator.comparingInt(PeerRecord::nodeId));
-        listing.listed(DirectoryHeaderDescriptor.membershipVersion(buffer, 0), List.copyOf(records));
+        collectNamed(listing, records);
+    }
+
+    private void collectNamed(final PeerListing listing, final List<PeerRecord> records)
+    {
+        final List<NamedRecord> named = new ArrayList<>();
+        final int limit = readBytes + knownNamed;
+        long sum = 0;
+        int offset = readBytes;
+        while (offset < limit)
+        {
+            if (NamedRecordDescriptor.isFree(buffer, offset))
+            {
+                offset += NamedRecordDescriptor.UNIT_BYTES;
+                continue;
+            }
+            if (!NamedRecordDescriptor.isValid(buffer, offset, limit))
+            {
+                listing.onTorn();
+                return;
+            }
+            final String problem = NamedRecordDescriptor.problem(buffer, offset);
+            if (!problem.isEmpty())
+            {
+                listing.fail(problem);
+                return;
+            }
+            sum += NamedRecordDescriptor.checksum(buffer, offset);
+            named.add(NamedRecordDescriptor.decode(buffer, offset));
+            offset += NamedRecordDescriptor.lengthBytes(buffer, offset);
+        }
+        if (sum != DirectoryHeaderDescriptor.namedSum(buffer, 0))
+        {
+            listing.onTorn();
+            return;
+        }
+        named.sort(Comparator.comparing(NamedRecord::name));
+        listing.listed(DirectoryHeaderDescriptor.membershipVersion(buffer, 0), List.copyOf(records),
+            List.copyOf(named), DirectoryHeaderDescriptor.namedOutside(buffer, 0));
     }
 }

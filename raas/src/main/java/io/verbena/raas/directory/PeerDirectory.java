@@ -15,9 +15,9 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The reading side: lists all nodes with one one-sided READ of the view, and finds nodes by number, in the last list or
- * with one READ. What is caught halfway is read again until the deadline. Belongs to the owner thread of its
- * {@link RaasContext}.
+ * The reading side: lists all nodes and named records in one round trip of one-sided READs of the view, and finds nodes
+ * by number, in the last list or with one READ. What is caught halfway is read again until the deadline. Belongs to the
+ * owner thread of its {@link RaasContext}.
  */
 public final class PeerDirectory implements AutoCloseable
 {
@@ -98,7 +98,7 @@ public final class PeerDirectory implements AutoCloseable
     }
 
     /**
-     * Lists all nodes, with one READ; lookups find what was listed.
+     * Lists all nodes and named records, in one round trip; lookups find what was listed.
      *
      * @param leastVersion of the membership: the list shows everything that led to this version, which the caller has
      *                     heard of.
@@ -182,21 +182,32 @@ public final class PeerDirectory implements AutoCloseable
         {
             listing.late();
         }
-        else if (readingList == null && vqp.space() > 0)
+        else if (readingList == null && vqp.space() > 1)
         {
-            final byte[] said = vqp.peerPrivateData();
-            final int lengthBytes = list.prepare(
-                DirectoryViewDescriptor.listed(said), DirectoryViewDescriptor.capacity(said));
-            vqp.begin();
-            vqp.read(list.region(), 0, lengthBytes, vqp.peerRegions().getFirst(), 0);
-            if (vqp.complete(LIST_COOKIE) == PostStatus.OK)
-            {
-                readingList = listing;
-                reads++;
-            }
-            return 1;
+            return read(listing);
         }
         return 0;
+    }
+
+    /** Named records besides, in the same doorbell. */
+    private int read(final PeerListing listing)
+    {
+        final byte[] said = vqp.peerPrivateData();
+        final RemoteRegion view = vqp.peerRegions().getFirst();
+        list.prepare(said);
+        vqp.begin();
+        vqp.read(list.region(), 0, list.readBytes(), view, 0);
+        if (list.readNamedBytes() > 0)
+        {
+            vqp.read(list.region(), list.readBytes(), list.readNamedBytes(), view,
+                DirectoryViewDescriptor.namedOffset(DirectoryViewDescriptor.capacity(said)));
+        }
+        if (vqp.complete(LIST_COOKIE) == PostStatus.OK)
+        {
+            readingList = listing;
+            reads++;
+        }
+        return 1;
     }
 
     private int pollLookups(final String problem, final long nowNs)
@@ -352,20 +363,17 @@ public final class PeerDirectory implements AutoCloseable
         // Otherwise poll() sees that the connection failed.
     }
 
-    /** Nodes that have gone are forgotten, so the cache is no longer than the list. */
+    /**
+     * Nodes that have gone are forgotten, so the cache is no longer than the list. What was cached is not newer than
+     * the list: READs of a queue pair are done in their order.
+     */
     private void remember(final List<PeerRecord> listed)
     {
-        final Int2ObjectHashMap<PeerRecord> before = new Int2ObjectHashMap<>(cache);
         cache.clear();
-        for (final PeerRecord record : listed)
-        {
-            final PeerRecord known = before.get(record.nodeId());
-            // A window that was read after the list may show a later incarnation.
-            cache.put(record.nodeId(), known != null && known.incarnation() > record.incarnation() ? known : record);
-        }
+        listed.forEach(record -> cache.put(record.nodeId(), record));
     }
 
-    /** @return READs made so far. */
+    /** @return READs made so far; one for a list, though named records are read besides. */
     public long reads()
     {
         return reads;

@@ -2,7 +2,7 @@ package io.verbena.raas.directory;
 
 import java.util.List;
 
-/** A list of all nodes under way at a {@link PeerDirectory}; polled by the owner thread. */
+/** A list of all nodes, and of all named records, under way at a {@link PeerDirectory}; polled by the owner thread. */
 public final class PeerListing
 {
     /** Where it stands. */
@@ -20,6 +20,8 @@ public final class PeerListing
     private final long deadlineNs;
     private State state = State.PENDING;
     private List<PeerRecord> records = List.of();
+    private List<NamedRecord> named = List.of();
+    private int namedOutside;
     private long membershipVersion;
     private String failure = "";
     private int tornReads;
@@ -44,6 +46,18 @@ public final class PeerListing
         return records;
     }
 
+    /** @return all named records of the same state of the view, by their names; empty unless LISTED. */
+    public List<NamedRecord> named()
+    {
+        return named;
+    }
+
+    /** @return named records that there are besides, and for which the view has no room; once LISTED. */
+    public int namedOutside()
+    {
+        return namedOutside;
+    }
+
     /** @return a version of the membership than which the list is not older; once LISTED. */
     public long membershipVersion()
     {
@@ -62,7 +76,7 @@ public final class PeerListing
         return tornReads;
     }
 
-    /** @return READs that ended before the end of the list, which was shorter when this node connected. */
+    /** @return READs that ended before the end of what there is, which was less when this node connected. */
     public int shortReads()
     {
         return shortReads;
@@ -101,11 +115,14 @@ public final class PeerListing
             staleReads + " READs");
     }
 
-    void listed(final long version, final List<PeerRecord> nodes)
+    void listed(
+        final long version, final List<PeerRecord> nodes, final List<NamedRecord> namedRecords, final int outside)
     {
         state = State.LISTED;
         membershipVersion = version;
         records = nodes;
+        named = namedRecords;
+        namedOutside = outside;
     }
 
     void fail(final String reason)

@@ -15,6 +15,7 @@ import io.verbena.rdma.verbs.MemoryRegion;
 import org.agrona.concurrent.Agent;
 import org.junit.jupiter.api.Test;
 
+import java.nio.ByteBuffer;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.Map;
@@ -28,6 +29,8 @@ class PeerDirectorySimTest
     private static final int PORT = 1;
     private static final int NODES = 12;
     private static final int CAPACITY = 16;
+    private static final int NAMED_BYTES = 4096;
+    private static final int NAMES = 6;
     private static final int SEEDS = 20;
 
     private static PeerRecord record(final int nodeId, final int incarnation)
@@ -43,6 +46,22 @@ class PeerDirectorySimTest
             new RemoteRegion(incarnation, incarnation, incarnation));
     }
 
+    /** Every word of the content says which change it belongs to, and so does its length. */
+    private static NamedRecord named(final int name, final int change)
+    {
+        final ByteBuffer content = ByteBuffer.allocate(Integer.BYTES * (1 + change % 50));
+        while (content.hasRemaining())
+        {
+            content.putInt(change);
+        }
+        return new NamedRecord(name, Integer.toString(name), content.array());
+    }
+
+    /** Incarnations of the nodes present, and the changes that named records show. */
+    private record State(Map<Integer, Integer> nodes, Map<Integer, Integer> named)
+    {
+    }
+
     /** Owns the view and changes some record in each step. */
     private static final class Owner implements Agent
     {
@@ -51,8 +70,10 @@ class PeerDirectorySimTest
         private final SimWorld world;
         private final int[] incarnations = new int[NODES + 1];
         private final boolean[] isPresent = new boolean[NODES + 1];
-        private final Map<Long, Set<Map<Integer, Integer>>> statesOfVersion = new HashMap<>();
+        private final Map<Long, Set<State>> statesOfVersion = new HashMap<>();
+        private final Map<Integer, Integer> contents = new HashMap<>();
         private long version;
+        private int changes;
         private long restsNs;
         private long nextChangeNs;
 
@@ -61,8 +82,8 @@ class PeerDirectorySimTest
             this.world = world;
             context = RaasContext.open(node.device(), new RaasConfiguration());
             final MemoryRegion region = context.protectionDomain().allocateRegistered(
-                DirectoryView.regionLengthBytes(CAPACITY), AccessFlags.REMOTE_READ);
-            view = new DirectoryView(region, CAPACITY);
+                DirectoryView.regionLengthBytes(CAPACITY, NAMED_BYTES), AccessFlags.REMOTE_READ);
+            view = new DirectoryView(region, CAPACITY, NAMED_BYTES);
             context.serve(
                 PORT,
                 (caller, source) -> Admission.accept(AccessFlags.REMOTE_READ, view.privateData(), region),
@@ -86,6 +107,8 @@ class PeerDirectorySimTest
                 view.remove(nodeId);
             }
             remember();
+            changeNamed(world.random().nextInt(NAMES));
+            remember();
             if (world.random().nextBoolean())
             {
                 view.membershipVersion(++version);
@@ -93,7 +116,21 @@ class PeerDirectorySimTest
             }
         }
 
-        /** What a list of the present version may show: the incarnations of those present. */
+        private void changeNamed(final int name)
+        {
+            if (world.random().nextInt(4) == 0)
+            {
+                contents.remove(name);
+                view.remove(Integer.toString(name));
+            }
+            else
+            {
+                contents.put(name, ++changes);
+                assertThat(view.publish(named(name, changes))).isTrue();
+            }
+        }
+
+        /** What a list of the present version may show. */
         private void remember()
         {
             final Map<Integer, Integer> state = new HashMap<>();
@@ -104,7 +141,8 @@ class PeerDirectorySimTest
                     state.put(nodeId, incarnations[nodeId]);
                 }
             }
-            statesOfVersion.computeIfAbsent(version, (key) -> new HashSet<>()).add(state);
+            statesOfVersion.computeIfAbsent(version, (key) -> new HashSet<>())
+                .add(new State(state, Map.copyOf(contents)));
         }
 
         @Override
@@ -241,7 +279,15 @@ class PeerDirectorySimTest
                 assertThat(each).isEqualTo(record(each.nodeId(), each.incarnation()));
                 state.put(each.nodeId(), each.incarnation());
             }
-            assertThat(owner.statesOfVersion.get(listing.membershipVersion())).contains(state);
+            final Map<Integer, Integer> contents = new HashMap<>();
+            for (final NamedRecord each : listing.named())
+            {
+                final int change = ByteBuffer.wrap(each.content()).getInt();
+                assertThat(each.content()).isEqualTo(named(each.number(), change).content());
+                assertThat(each.name()).isEqualTo(Integer.toString(each.number()));
+                contents.put(each.number(), change);
+            }
+            assertThat(owner.statesOfVersion.get(listing.membershipVersion())).contains(new State(state, contents));
             listed++;
         }
 
