@@ -128,7 +128,7 @@ public final class FileHold implements AutoCloseable
         return channel.isOpen();
     }
 
-    /** Releases the lock; idempotent. The file stays: removing it would let two processes lock two files of one name. */
+    /** Releases the lock; idempotent. The file stays: else two processes could lock two files of one name. */
     @Override
     public void close() throws IOException
     {
