@@ -141,8 +141,21 @@ public final class MemoryRig implements AutoCloseable
     /** The memory node is registered at the meta server. */
     public void register()
     {
-        meta.view.publish(new PeerRecord(MEMORY_NODE, 1, 1, NodeRole.MEMORY_NODE, memoryNode.device().address(), PORT,
-            RemoteRegion.of(region)));
+        register(1);
+    }
+
+    /** It is registered as an incarnation, with the memory that it has. */
+    public void register(final int incarnation)
+    {
+        superblock(incarnation);
+        meta.view.publish(new PeerRecord(MEMORY_NODE, incarnation, 1, NodeRole.MEMORY_NODE,
+            memoryNode.device().address(), PORT, RemoteRegion.of(region)));
+    }
+
+    private void superblock(final int incarnation)
+    {
+        SuperblockDescriptor.writeBoth(region.segment(), new Superblock(MEMORY_NODE, incarnation, REGION_BYTES,
+            SuperblockDescriptor.SPACE_BYTES, CHUNK_BYTES, CHUNKS, HEADERS_OFFSET));
     }
 
     /** The memory node starts, with free chunks. */
@@ -150,8 +163,7 @@ public final class MemoryRig implements AutoCloseable
     {
         memory = RaasContext.open(memoryNode.device(), new RaasConfiguration());
         region = memory.protectionDomain().allocateRegistered(REGION_BYTES, AccessFlags.ALL_REMOTE);
-        SuperblockDescriptor.writeBoth(region.segment(), new Superblock(MEMORY_NODE, 1, REGION_BYTES,
-            SuperblockDescriptor.SPACE_BYTES, CHUNK_BYTES, CHUNKS, HEADERS_OFFSET));
+        superblock(1);
         for (int i = 0; i < CHUNKS; i++)
         {
             chunk(i, ChunkDescriptor.STATE_FREE, 0, 0);

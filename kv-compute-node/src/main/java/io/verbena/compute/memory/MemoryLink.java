@@ -278,6 +278,13 @@ public final class MemoryLink implements AutoCloseable
     /** Nothing is done here before it is known which chunks are closed. */
     private int pollView(final long nowNs)
     {
+        // Before the watch reads on: a connection is closed when nothing is outstanding.
+        if (watch.memoryNodeIncarnation() > record.incarnation())
+        {
+            giveUp(nowNs, "memory node " + memoryNodeId + " is incarnation " + watch.memoryNodeIncarnation() +
+                " by now, and was looked up as " + record.incarnation() + ": its record is read again");
+            return 1;
+        }
         final int workCount = watch.poll();
         if (watch.hasFailed())
         {

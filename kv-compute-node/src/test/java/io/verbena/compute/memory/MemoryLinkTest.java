@@ -4,6 +4,7 @@ import io.verbena.compute.MemoryRig;
 import io.verbena.protocol.message.ChunkLease;
 import io.verbena.protocol.message.ChunkRun;
 import io.verbena.protocol.message.ControlStatus;
+import io.verbena.raas.directory.PeerListing;
 import io.verbena.rdma.verbs.WorkCompletionStatus;
 
 import org.junit.jupiter.api.AfterEach;
@@ -67,6 +68,21 @@ class MemoryLinkTest
         rig.start();
         rig.register();
         rig.meta.runUntil(link::isReady);
+    }
+
+    @Test
+    void shouldReadARecordAgainThatWasListedAndIsOfAnIncarnationThatEnded()
+    {
+        rig.register();
+        final PeerListing listing = rig.meta.link.directory().list(0, SECOND_NS);
+        rig.meta.runUntil(() -> PeerListing.State.LISTED == listing.state());
+        rig.register(2);
+        final MemoryLink link = rig.connect();
+        rig.meta.runUntil(() -> !link.failure().isEmpty());
+        assertThat(link.failure()).contains("incarnation 2 by now").contains("looked up as 1");
+        rig.meta.runUntil(link::isReady);
+        assertThat(link.identity().incarnation()).isEqualTo(2);
+        assertThat(rig.meta.link.directory().reads()).as("the list, and the record once").isEqualTo(2);
     }
 
     @Test

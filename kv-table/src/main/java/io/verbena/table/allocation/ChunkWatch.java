@@ -42,6 +42,7 @@ public final class ChunkWatch implements AutoCloseable
     private long comingEpoch;
     private boolean allWhole;
     private long restored;
+    private int memoryNodeIncarnation;
     private boolean failed;
     private String failure = "";
 
@@ -72,6 +73,7 @@ public final class ChunkWatch implements AutoCloseable
         version = -1;
         epoch = 0;
         restored = 0;
+        memoryNodeIncarnation = 0;
     }
 
     /**
@@ -83,6 +85,12 @@ public final class ChunkWatch implements AutoCloseable
     public boolean isRestoredSince(final int incarnation)
     {
         return restored > incarnation;
+    }
+
+    /** @return incarnation of the memory node, as the latest look shows; 0 before the first on this connection. */
+    public int memoryNodeIncarnation()
+    {
+        return memoryNodeIncarnation;
     }
 
     /** @return whether at least one look on this connection is done. */
@@ -175,6 +183,7 @@ public final class ChunkWatch implements AutoCloseable
             comingVersion = SuperblockDescriptor.viewVersion(access.segment());
             restored = SuperblockDescriptor.restored(access.segment());
             superblock = SuperblockDescriptor.read(access.segment());
+            memoryNodeIncarnation = superblock.incarnation();
         }
         catch (final FormatException ex)
         {
