@@ -270,7 +270,7 @@ public final class EngineState
         throw new AssertionError("not known: " + type + "; say in EngineState whether it is a part of an engine");
     }
 
-    /** Most of most arrays is 0, which is passed over: a word is told by its place. */
+    /** Most of most arrays is 0, which is passed over: a word is identified by its place. */
     private void addAll(final long... words)
     {
         for (int i = 0; i < words.length; i++)

@@ -39,13 +39,13 @@ public final class ServiceLocator
         return (long)tcpPort << 48 | (processId & 0xFFFF_FFFFL) << 16 | tcpPort;
     }
 
-    /** @return whether a device is of the {@code roce} provider, as far as its address tells. */
+    /** @return whether a device is of the {@code roce} provider, as far as its address says. */
     public static boolean isMarked(final DeviceAddress address)
     {
         return lid(address) != 0 && lid(address) == (int)(address.serviceLocator() & 0xFFFF);
     }
 
-    /** @return what tells the process of a marked device from others on its host; 0 for nothing. */
+    /** @return what distinguishes the process of a marked device from others on its host; 0 for nothing. */
     public static int processId(final DeviceAddress address)
     {
         return isMarked(address) ? (int)(address.serviceLocator() >>> 16) : 0;

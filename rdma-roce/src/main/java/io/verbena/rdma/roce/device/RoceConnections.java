@@ -111,7 +111,7 @@ final class RoceConnections implements ConnectionDevice
         return RoceAddress.inetAddress(source).equals(from);
     }
 
-    /** UC has no acknowledgements, so that nothing tells whether a packet has come. */
+    /** UC has no acknowledgements, so that nothing says whether a packet has come. */
     @Override
     public PathCheck checkPath(
         final ConnectableQueuePair queuePair,

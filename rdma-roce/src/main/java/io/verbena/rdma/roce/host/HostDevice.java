@@ -99,7 +99,7 @@ final class HostDevice implements Device
     public String missing(final DeviceCapability capability)
     {
         return capability == DeviceCapability.DC ?
-            "a queue pair takes shared memory or the network, and an initiator has no peer that tells which: use RC, " +
+            "a queue pair takes shared memory or the network, and an initiator has no peer that says which: use RC, " +
             "or soft without a network" : "";
     }
 

@@ -26,7 +26,7 @@ public final class AethDescriptor
     public static final int LENGTH_BYTES = WORD_OFFSET + Integer.BYTES;
     /** First bit of the syndrome in the word. */
     public static final int SYNDROME_SHIFT = 24;
-    /** Bits of the syndrome that tell the kind; the highest one is reserved. */
+    /** Bits of the syndrome that say which kind it is; the highest one is reserved. */
     public static final int KIND_MASK = 0xE0;
     /** Bits of the syndrome that hold the value. */
     public static final int VALUE_MASK = 0x1F;
@@ -36,7 +36,7 @@ public final class AethDescriptor
     public static final int ACK_WITHOUT_CREDITS = 0x1F;
     /** Kind: receiver not ready; the value is a code of the time to wait. */
     public static final int RECEIVER_NOT_READY = 0x20;
-    /** Kind: refused; the value tells why. */
+    /** Kind: refused; the value says why. */
     public static final int REFUSED = 0x60;
     /** Syndrome: packets are missing before this one. */
     public static final int SEQUENCE_ERROR = 0x60;

@@ -51,7 +51,7 @@ public final class BthDescriptor
     public static final int VERSION_MASK = 0xF;
     /** The default partition, full member: the only one used. */
     public static final int PARTITION_KEY = 0xFFFF;
-    /** Bits of a partition key that name the partition; the highest one tells full from limited members. */
+    /** Bits of a partition key that name the partition; the highest one distinguishes full from limited members. */
     public static final int PARTITION_MASK = 0x7FFF;
     /** Bit of {@link #CONGESTION_OFFSET}: the path was congested. */
     public static final int FORWARD_CONGESTION_FLAG = 1 << 7;
