@@ -1,5 +1,7 @@
 package io.verbena.raas;
 
+import io.verbena.raas.limit.RaasLimit;
+
 /**
  * The batches of a context, lent to virtual queue pairs between {@link VirtualQp#begin()} and the end of a batch, so
  * that an idle virtual queue pair has none. A batch is made when more are open at once than ever before, up to the
@@ -63,6 +65,11 @@ final class BatchPool
     int lentCount()
     {
         return madeCount - freeCount;
+    }
+
+    RaasLimit limit()
+    {
+        return new RaasLimit("open batches", lentCount(), batches.length, "RaasConfiguration.maxOpenBatches");
     }
 
     int capacity()

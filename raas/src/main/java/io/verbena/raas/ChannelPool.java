@@ -1,5 +1,6 @@
 package io.verbena.raas;
 
+import io.verbena.raas.limit.RaasLimit;
 import io.verbena.rdma.verbs.RdmaException;
 import io.verbena.rdma.verbs.VerbCounters;
 import io.verbena.rdma.verbs.WorkCompletionStatus;
@@ -53,6 +54,13 @@ final class ChannelPool implements ClientChannel.Pool
             retireAll();
         }
         identity = newIdentity;
+    }
+
+    RaasLimit limit()
+    {
+        final String setting = resources.configuration().roomSetting();
+        return new RaasLimit("queue pairs", open.size(), maxChannels,
+            setting.isEmpty() ? "RaasConfiguration.maxChannels" : setting);
     }
 
     int clientChannelCount()
@@ -171,6 +179,14 @@ final class ChannelPool implements ClientChannel.Pool
             "RaasConfiguration.maxChannels (" + maxChannels + ") or completionQueueCapacity (" +
             configuration.completionQueueCapacity() + ")" : configuration.roomSetting();
         return "no room for another connection: " + open.size() + " are open; raise " + setting;
+    }
+
+    /** Says that all shared receives are given. */
+    String noReceives()
+    {
+        final List<RaasLimit> limits = new ArrayList<>();
+        resources.receives().addLimit(limits);
+        return limits.getFirst().reached();
     }
 
     private boolean closeUnused()

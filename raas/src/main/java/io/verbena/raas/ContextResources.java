@@ -71,7 +71,7 @@ final class ContextResources implements AutoCloseable
             new SharedReceives(
                 verbsProtectionDomain, configuration.maxCalls(), configuration.rpcCredits(),
                 configuration.maxChannels(), configuration.maxRequestReceives(device),
-                "RaasConfiguration.maxReceives (" + configuration.maxRequestReceives(device) + ')') :
+                "RaasConfiguration.maxReceives") :
             new OwnReceives(verbsProtectionDomain, configuration.rpcCredits(), configuration.maxChannels());
     }
 

@@ -1,6 +1,8 @@
 package io.verbena.raas;
 
 import io.verbena.raas.completion.RequestId;
+import io.verbena.raas.limit.RaasLimit;
+import io.verbena.raas.limit.RaasLimitException;
 import io.verbena.rdma.verbs.CompletionChannel;
 import io.verbena.rdma.verbs.Device;
 import io.verbena.rdma.verbs.MemoryRegion;
@@ -136,6 +138,7 @@ public final class RaasContext implements AutoCloseable
      * @param listener   hears of completed batches.
      * @param timeoutNs  after which it is FAILED when the queue pair is not connected.
      * @return the virtual queue pair, closed by the caller.
+     * @throws RaasLimitException when {@link RaasConfiguration#maxVirtualQps()} are open; nothing was begun.
      */
     public VirtualQp connect(
         final PeerAddress peer,
@@ -147,8 +150,7 @@ public final class RaasContext implements AutoCloseable
         final int number = virtualQps.allocate();
         if (number == RequestId.CALLS)
         {
-            throw new RaasMisuseException("all virtual queue pairs are in use: " + virtualQps.openCount() +
-                " (RaasConfiguration.maxVirtualQps); close some");
+            throw new RaasLimitException(virtualQps.limit());
         }
         final VirtualQp vqp = new VirtualQp(
             resources, virtualQpOwner, number, peer, readTarget, region, listener);
@@ -347,6 +349,19 @@ public final class RaasContext implements AutoCloseable
     public int dcInitiators()
     {
         return pool.dcInitiatorCount();
+    }
+
+    /** @return each limit with what is used of it now; a new list, of the same limits in the same order each time. */
+    public List<RaasLimit> limits()
+    {
+        final List<RaasLimit> limits = new ArrayList<>();
+        limits.add(virtualQps.limit());
+        limits.add(pool.limit());
+        limits.add(resources.completions().limit());
+        limits.add(resources.batches().limit());
+        limits.add(rpcClient.limit());
+        resources.receives().addLimit(limits);
+        return limits;
     }
 
     /** @return batches begun and neither completed nor aborted; at most {@link RaasConfiguration#maxOpenBatches()}. */

@@ -1,5 +1,6 @@
 package io.verbena.raas;
 
+import io.verbena.raas.limit.RaasLimit;
 import io.verbena.raas.message.MessageBlock;
 import io.verbena.raas.message.MessageHeaderDescriptor;
 import io.verbena.raas.message.MessageImmediateDescriptor;
@@ -233,6 +234,11 @@ public final class RpcClient implements AutoCloseable
     ClientChannel.CallListener sentCalls()
     {
         return sentCalls;
+    }
+
+    RaasLimit limit()
+    {
+        return new RaasLimit("calls", (long)slots.length - free.size(), slots.length, "RaasConfiguration.maxCalls");
     }
 
     /** @return calls whose listener has not been called. */

@@ -268,7 +268,7 @@ public final class RpcServer implements AutoCloseable
         {
             pool.release(resources.configuration().serverSendDepth());
             refusals++;
-            request.reject(ConnectDataDescriptor.encodeRefusal(resources.receives().noRoom()));
+            request.reject(ConnectDataDescriptor.encodeRefusal(pool.noReceives()));
             return;
         }
         accept(request, identity, admission, receives);

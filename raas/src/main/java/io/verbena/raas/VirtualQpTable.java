@@ -1,6 +1,7 @@
 package io.verbena.raas;
 
 import io.verbena.raas.completion.RequestId;
+import io.verbena.raas.limit.RaasLimit;
 import org.agrona.collections.IntArrayQueue;
 
 import java.util.Arrays;
@@ -65,6 +66,11 @@ final class VirtualQpTable implements DcTransport.BatchCompletions
         byIndex[index] = null;
         free.addInt(index);
         openCount--;
+    }
+
+    RaasLimit limit()
+    {
+        return new RaasLimit("virtual queue pairs", openCount, maxOpen, "RaasConfiguration.maxVirtualQps");
     }
 
     int openCount()

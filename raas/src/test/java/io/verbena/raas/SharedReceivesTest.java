@@ -1,5 +1,6 @@
 package io.verbena.raas;
 
+import io.verbena.raas.limit.RaasLimit;
 import io.verbena.raas.message.MessageBlock;
 import io.verbena.raas.message.MessageHeaderDescriptor;
 import io.verbena.raas.message.MessageImmediateDescriptor;
@@ -113,6 +114,33 @@ class SharedReceivesTest
                 callAtOnce(pair, last, 5 * CREDITS);
             }
             assertThat(pair.server.receiveBuffers()).isLessThanOrEqualTo(isSharing ? CREDITS : 2 * CREDITS * CREDITS);
+        }
+    }
+
+    @Test
+    void shouldShowEachLimitWithWhatIsUsedOfIt()
+    {
+        try (SoftPair pair = new SoftPair(directory, sharing(true).maxChannels(2).maxReceives(10), sharing(false)))
+        {
+            final VirtualQp vqp = connectAs(pair, 1);
+            pair.handler = (caller, method, message, offset, length, reply) ->
+            {
+                reply.defer();
+                return RpcReply.DEFERRED;
+            };
+            call(pair.client, vqp, 1);
+            vqp.begin();
+            assertThat(pair.client.limits()).containsExactly(
+                new RaasLimit("virtual queue pairs", 1, 65_535, "RaasConfiguration.maxVirtualQps"),
+                new RaasLimit("queue pairs", 1, 64, "RaasConfiguration.maxChannels"),
+                new RaasLimit("requests of queue pairs", 272, 4_096, "RaasConfiguration.completionQueueCapacity"),
+                new RaasLimit("open batches", 1, 256, "RaasConfiguration.maxOpenBatches"),
+                new RaasLimit("calls", 1, 64, "RaasConfiguration.maxCalls"));
+            vqp.abort();
+            // Ten among two: the first gets one, and an eighth of what the second need not have.
+            assertThat(pair.server.limits()).contains(
+                new RaasLimit("queue pairs", 1, 2, "RaasConfiguration.maxChannels"),
+                new RaasLimit("receives for requests", 2, 10, "RaasConfiguration.maxReceives"));
         }
     }
 
@@ -254,8 +282,9 @@ class SharedReceivesTest
     void shouldCloseTheConnectionOfAPeerThatSendsBeyondItsCredits()
     {
         // Others may find no receive until the server has closed it: they try again, as an RNIC does.
-        try (SoftPair pair = new SoftPair(
-            directory, sharing(true).maxChannels(3).maxReceives(24), sharing(true), SoftPair.TIMEOUT_NS))
+        final RaasConfiguration forServer = sharing(true).maxChannels(3).maxReceives(24)
+            .probeIntervalNs(100 * SoftPair.TIMEOUT_NS);
+        try (SoftPair pair = new SoftPair(directory, forServer, sharing(true), SoftPair.TIMEOUT_NS))
         {
             pair.handler = (caller, method, message, offset, length, reply) ->
             {
@@ -292,7 +321,8 @@ class SharedReceivesTest
     {
         final ProtectionDomain domain = pair.clientDevice.allocateProtectionDomain();
         final CompletionQueue completions = pair.clientDevice.createCompletionQueue(64);
-        final MemoryRegion memory = domain.allocateRegistered(MessageBlock.SLOT_LENGTH_BYTES, AccessFlags.LOCAL_WRITE);
+        final MemoryRegion memory = domain.allocateRegistered(
+            2 * MessageBlock.SLOT_LENGTH_BYTES, AccessFlags.LOCAL_WRITE);
         try (QueuePair queuePair = domain.createQueuePair(
             completions, completions, new QueuePairCapabilities(32, 16, 0, 1)))
         {
@@ -323,6 +353,27 @@ class SharedReceivesTest
                 MessageHeaderDescriptor.HEADER_LENGTH_BYTES, memory.localKey(),
                 MessageImmediateDescriptor.encode(MessageImmediateDescriptor.KIND_REQUEST, 1, i));
             assertThat(queuePair.complete()).isEqualTo(PostStatus.OK);
+        }
+    }
+
+    @Test
+    void shouldGetBackTheReceiveThatAMessageTooLongForItConsumed()
+    {
+        try (SoftPair pair = new SoftPair(
+            directory, sharing(true).maxChannels(2).maxReceives(CREDITS + 1), sharing(true)))
+        {
+            final VirtualQp good = connectAs(pair, 1);
+            for (int round = 0; round < ROUNDS; round++)
+            {
+                misbehave(pair, (queuePair, memory, credits) ->
+                {
+                    queuePair.begin();
+                    queuePair.sendWithImmediate(1, SendFlags.SIGNALED, memory.address(),
+                        2 * MessageBlock.SLOT_LENGTH_BYTES, memory.localKey(), 0);
+                    assertThat(queuePair.complete()).isEqualTo(PostStatus.OK);
+                });
+            }
+            callAtOnce(pair, good, 5 * CREDITS);
         }
     }
 

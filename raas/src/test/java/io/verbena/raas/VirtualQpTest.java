@@ -1,5 +1,7 @@
 package io.verbena.raas;
 
+import io.verbena.raas.limit.RaasLimit;
+import io.verbena.raas.limit.RaasLimitException;
 import io.verbena.rdma.verbs.AccessFlags;
 import io.verbena.rdma.verbs.MemoryRegion;
 import io.verbena.rdma.verbs.PostStatus;
@@ -337,7 +339,10 @@ class VirtualQpTest
             pair.client.connect(pair.peer(), listener, SoftPair.TIMEOUT_NS);
         }
         assertThatThrownBy(() -> pair.client.connect(pair.peer(), listener, 1))
-            .isInstanceOf(RaasMisuseException.class).hasMessageContaining("100");
+            .isInstanceOfSatisfying(RaasLimitException.class, ex -> assertThat(ex.limit()).isEqualTo(
+                new RaasLimit("virtual queue pairs", 100, 100, "RaasConfiguration.maxVirtualQps")))
+            .hasMessage("no room for more virtual queue pairs: 100 of at most 100 are in use; close some, or raise " +
+                "RaasConfiguration.maxVirtualQps");
     }
 
     @Test

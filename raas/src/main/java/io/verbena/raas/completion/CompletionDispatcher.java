@@ -1,5 +1,6 @@
 package io.verbena.raas.completion;
 
+import io.verbena.raas.limit.RaasLimit;
 import io.verbena.rdma.verbs.CompletionChannel;
 import io.verbena.rdma.verbs.CompletionQueue;
 import io.verbena.rdma.verbs.Device;
@@ -30,6 +31,7 @@ public final class CompletionDispatcher implements AutoCloseable
     private final PolledReceives polled = new PolledReceives();
     private final IntConsumer unclaimed;
     private final Int2ObjectHashMap<CompletionOwner> channels = new Int2ObjectHashMap<>();
+    private final int sendCapacity;
     private int sendRoom;
     private int receiveRoom;
     private int sendRoomToFree;
@@ -55,6 +57,7 @@ public final class CompletionDispatcher implements AutoCloseable
         this.unclaimed = unclaimed;
         isArming = channel != null;
         pollsBeforeArming = device.pollsBySystemCall() ? CALLS_BEFORE_ARMING : POLLS_BEFORE_ARMING;
+        this.sendCapacity = sendCapacity;
         sendRoom = sendCapacity;
         receiveRoom = receiveCapacity;
         sendQueue = createQueue(device, sendRoom, channel);
@@ -96,6 +99,13 @@ public final class CompletionDispatcher implements AutoCloseable
         sendRoom -= sends;
         receiveRoom -= receives;
         return true;
+    }
+
+    /** Of requests: room is taken for all that a queue pair can have outstanding. */
+    public RaasLimit limit()
+    {
+        return new RaasLimit("requests of queue pairs", sendCapacity - sendRoom, sendCapacity,
+            "RaasConfiguration.completionQueueCapacity");
     }
 
     /** Gives room back; used again only after the queues were seen empty, since stale completions may lie there. */

@@ -1,5 +1,6 @@
 package io.verbena.raas.message;
 
+import io.verbena.raas.limit.RaasLimit;
 import io.verbena.rdma.verbs.AccessFlags;
 import io.verbena.rdma.verbs.MemoryRegion;
 import io.verbena.rdma.verbs.PostStatus;
@@ -47,12 +48,6 @@ public final class OwnReceives implements ReceiveSupply
     }
 
     @Override
-    public String noRoom()
-    {
-        throw new IllegalStateException("each queue pair has receives of its own");
-    }
-
-    @Override
     public int completionsOfEach()
     {
         return slotsPerBlock;
@@ -83,9 +78,9 @@ public final class OwnReceives implements ReceiveSupply
     }
 
     @Override
-    public int capacity()
+    public void addLimit(final List<RaasLimit> limits)
     {
-        return 0;
+        // Each queue pair has its own.
     }
 
     private MessageBlock acquire()

@@ -1,5 +1,9 @@
 package io.verbena.raas.message;
 
+import io.verbena.raas.limit.RaasLimit;
+
+import java.util.List;
+
 /** The receive buffers of a context. One owner thread. */
 public interface ReceiveSupply extends AutoCloseable
 {
@@ -10,12 +14,9 @@ public interface ReceiveSupply extends AutoCloseable
      * For a queue pair accepted here: requests arrive there.
      *
      * @param wanted credits, 1 or more.
-     * @return with 1 credit or more, at most those wanted; null when all are given.
+     * @return with 1 credit or more, at most those wanted; null when all are given, as {@link #addLimit} says.
      */
     Receives forRequests(int wanted);
-
-    /** What is to be said when {@link #forRequests} has none. */
-    String noRoom();
 
     /** Completions of receives that each queue pair may have in the completion queue, beyond those of all together. */
     int completionsOfEach();
@@ -32,8 +33,8 @@ public interface ReceiveSupply extends AutoCloseable
     /** Buffers made, posted or not. */
     int buffers();
 
-    /** Most buffers; 0 when each queue pair has its own. */
-    int capacity();
+    /** Adds what is used of the receives that all share, where they do. */
+    void addLimit(List<RaasLimit> limits);
 
     @Override
     void close();

@@ -1,5 +1,6 @@
 package io.verbena.raas.message;
 
+import io.verbena.raas.limit.RaasLimit;
 import io.verbena.rdma.verbs.AccessFlags;
 import io.verbena.rdma.verbs.MemoryRegion;
 import io.verbena.rdma.verbs.PostStatus;
@@ -99,10 +100,9 @@ public final class SharedReceives implements ReceiveSupply
     }
 
     @Override
-    public String noRoom()
+    public void addLimit(final List<RaasLimit> limits)
     {
-        return "all " + (capacity() - maxReplies) + " receives for requests are given to " + accepted +
-            " connections; raise " + setting;
+        limits.add(new RaasLimit("receives for requests", requestCredits, capacity() - maxReplies, setting));
     }
 
     @Override
@@ -123,8 +123,7 @@ public final class SharedReceives implements ReceiveSupply
         return slotCount;
     }
 
-    @Override
-    public int capacity()
+    private int capacity()
     {
         return queue.capacity();
     }
@@ -193,7 +192,6 @@ public final class SharedReceives implements ReceiveSupply
         private final boolean isForRequests;
         private final int[] held;
         private int heldCount;
-        private boolean isClosed;
 
         private Share(final int credits, final boolean isForRequests)
         {
@@ -244,11 +242,8 @@ public final class SharedReceives implements ReceiveSupply
                     return;
                 }
             }
-            if (!isClosed)
-            {
-                throw new IllegalStateException("shared receive slot " + slot + " posted twice");
-            }
-            // Closed meanwhile: it is posted at the next poll.
+            throw new IllegalStateException(
+                "shared receive slot " + slot + " posted twice, or after its channel closed");
         }
 
         @Override
@@ -273,7 +268,6 @@ public final class SharedReceives implements ReceiveSupply
         @Override
         public void close()
         {
-            isClosed = true;
             while (heldCount > 0)
             {
                 toBePosted.addInt(held[--heldCount]);
