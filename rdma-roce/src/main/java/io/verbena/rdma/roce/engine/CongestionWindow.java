@@ -56,6 +56,9 @@ final class CongestionWindow
     private long minNs;
     private long nextSendNs;
     private long recoveredNs;
+    /** Whether something was sent again since the window was cut by a notification; whether that was lost, too. */
+    private boolean hasGoneBack;
+    private boolean isLostAgain;
     private int probeBackoff;
     private boolean isLastProbed;
 
@@ -83,6 +86,7 @@ final class CongestionWindow
         recoveredNs = Long.MIN_VALUE / 2;
         probeBackoff = 0;
         isLastProbed = false;
+        hasGoneBack = false;
     }
 
     /** Packets that may be in flight now, 1 or more. */
@@ -226,10 +230,11 @@ final class CongestionWindow
         {
             restart(sentEnd);
         }
-        else if (!isCut || PacketSequence.distance(unacked, cutEnd) >= 0)
+        else if (!isCut || isLostAgain || PacketSequence.distance(unacked, cutEnd) >= 0)
         {
             cut(LOSS_FACTOR, sentEnd);
         }
+        probeBackoff = 0;
     }
 
     /** The way was congested; {@code sentEnd} as in {@link #onLoss}. */
@@ -239,6 +244,7 @@ final class CongestionWindow
         {
             isMarked = true;
             markShare += (1 - markShare) * MARK_WEIGHT;
+            hasGoneBack = false;
             cut(1 - markShare / 2, sentEnd);
         }
     }
@@ -263,6 +269,9 @@ final class CongestionWindow
         final long passedNs = nowNs - recoveredNs;
         final boolean mayRecover =
             isRecovering ? smoothedNs != UNKNOWN && passedNs >= smoothedNs : passedNs >= minNs;
+        // What was sent again a round trip ago is lost again: the same PSNs, and one more sign of congestion.
+        isLostAgain = hasGoneBack && passedNs >= smoothedNs;
+        hasGoneBack |= mayRecover;
         recoveredNs = mayRecover ? nowNs : recoveredNs;
         return mayRecover;
     }
@@ -306,7 +315,10 @@ final class CongestionWindow
     {
         if (window > 1)
         {
+            // A window that is opening again is small because of the time-out before, not because of its share.
+            final double before = threshold < maxPackets ? threshold : 0;
             cut(LOSS_FACTOR, sentEnd);
+            threshold = Math.max(threshold, before * LOSS_FACTOR);
             window = 1;
         }
         isCut = false;

@@ -216,12 +216,38 @@ class CongestionRulesTest
         assertThat(window.packets()).isEqualTo(8);
         window.onTimeout(sequence);
         window.onTimeout(sequence);
-        // Up to three quarters, twice.
+        // Past three quarters of what it was to open to, by doubling: that it was small was the time-out's doing.
         for (int i = 0; i < 6; i++)
         {
             round();
         }
-        assertThat(window.packets()).isBetween(6, 8);
+        assertThat(window.packets()).isBetween(18, 32);
+    }
+
+    /** The same PSNs, but other packets: the window would stay as large as it was, and the way as full. */
+    @Test
+    void shouldCutAgainWhenWhatWasSentAgainIsLost()
+    {
+        round();
+        final int before = window.packets();
+        assertThat(window.mayRecover(false, nowNs)).isTrue();
+        window.onLoss(sequence, sequence + before);
+        assertThat(window.packets()).isEqualTo(before * 3 / 4);
+        assertThat(window.mayRecover(true, nowNs + ROUND_NS)).isTrue();
+        window.onLoss(sequence, sequence + before);
+        assertThat(window.packets()).isEqualTo(before * 9 / 16);
+    }
+
+    /** What is lost is not late. */
+    @Test
+    void shouldWaitNoLongerForAnswersOnceALossWasReported()
+    {
+        round();
+        window.onProbe();
+        window.onProbe();
+        assertThat(window.probeNs(0)).isEqualTo(400_000);
+        window.onLoss(sequence, sequence + 1);
+        assertThat(window.probeNs(0)).isEqualTo(100_000);
     }
 
     /** What is asked after a time-out waits for nothing. */
