@@ -39,7 +39,7 @@ final class DeviceDriver implements EngineDriver, ProgressThread.Driven
     private static final int MAX_LEFT = 15;
     /** A thread that polled within this time polls again. */
     private static final long POLLED_NS = TimeUnit.MICROSECONDS.toNanos(500);
-    /** When the progress thread sends what was left, should nobody poll after all. */
+    /** When the progress thread sends what was left, should nobody poll after all; if it is awake, within 1 ms. */
     private static final long LEFT_NS = TimeUnit.MICROSECONDS.toNanos(100);
     /** Nothing was posted since the last poll: the next doorbell is sent at once. */
     private static final int POLLED = -1;

@@ -143,7 +143,8 @@ final class ProgressThread
 
     private void step()
     {
-        final boolean wasWanted = isWanted;
+        // A doorbell that was left is sent, whether or not the thread that left it polls again.
+        final boolean wasWanted = isWanted || driver.hasPosted();
         isWanted = false;
         final long nowNs = SystemNanoClock.INSTANCE.nanoTime();
         if (!wasWanted && nowNs - driver.watchedNs() < QUIET_NS)

@@ -292,13 +292,14 @@ final class CongestionWindow
 
     /**
      * An answer is late, which says nothing of the way: who answers may be kept from its processor. What is timed says
-     * nothing any more, and the wait stays doubled until something else was timed: it may be too short for good.
+     * nothing any more, and the wait stays doubled until something else was timed: it may be too short for good. Where
+     * it has been doubled as often as may be, every packet may be asked for, and that one is timed all the same.
      *
      * @return whether to ask with the last packet that was sent, else with the first.
      */
     boolean onProbe()
     {
-        isTiming = false;
+        isTiming &= probeBackoff == MAX_PROBE_BACKOFF;
         probeBackoff = Math.min(MAX_PROBE_BACKOFF, probeBackoff + 1);
         isLastProbed = !isLastProbed;
         return isLastProbed;

@@ -29,6 +29,33 @@ class CongestionRulesTest
         sequence += count;
     }
 
+    /** The way has become so slow that each answer comes after several probes. */
+    @Test
+    void shouldMeasureAgainThoughEveryPacketWasProbed()
+    {
+        final long slowNs = 100_000_000;
+        final CongestionWindow slow = new CongestionWindow(64);
+        long timeNs = 1_000;
+        slow.onSent(1, true, timeNs);
+        slow.onProgress(0, 1, timeNs + 10_000);
+        int probes = 0;
+        for (int i = 1; i <= 20; i++)
+        {
+            slow.onSent(i + 1, true, timeNs);
+            probes = 0;
+            long probeNs = slow.probeNs(timeNs);
+            while (probeNs < timeNs + slowNs)
+            {
+                slow.onProbe();
+                probes++;
+                probeNs = slow.probeNs(probeNs);
+            }
+            timeNs += slowNs;
+            slow.onProgress(i, i + 1, timeNs);
+        }
+        assertThat(probes).isZero();
+    }
+
     @Test
     void shouldDoubleUntilTheLimitAndGrowSlowlyAfterLoss()
     {
