@@ -102,9 +102,15 @@ final class RocePair implements AutoCloseable
     /** Writes the first 8 bytes; the status, or -1 when nothing can be posted any more. */
     int write(final MemoryRegion from, final MemoryRegion to, final int flags)
     {
+        return write(from, to, flags, Long.BYTES);
+    }
+
+    /** Writes the first bytes; the status, or -1 when nothing can be posted any more. */
+    int write(final MemoryRegion from, final MemoryRegion to, final int flags, final int lengthBytes)
+    {
         final QueuePair queuePair = requester.queuePair;
         queuePair.begin();
-        queuePair.write(1, flags, from.address(), 8, from.localKey(), to.address(), to.remoteKey());
+        queuePair.write(1, flags, from.address(), lengthBytes, from.localKey(), to.address(), to.remoteKey());
         return queuePair.complete() == 0 ? awaitStatus() : -1;
     }
 

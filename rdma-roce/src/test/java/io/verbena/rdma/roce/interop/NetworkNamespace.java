@@ -10,7 +10,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.function.Supplier;
 
 /** Runs something in another network namespace: setns(2) concerns one thread, and a socket stays where it was made. */
-final class NetworkNamespace
+public final class NetworkNamespace
 {
     private static final int CLONE_NEWNET = 0x40000000;
     private static final Linker LINKER = Linker.nativeLinker();
@@ -22,14 +22,20 @@ final class NetworkNamespace
     /** @param name as {@code ip netns} gives it; empty for that of this process. */
     static <T> T in(final String name, final Supplier<T> action)
     {
+        return at(name.isEmpty() ? name : "/run/netns/" + name, action);
+    }
+
+    /** @param path of the namespace, such as /proc/PID/ns/net; empty for that of this process. */
+    public static <T> T at(final String path, final Supplier<T> action)
+    {
         final CompletableFuture<T> made = new CompletableFuture<>();
         final Thread thread = new Thread(() ->
         {
             try
             {
-                if (!name.isEmpty())
+                if (!path.isEmpty())
                 {
-                    enter("/run/netns/" + name);
+                    enter(path);
                 }
                 made.complete(action.get());
             }
