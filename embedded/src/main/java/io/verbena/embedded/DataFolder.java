@@ -65,7 +65,15 @@ final class DataFolder implements AutoCloseable
             {
                 throw new IOException("a new folder is locked already: " + path);
             }
-            Files.move(unnamed, path.resolve(LOCK_NAME));
+            try
+            {
+                Files.move(unnamed, path.resolve(LOCK_NAME));
+            }
+            catch (final IOException ex)
+            {
+                lock.close();
+                throw ex;
+            }
             return new DataFolder(path, lock);
         }
         catch (final IOException ex)

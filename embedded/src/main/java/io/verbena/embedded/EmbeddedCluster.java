@@ -201,8 +201,9 @@ public final class EmbeddedCluster implements AutoCloseable
     /**
      * What all compute nodes, living and gone, have posted on the fabric. READ, WRITE and atomic counts include,
      * besides the operations of clients, the making of tables and the lookups of peers; SENDs are control calls. So in
-     * a period without joins and table changes, the growth of reads + writes + compareSwaps + fetchAdds equals the
-     * growth of {@link io.verbena.client.OperationStatistics#verbs()} over all clients.
+     * a period without joins and table changes, from half a second after the last one, the growth of reads + writes +
+     * compareSwaps + fetchAdds equals the growth of {@link io.verbena.client.OperationStatistics#verbs()} over all
+     * clients.
      *
      * @return a snapshot; each node's share was taken at one instant by its own thread.
      */

@@ -16,7 +16,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 /** Each guard of {@code docs/protocol/durability.md} left out alone: a run must show it, so that the runs can fail. */
 class DurabilityMutationSimTest
 {
-    private static final long MOST_SEEDS = Long.getLong("verbena.sim.mutationSeeds", 40);
+    private static final long MOST_SEEDS = Long.getLong("verbena.sim.mutationSeeds", 600);
 
     @ParameterizedTest
     @CsvSource({

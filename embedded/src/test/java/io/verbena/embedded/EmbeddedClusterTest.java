@@ -272,11 +272,25 @@ class EmbeddedClusterTest
             .isPositive();
     }
 
+    /** A node reads the list of nodes once more, up to 200 ms after a table was made. */
+    private void awaitListsOfNodes() throws InterruptedException
+    {
+        long before = -1;
+        long now = oneSided(cluster.computeVerbCounters());
+        while (now != before)
+        {
+            before = now;
+            TimeUnit.MILLISECONDS.sleep(500);
+            now = oneSided(cluster.computeVerbCounters());
+        }
+    }
+
     @Test
-    void shouldAgreeWithTheFabricOnEveryVerb(final TestInfo info)
+    void shouldAgreeWithTheFabricOnEveryVerb(final TestInfo info) throws InterruptedException
     {
         final KvTable table = table(info, 1000);
         table.put(bytes("warm"), VALUE);
+        awaitListsOfNodes();
         final OperationStatistics before = client.statistics();
         final VerbCounters fabricBefore = cluster.computeVerbCounters();
 

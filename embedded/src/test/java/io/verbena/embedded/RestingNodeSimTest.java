@@ -112,7 +112,7 @@ class RestingNodeSimTest
             cluster.world().runUntil(filler::isFinished, 50_000_000);
             cluster.runFor(60 * LOOK_PAUSE_NS);
             cluster.settle();
-            assertThat(cluster.tables().getFirst().distinctSubtables()).isLessThan(grown / 2);
+            assertThat(cluster.tables().getFirst().distinctSubtables()).isLessThan(grown);
 
             final int after = wakeUps(cluster, compute);
             System.out.println("wake-ups before " + before + ", after " + after);

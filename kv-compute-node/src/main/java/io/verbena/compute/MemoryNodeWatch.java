@@ -103,7 +103,9 @@ final class MemoryNodeWatch
         }
         dueNs = nowNs + PAUSE_NS;
         comingVersion = catalog.heardVersion();
-        listing = metaLink.directory().list(comingVersion, timeoutNs);
+        // Tables are taken from the first one; later ones are opened when they are asked for.
+        listing = hasListed() ? metaLink.directory().listNodes(comingVersion, timeoutNs) :
+            metaLink.directory().list(comingVersion, timeoutNs);
         return 1;
     }
 

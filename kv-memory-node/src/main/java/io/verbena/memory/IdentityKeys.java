@@ -4,6 +4,7 @@ import io.verbena.raas.PeerIdentity;
 import io.verbena.rdma.verbs.AccessFlags;
 import io.verbena.rdma.verbs.MemoryRegion;
 import io.verbena.rdma.verbs.ProtectionDomain;
+import org.agrona.collections.IntHashSet;
 
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -13,13 +14,17 @@ import java.util.Map;
 /**
  * Keys to a memory node's region: the region is registered once for each identity that was admitted, and whoever is
  * fenced has his registration closed. Nothing lands with its key once that has returned, over whatever queue pair it
- * comes; all others go on. One thread; closed before the region.
+ * comes; all others go on. A key that was taken away is never given to anybody again, though the device may reuse it:
+ * its holder may still have it, and a queue pair. One thread; closed before the region.
  */
 final class IdentityKeys implements AutoCloseable
 {
     private final ProtectionDomain domain;
     private final MemoryRegion region;
     private final Map<PeerIdentity, MemoryRegion> registrations = new HashMap<>();
+    private final IntHashSet revokedKeys = new IntHashSet();
+    /** Have keys that were revoked before: as long as they are there, the device gives these keys to nobody. */
+    private final List<MemoryRegion> ungranted = new ArrayList<>();
 
     /** @param region whose own key gives nobody the right to change anything. */
     IdentityKeys(final ProtectionDomain domain, final MemoryRegion region)
@@ -35,8 +40,18 @@ final class IdentityKeys implements AutoCloseable
      */
     MemoryRegion grant(final PeerIdentity identity)
     {
-        return registrations.computeIfAbsent(
-            identity, (_) -> domain.register(region.segment(), AccessFlags.ALL_REMOTE));
+        return registrations.computeIfAbsent(identity, (_) -> register());
+    }
+
+    private MemoryRegion register()
+    {
+        MemoryRegion registered = domain.register(region.segment(), AccessFlags.ALL_REMOTE);
+        while (revokedKeys.contains(registered.remoteKey()))
+        {
+            ungranted.add(registered);
+            registered = domain.register(region.segment(), AccessFlags.ALL_REMOTE);
+        }
+        return registered;
     }
 
     /** @return whether an identity has a key. */
@@ -75,7 +90,9 @@ final class IdentityKeys implements AutoCloseable
     private void close(final PeerIdentity identity)
     {
         // Forgotten when it is closed and not before: a fence that could not be completed is repeated.
-        registrations.get(identity).close();
+        final MemoryRegion registration = registrations.get(identity);
+        revokedKeys.add(registration.remoteKey());
+        registration.close();
         registrations.remove(identity);
     }
 
@@ -84,5 +101,10 @@ final class IdentityKeys implements AutoCloseable
     public void close()
     {
         List.copyOf(registrations.keySet()).forEach(this::close);
+        while (!ungranted.isEmpty())
+        {
+            ungranted.getLast().close();
+            ungranted.removeLast();
+        }
     }
 }

@@ -263,7 +263,7 @@ final class Membership
             if (nextCallNs - nowNs <= 0)
             {
                 link.freshClient();
-                listing = link.directory().list(registeredVersion, callTimeoutNs);
+                listing = link.directory().listNodes(registeredVersion, callTimeoutNs);
                 return 1;
             }
 

@@ -12,6 +12,9 @@ final class ShownTables
 {
     private static final Logger LOGGER = LoggerFactory.getLogger(ShownTables.class);
 
+    /** A dropped table makes room for one or a few: of thousands without room not all are tried. */
+    private static final int MOST_REFUSED = 16;
+
     private final DirectoryView view;
     private final TableCatalog catalog;
     private boolean isFull;
@@ -20,11 +23,11 @@ final class ShownTables
     {
         this.view = view;
         this.catalog = catalog;
-        catalog.tables().forEach(this::show);
+        catalog.tables().forEach((table) -> show(table));
     }
 
-    /** A table is new, or has another descriptor. */
-    void show(final StoredTable table)
+    /** A table is new, or has another descriptor; false when the view has no room for it. */
+    boolean show(final StoredTable table)
     {
         final boolean hasRoom = view.publish(new NamedRecord(table.tableId(), table.name(), table.descriptor()));
 
@@ -34,13 +37,29 @@ final class ShownTables
                 "by a call; raise --view-table-bytes", table.name(), view.namedBytes());
         }
 
-        isFull = !view.namesOutside().isEmpty();
+        isFull = view.hasNamesOutside();
+        return hasRoom;
     }
 
     /** A table was dropped: others that had no room may have some now. */
     void hide(final String name)
     {
-        view.remove(name);
-        view.namesOutside().forEach((outside) -> show(catalog.table(outside)));
+        final boolean wasShown = view.remove(name);
+        isFull = view.hasNamesOutside();
+
+        if (!wasShown || !isFull)
+        {
+            return;
+        }
+
+        int refused = 0;
+
+        for (final String outside : view.namesOutside())
+        {
+            if (!show(catalog.table(outside)) && ++refused == MOST_REFUSED)
+            {
+                return;
+            }
+        }
     }
 }

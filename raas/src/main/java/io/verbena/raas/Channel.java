@@ -34,6 +34,8 @@ abstract class Channel implements CompletionOwner
     private final int queuePairNumber;
     private final int sendDepth;
     private boolean isClosed;
+    /** Nothing arrives any more; the queue pair may have to be closed once more. */
+    private boolean isStopped;
 
     /**
      * The caller has taken room in the completion queues; it and the receives are given back by {@link #close()}, or
@@ -127,7 +129,16 @@ abstract class Channel implements CompletionOwner
     {
         if (!isClosed)
         {
-            close();
+            try
+            {
+                close();
+            }
+            catch (final RdmaException ex)
+            {
+                // It is still there, and broken: looked at again later. Others' completions are not lost meanwhile.
+                resources.deferError(ex);
+                return;
+            }
             onBreakdown(status, reason);
         }
     }
@@ -146,9 +157,10 @@ abstract class Channel implements CompletionOwner
     {
         if (!isClosed)
         {
-            if (receives.isShared())
+            if (receives.isShared() && !isStopped)
             {
                 takeArrived();
+                isStopped = true;
             }
             // When it throws the channel is still there: whoever fences must not believe it closed.
             queuePair.close();

@@ -17,6 +17,8 @@ final class ChannelPool implements ClientChannel.Pool
 {
     /** Between looks at queue pairs whose receives tell nothing. */
     private static final long CHECK_INTERVAL_NS = TimeUnit.MILLISECONDS.toNanos(1);
+    /** After a queue pair that could not be closed, for which that may have waited seconds. */
+    private static final long RETRY_INTERVAL_NS = TimeUnit.SECONDS.toNanos(1);
     private static final int MAX_CHECKS = 4;
 
     private final ContextResources resources;
@@ -118,6 +120,11 @@ final class ChannelPool implements ClientChannel.Pool
                 channel.breakDown(
                     WorkCompletionStatus.WR_FLUSH_ERR, WorkCompletionStatus.text(WorkCompletionStatus.WR_FLUSH_ERR));
                 broken++;
+                if (!channel.isClosed())
+                {
+                    nextCheckNs = nowNs + RETRY_INTERVAL_NS;
+                    break;
+                }
             }
         }
         return broken;

@@ -5,9 +5,11 @@ import io.verbena.raas.completion.RequestId;
 import io.verbena.raas.message.MessageBlock;
 import io.verbena.raas.message.MessageHeaderDescriptor;
 import io.verbena.raas.message.MessageImmediateDescriptor;
+import io.verbena.raas.message.Receives;
 import io.verbena.rdma.verbs.AccessFlags;
 import io.verbena.rdma.verbs.ConnectionAttempt;
 import io.verbena.rdma.verbs.PostStatus;
+import io.verbena.rdma.verbs.RdmaException;
 import io.verbena.rdma.verbs.SendFlags;
 import io.verbena.rdma.verbs.WorkCompletionStatus;
 import org.agrona.DirectBuffer;
@@ -68,7 +70,7 @@ final class ClientChannel extends Channel implements DcTransport.User
         final CallListener calls,
         final PeerAddress peer)
     {
-        super(resources, pool, resources.receives().forReplies(), resources.configuration().clientSendDepth());
+        super(resources, pool, receivesOf(resources), resources.configuration().clientSendDepth());
         this.pool = pool;
         this.batches = batches;
         this.calls = calls;
@@ -76,6 +78,21 @@ final class ClientChannel extends Channel implements DcTransport.User
         dataDepth = resources.configuration().sendQueueDepth();
         callDepth = resources.configuration().clientSendDepth() - dataDepth;
         outstanding = new OutstandingBatches(dataDepth + callDepth);
+    }
+
+    /** As when the queue pair cannot be made, what the caller has reserved is given back. */
+    private static Receives receivesOf(final ContextResources resources)
+    {
+        try
+        {
+            return resources.receives().forReplies();
+        }
+        catch (final RdmaException ex)
+        {
+            resources.completions().release(
+                resources.configuration().clientSendDepth(), resources.receives().completionsOfEach());
+            throw ex;
+        }
     }
 
     void connect(final PeerIdentity identity, final long timeoutNs)

@@ -272,6 +272,8 @@ public final class RaasContext implements AutoCloseable
         {
             work += rpcClient.poll(nowNs);
         }
+        // What callbacks and looks at states have closed makes room for peers that come.
+        resources.receives().poll();
         for (int i = 0; i < servers.size(); i++)
         {
             work += servers.get(i).poll(nowNs);

@@ -263,15 +263,36 @@ public final class RpcServer implements AutoCloseable
             request.reject(ConnectDataDescriptor.encodeRefusal(pool.noRoom()));
             return;
         }
-        final Receives receives = resources.receives().forRequests(Math.max(1, ConnectDataDescriptor.credits(data)));
-        if (receives == null)
+        final Receives receives = receivesFor(request, data);
+        if (receives != null)
         {
-            pool.release(resources.configuration().serverSendDepth());
-            refusals++;
-            request.reject(ConnectDataDescriptor.encodeRefusal(pool.noReceives()));
-            return;
+            accept(request, identity, admission, receives);
         }
-        accept(request, identity, admission, receives);
+    }
+
+    /** Null when there are none: then the request was refused. */
+    private Receives receivesFor(final ConnectionRequest request, final byte[] data)
+    {
+        String refusal;
+        try
+        {
+            final Receives receives =
+                resources.receives().forRequests(Math.max(1, ConnectDataDescriptor.credits(data)));
+            if (receives != null)
+            {
+                return receives;
+            }
+            refusal = pool.noReceives();
+        }
+        catch (final RdmaException ex)
+        {
+            resources.deferError(ex);
+            refusal = ex.getMessage();
+        }
+        pool.release(resources.configuration().serverSendDepth());
+        refusals++;
+        request.reject(ConnectDataDescriptor.encodeRefusal(refusal));
+        return null;
     }
 
     private static String fencedText(final PeerIdentity identity)

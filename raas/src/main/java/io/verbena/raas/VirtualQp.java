@@ -540,7 +540,7 @@ public final class VirtualQp implements OneSidedPort, AutoCloseable
         final StagedBatch staged = batches.batch(batch);
         final int flags = nextFlags;
         nextFlags = 0;
-        if (opcode != StagedBatch.READ && !channel.carriesWrites())
+        if (channel.grants() != grants || opcode != StagedBatch.READ && !channel.carriesWrites())
         {
             // Neither checked nor refused: what the peer grants is known when it is connected.
             isBatchRefused = true;

@@ -42,6 +42,7 @@ public final class UpCommand implements Callable<Integer>
     /** Nodes that lived on may have to find a meta server again that was started anew. */
     private static final long FIRST_ANSWER_TIMEOUT_NS = TimeUnit.SECONDS.toNanos(30);
     private static final int MAX_NODES = 30;
+    private static final String MEMORY_FOLDER = ",memory=";
     @Spec
     private CommandSpec spec;
 
@@ -128,6 +129,11 @@ public final class UpCommand implements Callable<Integer>
     {
         if (!fabric.startsWith(NetworkFabric.NAME + ':'))
         {
+            return fabric;
+        }
+        if (!isAdvertised && fabric.contains(MEMORY_FOLDER))
+        {
+            // A directory of its own for the memory of its processes: that of the network alone.
             return fabric;
         }
         // Its address is that of --advertise then, and not that of the name.

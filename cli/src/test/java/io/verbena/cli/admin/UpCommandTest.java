@@ -38,6 +38,7 @@ class UpCommandTest
     @CsvSource(delimiter = '|', textBlock = """
         roce:fd00::1                      | false | soft:network=fd00::1
         roce:[fd00::1]:4791,mtu=512       | false | soft:network=[fd00::1]:4791,mtu=512
+        roce:fd00::1,memory=/x            | false | roce:fd00::1,memory=/x
         roce                              | false | roce
         roce:fd00::1                      | true  | roce
         soft:/x,network=fd00::1           | false | soft:/x,network=fd00::1

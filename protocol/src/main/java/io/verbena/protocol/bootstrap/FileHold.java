@@ -28,6 +28,8 @@ public final class FileHold implements AutoCloseable
 
     private final FileChannel channel;
     private final Object file;
+    /** Guarded by {@link #HELD}. The channel says less: an interrupt of a thread that writes closes it, too. */
+    private boolean isReleased;
 
     private FileHold(final FileChannel channel, final Object file)
     {
@@ -114,12 +116,20 @@ public final class FileHold implements AutoCloseable
      * Replaces what is in the file.
      *
      * @param text of ASCII characters.
-     * @throws IOException when it cannot be written.
+     * @throws IOException when it cannot be written; the lock is released then.
      */
     public void write(final String text) throws IOException
     {
-        channel.truncate(0);
-        channel.write(ByteBuffer.wrap(text.getBytes(StandardCharsets.US_ASCII)), 0);
+        try
+        {
+            channel.truncate(0);
+            channel.write(ByteBuffer.wrap(text.getBytes(StandardCharsets.US_ASCII)), 0);
+        }
+        catch (final IOException ex)
+        {
+            close();
+            throw ex;
+        }
     }
 
     /** @return whether it has not been closed. */
@@ -134,8 +144,9 @@ public final class FileHold implements AutoCloseable
     {
         synchronized (HELD)
         {
-            if (channel.isOpen())
+            if (!isReleased)
             {
+                isReleased = true;
                 try
                 {
                     channel.close();

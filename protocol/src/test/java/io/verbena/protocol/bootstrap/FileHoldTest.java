@@ -42,6 +42,30 @@ class FileHoldTest
     }
 
     @Test
+    void shouldReleaseWhatCouldNotBeWritten() throws IOException
+    {
+        final Path path = folder.resolve("lock");
+        final FileHold hold = FileHold.tryCreate(path);
+        Thread.currentThread().interrupt();
+        try
+        {
+            assertThatThrownBy(() -> hold.write("17")).isInstanceOf(IOException.class);
+        }
+        finally
+        {
+            assertThat(Thread.interrupted()).isTrue();
+        }
+        assertThat(FileHold.isHeldHere(path)).isFalse();
+        try (FileHold again = FileHold.tryLock(path))
+        {
+            hold.close();
+            assertThat(FileHold.isHeldHere(path)).as("it is another's now").isTrue();
+            again.write("18");
+        }
+        assertThat(path).hasContent("18");
+    }
+
+    @Test
     void shouldReplaceContent() throws IOException
     {
         final Path path = Files.writeString(folder.resolve("lock"), "much longer");

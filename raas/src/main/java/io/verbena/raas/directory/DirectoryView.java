@@ -136,11 +136,19 @@ public final class DirectoryView implements AutoCloseable
      * Removes a named record, if there is one.
      *
      * @param name of it.
+     * @return whether the view showed it.
      */
-    public void remove(final String name)
+    public boolean remove(final String name)
     {
-        named.remove(name);
+        final boolean wasShown = named.remove(name);
         storeHeader();
+        return wasShown;
+    }
+
+    /** @return whether there are names that were published, and for which there is no room. */
+    public boolean hasNamesOutside()
+    {
+        return named.outside() > 0;
     }
 
     /** @return names that were published, and for which there is no room; a copy. */

@@ -45,8 +45,9 @@ final class ListBuffer
      * Decides how much to read, and makes room for it.
      *
      * @param privateData what the owner said at connect.
+     * @param isOfNamed   whether named records are read, too.
      */
-    void prepare(final byte[] privateData)
+    void prepare(final byte[] privateData, final boolean isOfNamed)
     {
         final int capacity = DirectoryViewDescriptor.capacity(privateData);
         known = Math.max(known, DirectoryViewDescriptor.listed(privateData));
@@ -54,7 +55,7 @@ final class ListBuffer
         readBytes = Math.min(DirectoryViewDescriptor.listOffset(capacity),
             BitUtil.align(DirectoryViewDescriptor.listOffset(places), LEAST_BYTES));
         knownNamed = Math.max(knownNamed, DirectoryViewDescriptor.namedBytes(privateData));
-        readNamedBytes = Math.min(DirectoryViewDescriptor.namedRoomBytes(privateData),
+        readNamedBytes = !isOfNamed ? 0 : Math.min(DirectoryViewDescriptor.namedRoomBytes(privateData),
             BitUtil.align(knownNamed + SPARE_NAMED_BYTES, LEAST_BYTES));
         if (readBytes + readNamedBytes > region.lengthBytes())
         {
@@ -106,7 +107,8 @@ final class ListBuffer
         }
         known = DirectoryHeaderDescriptor.listed(buffer, 0);
         knownNamed = DirectoryHeaderDescriptor.namedBytes(buffer, 0);
-        if (DirectoryViewDescriptor.listOffset(known) > readBytes || knownNamed > readNamedBytes)
+        if (DirectoryViewDescriptor.listOffset(known) > readBytes ||
+            listing.isOfNamed() && knownNamed > readNamedBytes)
         {
             listing.onShort();
         }
@@ -152,7 +154,14 @@ final class ListBuffer
             return;
         }
         records.sort(Comparator.comparingInt(PeerRecord::nodeId));
-        collectNamed(listing, records);
+        if (listing.isOfNamed())
+        {
+            collectNamed(listing, records);
+        }
+        else
+        {
+            listed(listing, records, List.of());
+        }
     }
 
     private void collectNamed(final PeerListing listing, final List<PeerRecord> records)
@@ -189,6 +198,11 @@ final class ListBuffer
             return;
         }
         named.sort(Comparator.comparing(NamedRecord::name));
+        listed(listing, records, named);
+    }
+
+    private void listed(final PeerListing listing, final List<PeerRecord> records, final List<NamedRecord> named)
+    {
         listing.listed(DirectoryHeaderDescriptor.membershipVersion(buffer, 0), List.copyOf(records),
             List.copyOf(named), DirectoryHeaderDescriptor.namedOutside(buffer, 0));
     }

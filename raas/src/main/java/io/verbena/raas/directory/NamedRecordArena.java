@@ -83,11 +83,13 @@ final class NamedRecordArena
         return hasRoom;
     }
 
-    /** Removes a record, if there is one. */
-    void remove(final String name)
+    /** Removes a record, if there is one; true when it had a place. */
+    boolean remove(final String name)
     {
         outside.remove(name);
-        clear(extents.remove(name));
+        final Extent extent = extents.remove(name);
+        clear(extent);
+        return extent != null;
     }
 
     private int freeUnits(final int units)

@@ -107,7 +107,24 @@ public final class PeerDirectory implements AutoCloseable
      */
     public PeerListing list(final long leastVersion, final long timeoutNs)
     {
-        final PeerListing listing = new PeerListing(leastVersion, context.clock().nanoTime() + timeoutNs);
+        return list(true, leastVersion, timeoutNs);
+    }
+
+    /**
+     * Lists all nodes and no named record, in one round trip; parameters and result as of {@link #list}.
+     *
+     * @param leastVersion of the membership.
+     * @param timeoutNs    after which it has FAILED.
+     * @return the listing.
+     */
+    public PeerListing listNodes(final long leastVersion, final long timeoutNs)
+    {
+        return list(false, leastVersion, timeoutNs);
+    }
+
+    private PeerListing list(final boolean isOfNamed, final long leastVersion, final long timeoutNs)
+    {
+        final PeerListing listing = new PeerListing(isOfNamed, leastVersion, context.clock().nanoTime() + timeoutNs);
         connectAnew();
         listings.add(listing);
         return listing;
@@ -194,7 +211,7 @@ public final class PeerDirectory implements AutoCloseable
     {
         final byte[] said = vqp.peerPrivateData();
         final RemoteRegion view = vqp.peerRegions().getFirst();
-        list.prepare(said);
+        list.prepare(said, listing.isOfNamed());
         vqp.begin();
         vqp.read(list.region(), 0, list.readBytes(), view, 0);
         if (list.readNamedBytes() > 0)

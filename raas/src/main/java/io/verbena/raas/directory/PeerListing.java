@@ -2,7 +2,10 @@ package io.verbena.raas.directory;
 
 import java.util.List;
 
-/** A list of all nodes, and of all named records, under way at a {@link PeerDirectory}; polled by the owner thread. */
+/**
+ * A list of all nodes, and of all named records where they are asked for, under way at a {@link PeerDirectory}; polled
+ * by the owner thread.
+ */
 public final class PeerListing
 {
     /** Where it stands. */
@@ -16,6 +19,7 @@ public final class PeerListing
         FAILED
     }
 
+    private final boolean isOfNamed;
     private final long leastVersion;
     private final long deadlineNs;
     private State state = State.PENDING;
@@ -28,8 +32,9 @@ public final class PeerListing
     private int shortReads;
     private int staleReads;
 
-    PeerListing(final long leastVersion, final long deadlineNs)
+    PeerListing(final boolean isOfNamed, final long leastVersion, final long deadlineNs)
     {
+        this.isOfNamed = isOfNamed;
         this.leastVersion = leastVersion;
         this.deadlineNs = deadlineNs;
     }
@@ -46,7 +51,7 @@ public final class PeerListing
         return records;
     }
 
-    /** @return all named records of the same state of the view, by their names; empty unless LISTED. */
+    /** @return all named records of the same state of the view, by their names, if asked for; empty unless LISTED. */
     public List<NamedRecord> named()
     {
         return named;
@@ -80,6 +85,11 @@ public final class PeerListing
     public int shortReads()
     {
         return shortReads;
+    }
+
+    boolean isOfNamed()
+    {
+        return isOfNamed;
     }
 
     long leastVersion()

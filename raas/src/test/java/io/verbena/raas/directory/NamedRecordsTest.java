@@ -257,6 +257,25 @@ class NamedRecordsTest
     }
 
     @Test
+    void shouldListNodesWithoutReadingNamedRecords()
+    {
+        for (int number = 1; number <= 60; number++)
+        {
+            assertThat(view.publish(record(number, 100))).isTrue();
+        }
+        // Nobody who wants nodes alone waits for a record that is changing.
+        memory().putByte(firstRecord(), (byte)(memory().getByte(firstRecord()) ^ 1));
+        final long before = node.counters().payloadBytes;
+        final PeerListing listing = peers.listNodes(0, TIMEOUT_NS);
+        runWhile(() -> listing.state() == PeerListing.State.PENDING);
+        assertThat(listing.state()).isEqualTo(PeerListing.State.LISTED);
+        assertThat(listing.named()).isEmpty();
+        assertThat(listing.shortReads()).isZero();
+        assertThat(node.counters().payloadBytes - before).isLessThanOrEqualTo(4096);
+        assertThat(node.counters().reads).isEqualTo(1);
+    }
+
+    @Test
     void shouldRefuseARecordOfAnotherVersionAndNamesOfNoLength()
     {
         view.publish(record(1, 10));

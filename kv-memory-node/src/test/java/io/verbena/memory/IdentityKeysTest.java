@@ -1,0 +1,65 @@
+package io.verbena.memory;
+
+import io.verbena.raas.PeerIdentity;
+import io.verbena.rdma.verbs.MemoryRegion;
+import io.verbena.rdma.verbs.ProtectionDomain;
+import org.junit.jupiter.api.Test;
+
+import java.lang.reflect.Proxy;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.TreeSet;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/** On a device that reuses the least key that is free, as some do. */
+class IdentityKeysTest
+{
+    private final TreeSet<Integer> free = new TreeSet<>(List.of(-1, 0, 1, 2, 3, 4, 5, 6, 7));
+    private final List<Integer> registered = new ArrayList<>();
+    private final ProtectionDomain domain = (ProtectionDomain)Proxy.newProxyInstance(
+        ProtectionDomain.class.getClassLoader(), new Class<?>[]{ProtectionDomain.class},
+        (self, method, arguments) -> region(free.pollFirst()));
+    private final IdentityKeys keys = new IdentityKeys(domain, region(99));
+
+    private MemoryRegion region(final int key)
+    {
+        registered.add(key);
+        return (MemoryRegion)Proxy.newProxyInstance(
+            MemoryRegion.class.getClassLoader(), new Class<?>[]{MemoryRegion.class}, (self, method, arguments) ->
+            switch (method.getName())
+            {
+                case "remoteKey" -> key;
+                case "close" ->
+                {
+                    registered.remove((Object)key);
+                    free.add(key);
+                    yield null;
+                }
+                case "segment" -> null;
+                default -> throw new UnsupportedOperationException(method.getName());
+            });
+    }
+
+    private int grant(final int nodeId, final int incarnation)
+    {
+        return keys.grant(new PeerIdentity(nodeId, incarnation)).remoteKey();
+    }
+
+    @Test
+    void shouldNeverGrantARevokedKeyAgain()
+    {
+        assertThat(grant(1, 1)).isEqualTo(-1);
+        assertThat(grant(2, 1)).isZero();
+        assertThat(grant(1, 1)).as("the same for each connection").isEqualTo(-1);
+        assertThat(keys.revoke(new PeerIdentity(1, 1))).isEqualTo(1);
+        assertThat(keys.revoke(new PeerIdentity(1, 1))).isZero();
+        assertThat(grant(1, 2)).as("its holder of before may still have it").isEqualTo(1);
+        assertThat(keys.revoke(new PeerIdentity(2, 1))).isEqualTo(1);
+        assertThat(keys.revoke(new PeerIdentity(1, 2))).isEqualTo(1);
+        assertThat(grant(3, 1)).isEqualTo(2);
+        assertThat(grant(4, 1)).isEqualTo(3);
+        keys.close();
+        assertThat(registered).as("what is registered still").containsExactly(99);
+    }
+}
