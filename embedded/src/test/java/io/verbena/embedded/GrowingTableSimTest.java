@@ -171,8 +171,8 @@ class GrowingTableSimTest
     }
 
     /**
-     * Without taking over before an epoch is passed, or waiting for epochs, somebody looks where nothing is; rarely,
-     * since nodes hear of splits soon: the first seed that shows it, of those from 1, is 389.
+     * Without taking over before an epoch is passed, or waiting for epochs, somebody looks where nothing is; rarely: of
+     * the seeds from 1 on, the first that shows it is 389.
      */
     @ParameterizedTest(name = "{0}")
     @CsvSource({"CLOSE_DROPPED", "INDEX_WAIT"})
