@@ -1,5 +1,6 @@
 package io.verbena.embedded;
 
+import io.verbena.memory.KeyedRegions;
 import io.verbena.memory.MemoryNode;
 import io.verbena.rdma.sim.device.SimHost;
 import io.verbena.table.format.BucketDescriptor;
@@ -30,7 +31,7 @@ final class ReturnedChunks implements AutoCloseable
     private final UnsafeBuffer header = new UnsafeBuffer(
         arena.allocate(ChunkDescriptor.HEADER_BYTES, 64).address(), ChunkDescriptor.HEADER_BYTES);
     private final SimCluster cluster;
-    private final Map<SimHost, Long> regions = new HashMap<>();
+    private final Map<MemoryNode, KeyedRegions> regions = new HashMap<>();
     private final Map<SimHost, Superblock> superblocks = new HashMap<>();
     private final List<String> reached = new ArrayList<>();
 
@@ -40,18 +41,17 @@ final class ReturnedChunks implements AutoCloseable
         VerbWatch.watch(cluster.world(), this::onVerb);
     }
 
-    /** Watches a memory node as soon as one more compute node has connected, by which it learns where the region is. */
+    /** From now on. */
     static ReturnedChunks watch(final SimCluster cluster)
     {
         return new ReturnedChunks(cluster);
     }
 
-    /** Starts that compute node. */
+    /** With one more compute node, which serves. */
     static ReturnedChunks watchAtOnce(final SimCluster cluster)
     {
         final ReturnedChunks watching = watch(cluster);
         cluster.world().runUntil(cluster.addComputeNode()::isServing, MAX_STEPS);
-        cluster.world().runUntil(() -> watching.regions.size() == cluster.memoryHosts().size(), MAX_STEPS);
         return watching;
     }
 
@@ -68,21 +68,17 @@ final class ReturnedChunks implements AutoCloseable
         final MemoryNode node = cluster.memoryHosts().stream()
             .filter((host) -> host.machine().device().host() == target)
             .map(SimMemoryHost::node).findFirst().orElse(null);
-        if (null == node || isRead && BucketDescriptor.COMBINED_BYTES != lengthBytes &&
-            SuperblockDescriptor.READ_BYTES != lengthBytes)
+        if (null == node || isRead && BucketDescriptor.COMBINED_BYTES != lengthBytes)
         {
             return;
         }
-        if (SuperblockDescriptor.READ_BYTES == lengthBytes)
-        {
-            regions.putIfAbsent(target, address);
-        }
-        if (!regions.containsKey(target))
+        final long offset = regions.computeIfAbsent(node, KeyedRegions::new).offset(address);
+        if (KeyedRegions.OUTSIDE == offset)
         {
             return;
         }
         final Superblock superblock = superblocks.computeIfAbsent(target, (device) -> superblock(node));
-        final long inChunks = address - regions.get(target) - superblock.chunksOffset();
+        final long inChunks = offset - superblock.chunksOffset();
         final long chunk = inChunks / superblock.chunkLengthBytes();
         if (inChunks >= 0 && chunk < superblock.chunkCount() && isFree(node, superblock, chunk) &&
             reached.size() < MOST_TOLD)
