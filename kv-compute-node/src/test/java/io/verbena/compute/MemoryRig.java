@@ -102,7 +102,7 @@ public final class MemoryRig implements AutoCloseable
         };
     }
 
-    /** The lease ends then; links are told by whoever renews it. */
+    /** The lease ends then; who renews it notifies the links. */
     public void leaseEndsAt(final long endsNs)
     {
         leaseEndsNs = endsNs;

@@ -202,8 +202,8 @@ class IdentityKeysSimTest
     }
 
     /**
-     * It posts on: not a byte of it lands once it is fenced, at whatever moment of its requests. What the other one
-     * was told is done is done; what it was told has failed ran at most once; and it goes on over a new queue pair.
+     * It posts on: not a byte of it lands once it is fenced, at whatever moment of its requests. What is
+     * reported to the other one as done is done; what as failed ran at most once; and it goes on over a new queue pair.
      */
     @Test
     void shouldLandNothingOfAnIdentityThatPostsOnAfterItWasFenced()

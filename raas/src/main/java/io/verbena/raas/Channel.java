@@ -112,7 +112,7 @@ abstract class Channel implements CompletionOwner
         receives.open(queuePair);
     }
 
-    /** Whether the queue pair broke and nothing that is outstanding tells so: receives that are shared do not. */
+    /** Whether the queue pair broke and no completion will say so: receives that are shared are not flushed. */
     final boolean isBrokenUnseen()
     {
         return receives.isShared() && !hasOutstandingSends() && queuePair.state() == QueuePairState.ERR;

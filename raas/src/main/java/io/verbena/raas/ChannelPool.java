@@ -102,7 +102,7 @@ final class ChannelPool implements ClientChannel.Pool
         return sum;
     }
 
-    /** Looks at some queue pairs, each in turn: whether they broke without anything outstanding that tells so. */
+    /** Looks at some queue pairs, each in turn: whether they broke and no completion will say so. */
     int checkStates(final long nowNs)
     {
         if (nextCheckNs - nowNs > 0)

@@ -91,7 +91,7 @@ final class ContextResources implements AutoCloseable
         return clock;
     }
 
-    /** The time of the latest poll that was told it; reads no clock. */
+    /** The time of the latest poll to which it was given; reads no clock. */
     long polledAtNs()
     {
         return polledAtNs;

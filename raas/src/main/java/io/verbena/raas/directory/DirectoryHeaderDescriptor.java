@@ -63,17 +63,17 @@ public final class DirectoryHeaderDescriptor
 
     /** Writes a whole header, checksum included; not into memory that others read meanwhile. */
     static void encode(
-        final int listed, final long membershipVersion, final long sum, final NamedRecordArena named,
-        final MutableDirectBuffer buffer, final int offset)
+        final int listed, final long membershipVersion, final long sum, final int namedBytes, final int namedOutside,
+        final long namedSum, final MutableDirectBuffer buffer, final int offset)
     {
         buffer.setMemory(offset, LENGTH_BYTES, (byte)0);
         buffer.putShort(offset + VERSION_OFFSET, (short)VERSION, ORDER);
         buffer.putInt(offset + LISTED_OFFSET, listed, ORDER);
         buffer.putLong(offset + MEMBERSHIP_VERSION_OFFSET, membershipVersion, ORDER);
         buffer.putLong(offset + SUM_OFFSET, sum, ORDER);
-        buffer.putInt(offset + NAMED_BYTES_OFFSET, named.usedBytes(), ORDER);
-        buffer.putInt(offset + NAMED_OUTSIDE_OFFSET, named.outside(), ORDER);
-        buffer.putLong(offset + NAMED_SUM_OFFSET, named.sum(), ORDER);
+        buffer.putInt(offset + NAMED_BYTES_OFFSET, namedBytes, ORDER);
+        buffer.putInt(offset + NAMED_OUTSIDE_OFFSET, namedOutside, ORDER);
+        buffer.putLong(offset + NAMED_SUM_OFFSET, namedSum, ORDER);
         buffer.putLong(offset + CHECKSUM_OFFSET, checksum(buffer, offset), ORDER);
     }
 

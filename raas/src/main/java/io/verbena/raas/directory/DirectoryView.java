@@ -17,8 +17,6 @@ import java.util.List;
 public final class DirectoryView implements AutoCloseable
 {
     private static final int ABSENT = -1;
-    /** Stands in the checksum while the rest of a record changes; to a reader a checksum that does not hold. */
-    static final long CHANGING = -1L;
 
     private final int capacity;
     private final int namedRoomBytes;
@@ -204,7 +202,8 @@ public final class DirectoryView implements AutoCloseable
 
     private void storeHeader()
     {
-        DirectoryHeaderDescriptor.encode(isListed.length(), membershipVersion, sum, named, scratch, 0);
+        DirectoryHeaderDescriptor.encode(isListed.length(), membershipVersion, sum, named.usedBytes(), named.outside(),
+            named.sum(), scratch, 0);
         store(0);
     }
 
@@ -212,7 +211,7 @@ public final class DirectoryView implements AutoCloseable
     private void store(final int offset)
     {
         final int body = PeerRecordDescriptor.VERSION_OFFSET;
-        view.putLongVolatile(offset + PeerRecordDescriptor.CHECKSUM_OFFSET, CHANGING);
+        view.putLongVolatile(offset + PeerRecordDescriptor.CHECKSUM_OFFSET, NamedRecordArena.CHANGING);
         // The mark is out before the first byte changes, and all bytes before the checksum that vouches for them.
         VarHandle.storeStoreFence();
         view.putBytes(offset + body, scratch, body, PeerRecordDescriptor.RECORD_LENGTH_BYTES - body);

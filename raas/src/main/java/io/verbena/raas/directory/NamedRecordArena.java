@@ -15,6 +15,9 @@ import java.util.Set;
 /** The writing side of the named part of a view: records in units of a fixed length of memory. One thread. */
 final class NamedRecordArena
 {
+    /** Stands in the checksum while the rest of a record changes; to a reader a checksum that does not hold. */
+    static final long CHANGING = -1L;
+
     private static final int UNIT = NamedRecordDescriptor.UNIT_BYTES;
 
     private record Extent(int firstUnit, int units)
@@ -114,12 +117,12 @@ final class NamedRecordArena
         }
     }
 
-    /** As {@link DirectoryView} stores a record: the checksum last, and a mark in its place meanwhile. */
+    /** The checksum last, and a mark in its place meanwhile, as a node's record is stored. */
     private void store(final int firstUnit, final int units)
     {
         final int at = offset + firstUnit * UNIT;
         final long before = view.getLong(at, ByteOrder.LITTLE_ENDIAN);
-        view.putLongVolatile(at, DirectoryView.CHANGING);
+        view.putLongVolatile(at, CHANGING);
         VarHandle.storeStoreFence();
         view.putBytes(at + Long.BYTES, scratch, Long.BYTES, units * UNIT - Long.BYTES);
         VarHandle.releaseFence();

@@ -101,7 +101,7 @@ class HostDeviceTest
         }
     }
 
-    /** The connection service tells of a request that it took while the listener, channel and device were closed. */
+    /** The connection service reports a request that it took while the listener, channel and device were closed. */
     @Test
     void shouldTouchNoMemoryForRequestThatComesBehindTheClose()
     {
