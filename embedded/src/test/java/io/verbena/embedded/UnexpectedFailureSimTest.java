@@ -214,7 +214,9 @@ class UnexpectedFailureSimTest
             assertThat(failed.answer()).isEqualTo(OperationAnswer.UNREACHABLE);
             assertThat(failed.detail()).contains("planted");
             mostRegistered = Integer.MAX_VALUE;
-            assertThat(run(cluster, joined.node(), RequestKind.GET, reference).detail()).doesNotContain("planted");
+            // Absent, or in a part of the table that is lost.
+            assertThat(String.valueOf(run(cluster, joined.node(), RequestKind.GET, reference).detail()))
+                .doesNotContain("planted");
             assertServing(cluster, served);
         }
     }
