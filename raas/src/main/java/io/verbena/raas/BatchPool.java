@@ -72,11 +72,6 @@ final class BatchPool
         return new RaasLimit("open batches", lentCount(), batches.length, "RaasConfiguration.maxOpenBatches");
     }
 
-    int capacity()
-    {
-        return batches.length;
-    }
-
     /** Most requests of a batch. */
     int maxRequests()
     {

@@ -101,7 +101,7 @@ public final class CompletionDispatcher implements AutoCloseable
         return true;
     }
 
-    /** Of requests: room is taken for all that a queue pair can have outstanding. */
+    /** Of requests: room is reserved for all that a queue pair can have outstanding. */
     public RaasLimit limit()
     {
         return new RaasLimit("requests of queue pairs", sendCapacity - sendRoom, sendCapacity,
