@@ -543,10 +543,15 @@ final class SimCluster implements AutoCloseable
     {
         final List<HeldRange> held =
             spaces().stream().flatMap((space) -> space.held().stream()).toList();
-        final RegionReader reader = (id, offset, target, length) -> memoryNodes().stream()
-            .filter((node) -> node.nodeId() == id).findFirst().orElseThrow().readRegion(offset, target, length);
-        return new StoreChecker(reader, tables, held)
+        return new StoreChecker(regions(), tables, held)
             .check(memoryNodes().stream().map(MemoryNode::nodeId).toList());
+    }
+
+    /** Reads what is in the memory of the nodes, without a request. */
+    RegionReader regions()
+    {
+        return (id, offset, target, length) -> memoryNodes().stream()
+            .filter((node) -> node.nodeId() == id).findFirst().orElseThrow().readRegion(offset, target, length);
     }
 
     /** All tables as the meta server knows them. */
