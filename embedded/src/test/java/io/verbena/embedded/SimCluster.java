@@ -328,7 +328,7 @@ final class SimCluster implements AutoCloseable
     {
         return new MetaServerLocator()
         {
-            private PeerAddress known = metaAddress();
+            private PeerAddress known = metaServer.address();
 
             @Override
             public PeerAddress address()
@@ -339,7 +339,7 @@ final class SimCluster implements AutoCloseable
             @Override
             public void onUnreachable()
             {
-                known = metaAddress();
+                known = metaServer.address();
             }
         };
     }
@@ -589,11 +589,6 @@ final class SimCluster implements AutoCloseable
         }
         memoryHosts.add(host);
         return host;
-    }
-
-    private PeerAddress metaAddress()
-    {
-        return metaServer.address();
     }
 
     @Override
