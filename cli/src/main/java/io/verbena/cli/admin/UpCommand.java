@@ -151,7 +151,7 @@ public final class UpCommand implements Callable<Integer>
         }
         final String place = NetworkFabric.place(fabric);
         return null == place ? LocalCluster.ANY_PORT :
-            ClusterAddress.of(place, ClusterAddress.DEFAULT_PORT).toString();
+            ClusterAddress.of(NetworkFabric.addressOf(place), ClusterAddress.DEFAULT_PORT).toString();
     }
 
     private static int orOne(final Integer count)

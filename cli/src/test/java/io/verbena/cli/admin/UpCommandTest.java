@@ -19,6 +19,7 @@ class UpCommandTest
         roce:10.0.0.7                                 | verbena://10.0.0.7:7373
         soft:network=fd00::1                          | verbena://[fd00::1]:7373
         soft:/dev/shm/mine,network=[fd00::1]:4791     | verbena://[fd00::1]:7373
+        soft:network=lo                               | verbena://[::1]:7373
         soft:/dev/shm/mine                            | verbena://127.0.0.1:0
         """)
     void shouldListenAtTheAddressOfTheFabric(final String fabric, final String expected)

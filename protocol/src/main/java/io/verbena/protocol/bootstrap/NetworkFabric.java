@@ -16,6 +16,7 @@ import java.net.SocketException;
 import java.net.SocketTimeoutException;
 import java.net.UnknownHostException;
 import java.nio.ByteBuffer;
+import java.util.Comparator;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
@@ -309,6 +310,29 @@ public final class NetworkFabric
         final Matcher matcher = NETWORKED.matcher(fabric);
         return matcher.matches() ?
             host(null == matcher.group("both") ? matcher.group("place") : matcher.group("both")) : null;
+    }
+
+    /**
+     * @param place name or address of a host, or the name of an interface of this one.
+     * @return the address that a device opened on such an interface has: its first of IPv6 that other hosts can use,
+     *     else one of IPv4; {@code place} itself where that is no interface.
+     * @throws BootstrapException when the interface has no address.
+     */
+    public static String addressOf(final String place)
+    {
+        try
+        {
+            final NetworkInterface named = NetworkInterface.getByName(place);
+            return null == named ? place : named.inetAddresses().filter((address) -> !address.isLinkLocalAddress())
+                .min(Comparator.comparing((address) -> !(address instanceof Inet6Address)))
+                .map(NetworkFabric::literal)
+                .orElseThrow(() -> bad("interface " + place + " has no address: give one, or another interface; " +
+                    "this host has " + ownAddresses(), null));
+        }
+        catch (final SocketException ex)
+        {
+            throw bad("interfaces of this host cannot be listed: " + ex.getMessage(), ex);
+        }
     }
 
     private static InetAddress resolve(final String host)
