@@ -56,6 +56,11 @@ final class ResponderProcess implements AutoCloseable
         }
     }
 
+    long pid()
+    {
+        return process.pid();
+    }
+
     /** Its UDP port, and what else it said of itself. */
     String[] greeting()
     {

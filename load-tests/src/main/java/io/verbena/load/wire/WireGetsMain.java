@@ -28,6 +28,10 @@ final class WireGetsMain
     private static final int RECORDS = 1_000;
     private static final int VALUE_BYTES = 100;
     private static final String POLLING = ",spin_us=100";
+    /** Of the packets of a GET, in one datagram each way. */
+    private static final int REQUEST_BYTES = 64;
+    private static final int ANSWER_BYTES = 176;
+    private static final String ANYWHERE = "";
     private static final double LEAST_AS_SCHEDULED = 3;
     private static final double LEAST_PLACED = 1.3;
     private static final double LEAST_RATE = 0.7;
@@ -50,6 +54,8 @@ final class WireGetsMain
     private final WireMemory memory;
     /** Whose process polls before it sleeps. */
     private final WireMemory polling;
+    private final ResponderProcess echoProcess;
+    private final EchoRequester echo;
     /** Null where there is none. */
     private final RedisServer redis;
     private final List<byte[]> keys = IntStream.range(0, WireStore.BATCH)
@@ -60,24 +66,31 @@ final class WireGetsMain
         final long roundNs,
         final WireMemory memory,
         final WireMemory polling,
-        final RedisServer redis)
+        final ResponderProcess echoProcess,
+        final RedisServer redis) throws IOException
     {
         this.rounds = rounds;
         this.roundNs = roundNs;
         this.memory = memory;
         this.polling = polling;
+        this.echoProcess = echoProcess;
+        echo = new EchoRequester(WireLink.openNear(), echoProcess.address());
         this.redis = redis;
     }
 
     public static void main(final String[] args) throws IOException, InterruptedException
     {
-        try (WireLink link = new WireLink(Integer.parseInt(args[0]));
+        final int mtuBytes = Integer.parseInt(args[0]);
+        final int rounds = Integer.parseInt(args[1]);
+        final int roundMs = Integer.parseInt(args[2]);
+        final WireOptions options = new WireOptions(mtuBytes, WireOptions.WINDOW_PACKETS, rounds, roundMs);
+        try (WireLink link = new WireLink(mtuBytes);
             WireMemory memory = new WireMemory(link, "", RECORDS);
             WireMemory polling = new WireMemory(link, POLLING, RECORDS);
+            ResponderProcess echoProcess = new ResponderProcess(link, "echo", 0, options, ANYWHERE);
             RedisServer redis = startRedis(link))
         {
-            new WireGetsMain(
-                Integer.parseInt(args[1]), Long.parseLong(args[2]) * NS_PER_MS, memory, polling, redis).run();
+            new WireGetsMain(rounds, roundMs * NS_PER_MS, memory, polling, echoProcess, redis).run();
         }
         System.exit(0);
     }
@@ -108,21 +121,29 @@ final class WireGetsMain
         final WireStore store = memory.store;
         final Work get = store::get;
         final Work getBatch = store::getBatch;
+        final Work pollingGet = polling.store::get;
+        final Work echoes = () -> echo.exchange(1, REQUEST_BYTES, 1, ANSWER_BYTES);
         final Work redisGet = redis == null ? null : () -> redis.get(keys.getFirst());
         final Work redisBatch = redis == null ? null : () -> redis.getAll(keys);
         for (int i = 0; i < WARM_UP_ROUNDS; i++)
         {
             medianNs(get);
-            medianNs(polling.store::get);
+            medianNs(pollingGet);
+            medianNs(echoes);
             medianNs(getBatch);
             medianNs(store::update);
             medianNs(redisGet);
             medianNs(redisBatch);
         }
         final String processors = WirePlaces.allowed();
-        final double[] scheduled = pair(get, redisGet, false);
-        print("get_cached_as_scheduled", scheduled, LEAST_AS_SCHEDULED);
-        print("get_cached_best_placement", bestPlaced(scheduled, get, redisGet, processors), LEAST_PLACED);
+        echoProcess.ask("wait");
+        final double[] scheduled = inTurn(false, redisGet, get, echoes, pollingGet);
+        final double[] best = bestPlaced(scheduled, processors, redisGet, get, echoes, pollingGet);
+        print("get_cached_as_scheduled", scheduled[1], scheduled[0], LEAST_AS_SCHEDULED);
+        print("udp_echo_as_scheduled", scheduled[2], scheduled[0], Double.NaN);
+        print("get_polling_memory_as_scheduled", scheduled[3], scheduled[0], LEAST_AS_SCHEDULED);
+        print("get_cached_best_placement", Math.min(best[1], best[3]), best[0], LEAST_PLACED);
+        print("udp_echo_best_placement", best[2], best[0], Double.NaN);
         rates(getBatch, redisBatch);
         System.out.println(WireFigure.value("memory_node_cpu_per_get", "us", memoryCpuUs(get), Double.NaN).line());
         System.out.println(
@@ -132,16 +153,16 @@ final class WireGetsMain
         polling.store.takeRoundTrips();
     }
 
-    private static void print(final String name, final double[] medians, final double least)
+    /** Judged: how many times as fast as Redis. */
+    private static void print(final String name, final double oursUs, final double redisUs, final double least)
     {
-        final boolean isCompared = !Double.isNaN(medians[1]);
-        System.out.println(new WireFigure(name, medians[0], "us", medians[1],
-            isCompared ? medians[1] / medians[0] : medians[0], isCompared ? least : Double.NaN, false).line());
+        final boolean isCompared = !Double.isNaN(redisUs);
+        System.out.println(new WireFigure(name, oursUs, "us", redisUs, isCompared ? redisUs / oursUs : oursUs,
+            isCompared ? least : Double.NaN, false).line());
     }
 
-    /** Least median of any placement, of each; with a memory and a client of Redis that sleep or poll. */
-    private double[] bestPlaced(
-        final double[] scheduled, final Work get, final Work redisGet, final String processors)
+    /** Least median of each in any placement; with an echo and a client of Redis that sleep, then poll. */
+    private double[] bestPlaced(final double[] scheduled, final String processors, final Work... works)
         throws IOException, InterruptedException
     {
         final double[] best = scheduled.clone();
@@ -156,11 +177,15 @@ final class WireGetsMain
             place(first, others);
             for (final boolean polls : new boolean[]{false, true})
             {
-                final double[] placed = pair(polls ? polling.store::get : get, redisGet, polls);
-                best[0] = Math.min(best[0], placed[0]);
-                best[1] = Math.min(best[1], placed[1]);
+                echoProcess.ask(polls ? "poll" : "wait");
+                final double[] placed = inTurn(polls, works);
+                for (int i = 0; i < best.length; i++)
+                {
+                    best[i] = Math.min(best[i], placed[i]);
+                }
             }
         }
+        echoProcess.ask("wait");
         place(processors, processors);
         return best;
     }
@@ -170,6 +195,7 @@ final class WireGetsMain
         bind(Files.readSymbolicLink(Path.of("/proc/thread-self")).getFileName().toString(), own, "-pc");
         bind(Long.toString(memory.process.pid()), others, "-apc");
         bind(Long.toString(polling.process.pid()), others, "-apc");
+        bind(Long.toString(echoProcess.pid()), others, "-apc");
         if (redis != null)
         {
             bind(Long.toString(redis.process()), others, "-apc");
@@ -183,22 +209,26 @@ final class WireGetsMain
             .redirectOutput(ProcessBuilder.Redirect.DISCARD).start().waitFor();
     }
 
-    /** Medians in microseconds of ours and of Redis, measured in turn. */
-    private double[] pair(final Work ours, final Work reference, final boolean polls) throws IOException
+    /** Medians in microseconds, measured in turn; NaN for null. */
+    private double[] inTurn(final boolean redisPolls, final Work... works) throws IOException
     {
-        final double[] oursUs = new double[rounds];
-        final double[] referenceUs = new double[rounds];
-        for (int i = 0; i < rounds; i++)
+        final double[][] roundsUs = new double[works.length][rounds];
+        if (redis != null)
         {
-            oursUs[i] = medianNs(ours) / NS_PER_US;
-            if (redis != null)
+            redis.polls(redisPolls);
+        }
+        for (int round = 0; round < rounds; round++)
+        {
+            for (int i = 0; i < works.length; i++)
             {
-                redis.polls(polls);
-                referenceUs[i] = medianNs(reference) / NS_PER_US;
-                redis.polls(false);
+                roundsUs[i][round] = medianNs(works[i]) / NS_PER_US;
             }
         }
-        return new double[]{median(oursUs), redis == null ? Double.NaN : median(referenceUs)};
+        if (redis != null)
+        {
+            redis.polls(false);
+        }
+        return Arrays.stream(roundsUs).mapToDouble(WireGetsMain::median).toArray();
     }
 
     /** Median of one round. */

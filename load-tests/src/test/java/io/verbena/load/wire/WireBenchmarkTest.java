@@ -34,12 +34,12 @@ class WireBenchmarkTest
             names.addAll(List.of("shared_link_of_16_writers", "shared_link_least_writer"));
         }
         final int gets = names.size();
-        names.addAll(List.of("get_cached_as_scheduled", "get_cached_best_placement",
-            "gets_per_second_in_batches_of_64", "cpu_per_get_in_batches_of_64", "memory_node_cpu_per_get",
-            "memory_node_cpu_per_update"));
+        names.addAll(List.of("get_cached_as_scheduled", "udp_echo_as_scheduled", "get_polling_memory_as_scheduled",
+            "get_cached_best_placement", "udp_echo_best_placement", "gets_per_second_in_batches_of_64",
+            "cpu_per_get_in_batches_of_64", "memory_node_cpu_per_get", "memory_node_cpu_per_update"));
         assertThat(figures).extracting(WireFigure::name).containsExactlyElementsOf(names);
         final boolean hasRedis = notes.stream().noneMatch(note -> note.startsWith("GETs"));
-        assertThat(figures.subList(gets, gets + 3)).allSatisfy(figure ->
+        assertThat(figures.subList(gets, gets + 6)).allSatisfy(figure ->
         {
             assertThat(figure.value()).isPositive();
             assertThat(Double.isNaN(figure.reference())).as("without Redis it says so").isEqualTo(!hasRedis);

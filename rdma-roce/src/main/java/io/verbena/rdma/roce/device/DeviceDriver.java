@@ -7,6 +7,8 @@ import io.verbena.rdma.roce.udp.UdpPort;
 import io.verbena.rdma.roce.wire.RocePacket;
 import io.verbena.rdma.verbs.RdmaException;
 
+import org.agrona.concurrent.CachedNanoClock;
+import org.agrona.concurrent.NanoClock;
 import org.agrona.concurrent.SystemNanoClock;
 
 import java.util.concurrent.TimeUnit;
@@ -44,6 +46,8 @@ final class DeviceDriver implements EngineDriver, ProgressThread.Driven
     /** Nothing was posted since the last poll: the next doorbell is sent at once. */
     private static final int POLLED = -1;
     private final ReentrantLock lock = new ReentrantLock();
+    /** The engine asks for the time with each packet; once for all that have arrived is enough. */
+    private final CachedNanoClock clock = new CachedNanoClock();
     private final UdpPort port;
     private final ProgressThread progress;
     private final PathProbes probes;
@@ -76,6 +80,7 @@ final class DeviceDriver implements EngineDriver, ProgressThread.Driven
         watchedNs = SystemNanoClock.INSTANCE.nanoTime() - TimeUnit.SECONDS.toNanos(1);
         emptyNs = watchedNs;
         polledNs = watchedNs;
+        updateClock();
         progress = new ProgressThread(name, this, port);
     }
 
@@ -92,6 +97,12 @@ final class DeviceDriver implements EngineDriver, ProgressThread.Driven
             lock.unlock();
         }
         progress.start();
+    }
+
+    /** @return for the engine: the time as of the last call that received, or of the verb that has entered. */
+    NanoClock clock()
+    {
+        return clock;
     }
 
     PathProbes probes()
@@ -191,6 +202,7 @@ final class DeviceDriver implements EngineDriver, ProgressThread.Driven
     private boolean cycle(final boolean maySkipReceiving)
     {
         boolean hasReceived = true;
+        updateClock();
         if (maySkipReceiving && sendCycles < MAX_SEND_CYCLES && engine.hasPosted())
         {
             // A post: what has arrived is taken by the poll that follows.
@@ -204,6 +216,7 @@ final class DeviceDriver implements EngineDriver, ProgressThread.Driven
             for (int i = 1; isMore && i < RECEIVE_ROUNDS; i++)
             {
                 engine.doWork();
+                updateClock();
                 isMore = port.receive(handler) > 0;
             }
         }
@@ -222,6 +235,11 @@ final class DeviceDriver implements EngineDriver, ProgressThread.Driven
             }
         }
         return hasReceived;
+    }
+
+    private void updateClock()
+    {
+        clock.update(SystemNanoClock.INSTANCE.nanoTime());
     }
 
     private void onPacket(final RocePacket packet)
@@ -256,6 +274,7 @@ final class DeviceDriver implements EngineDriver, ProgressThread.Driven
         {
             Thread.currentThread().interrupt();
         }
+        updateClock();
         if (engine != null && lock.getHoldCount() == 1 && engine.hasPosted())
         {
             // Doorbells that were left: what the verb closes or changes has been posted to before.

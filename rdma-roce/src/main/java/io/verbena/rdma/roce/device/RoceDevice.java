@@ -86,7 +86,7 @@ public final class RoceDevice implements Device
         driver = new DeviceDriver(name, port, TimeUnit.MICROSECONDS.toNanos(spinUs));
         engine = new RoceEngine(
             new EngineOptions(address, EngineOptions.WINDOW_PACKETS, EngineOptions.ACK_INTERVAL, mtuBytes),
-            port, SystemNanoClock.INSTANCE, random()::nextInt, driver);
+            port, driver.clock(), random()::nextInt, driver);
         connectionDevice = new RoceConnections(name, engine, driver, address,
             Integer.numberOfTrailingZeros(mtuBytes) - MTU_CODE_SHIFT, random());
         connections = connectionService(number);

@@ -1,5 +1,6 @@
 package io.verbena.rdma.roce.engine;
 
+import io.verbena.rdma.roce.wire.AethDescriptor;
 import io.verbena.rdma.roce.wire.RoceOpcode;
 import io.verbena.rdma.roce.wire.RocePacket;
 import io.verbena.rdma.verbs.QueuePairType;
@@ -65,6 +66,28 @@ abstract class ReceiveSide
             return payloadBytes == mtu;
         }
         return payloadBytes <= mtu && ((traits & RoceOpcode.BEGINS) != 0 || payloadBytes > 0);
+    }
+
+    /** Syndrome that refuses a request which ends at its requester with a status. */
+    static int syndrome(final int requesterStatus)
+    {
+        return switch (requesterStatus)
+        {
+            case WorkCompletionStatus.REM_INV_REQ_ERR -> AethDescriptor.INVALID_REQUEST;
+            case WorkCompletionStatus.REM_ACCESS_ERR -> AethDescriptor.REMOTE_ACCESS_ERROR;
+            default -> AethDescriptor.REMOTE_OPERATIONAL_ERROR;
+        };
+    }
+
+    /** Status of a request that was refused with a syndrome. */
+    static int status(final int syndrome)
+    {
+        return switch (syndrome)
+        {
+            case AethDescriptor.INVALID_REQUEST -> WorkCompletionStatus.REM_INV_REQ_ERR;
+            case AethDescriptor.REMOTE_ACCESS_ERROR -> WorkCompletionStatus.REM_ACCESS_ERR;
+            default -> WorkCompletionStatus.REM_OP_ERR;
+        };
     }
 
     /** Where the payload of a packet lies, in the terms of raw memory. */

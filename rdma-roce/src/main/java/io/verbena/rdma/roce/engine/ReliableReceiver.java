@@ -45,6 +45,8 @@ final class ReliableReceiver extends ReceiveSide
     private int repeated;
     /** How far behind the expected packet the last one was that came too early. */
     private int lastGap;
+    /** Where the READ that was checked last begins, in the terms of raw memory. */
+    private long readSource;
     /** Syndrome to be sent, or {@link #NONE}. */
     private int pendingSyndrome = NONE;
     /** Syndrome of the expected request, which cannot be executed, until the answers before it were sent; or NONE. */
@@ -258,8 +260,13 @@ final class ReliableReceiver extends ReceiveSide
             final long lengthBytes = RethDescriptor.dmaLength(packet.buffer(), BthDescriptor.LENGTH_BYTES);
             final int packets = packets(lengthBytes);
             messageSequence = PacketSequence.add(messageSequence, 1);
-            replies.addRead(true, expected, messageSequence, packets, address,
-                RethDescriptor.remoteKey(packet.buffer(), BthDescriptor.LENGTH_BYTES), lengthBytes);
+            final boolean isAnswered = packets == 1 && replies.isEmpty() && sendRead(
+                RoceOpcode.READ_RESPONSE_ONLY, readSource, (int)lengthBytes, messageSequence, expected);
+            if (!isAnswered)
+            {
+                replies.addRead(true, expected, messageSequence, packets, address,
+                    RethDescriptor.remoteKey(packet.buffer(), BthDescriptor.LENGTH_BYTES), lengthBytes);
+            }
             answered(packets);
         }
     }
@@ -380,8 +387,8 @@ final class ReliableReceiver extends ReceiveSide
         {
             return WorkCompletionStatus.REM_INV_REQ_ERR;
         }
-        return lengthBytes > 0 && readable(key, address, lengthBytes) == RemoteAccess.REFUSED ?
-            WorkCompletionStatus.REM_ACCESS_ERR : WorkCompletionStatus.SUCCESS;
+        readSource = lengthBytes == 0 ? 1 : readable(key, address, lengthBytes);
+        return readSource == RemoteAccess.REFUSED ? WorkCompletionStatus.REM_ACCESS_ERR : WorkCompletionStatus.SUCCESS;
     }
 
     private long readable(final int key, final long address, final long lengthBytes)
@@ -431,27 +438,6 @@ final class ReliableReceiver extends ReceiveSide
             waitingRefusal = NONE;
             queuePair.onRequestRefused(AccessChecks.responderEvent(status(refusal)));
         }
-    }
-
-    private static int syndrome(final int requesterStatus)
-    {
-        return switch (requesterStatus)
-        {
-            case WorkCompletionStatus.REM_INV_REQ_ERR -> AethDescriptor.INVALID_REQUEST;
-            case WorkCompletionStatus.REM_ACCESS_ERR -> AethDescriptor.REMOTE_ACCESS_ERROR;
-            default -> AethDescriptor.REMOTE_OPERATIONAL_ERROR;
-        };
-    }
-
-    /** Status of a request that was refused with a syndrome. */
-    static int status(final int syndrome)
-    {
-        return switch (syndrome)
-        {
-            case AethDescriptor.INVALID_REQUEST -> WorkCompletionStatus.REM_INV_REQ_ERR;
-            case AethDescriptor.REMOTE_ACCESS_ERROR -> WorkCompletionStatus.REM_ACCESS_ERR;
-            default -> WorkCompletionStatus.REM_OP_ERR;
-        };
     }
 
     @Override
@@ -525,25 +511,35 @@ final class ReliableReceiver extends ReceiveSide
         {
             return refuseReply();
         }
-        final RocePacket packet = writer.claim();
-        if (packet == null)
-        {
-            return false;
-        }
-        final boolean isFirst = replies.isFirst();
         final boolean isLast = replies.isLast();
         final int first = isLast ? RoceOpcode.READ_RESPONSE_ONLY : RoceOpcode.READ_RESPONSE_FIRST;
         final int later = isLast ? RoceOpcode.READ_RESPONSE_LAST : RoceOpcode.READ_RESPONSE_MIDDLE;
-        final int opcode = route.transport | (isFirst ? first : later);
-        if (isFirst || isLast)
+        final boolean isSent = sendRead(replies.isFirst() ? first : later, source, lengthBytes,
+            replies.messageSequence(), replies.sequence());
+        if (isSent)
         {
-            AethDescriptor.encode(packet.buffer(), BthDescriptor.LENGTH_BYTES,
-                AethDescriptor.ACK_WITHOUT_CREDITS, replies.messageSequence());
+            replies.advance(lengthBytes);
         }
-        PacketWriter.putPayload(packet, opcode, source, lengthBytes);
-        send(packet, opcode, lengthBytes, replies.sequence());
-        replies.advance(lengthBytes);
-        return true;
+        return isSent;
+    }
+
+    /** Sends a response of a READ; false when there was no room. */
+    private boolean sendRead(
+        final int operation, final long source, final int lengthBytes, final int message, final int sequence)
+    {
+        final RocePacket packet = writer.claim();
+        if (packet != null)
+        {
+            final int opcode = route.transport | operation;
+            if (operation != RoceOpcode.READ_RESPONSE_MIDDLE)
+            {
+                AethDescriptor.encode(packet.buffer(), BthDescriptor.LENGTH_BYTES,
+                    AethDescriptor.ACK_WITHOUT_CREDITS, message);
+            }
+            PacketWriter.putPayload(packet, opcode, source, lengthBytes);
+            send(packet, opcode, lengthBytes, sequence);
+        }
+        return packet != null;
     }
 
     /** The right has gone since the READ was accepted. A repeated READ ends nothing here, as when it arrives. */

@@ -8,6 +8,9 @@ import io.verbena.rdma.verbs.RdmaException;
 import io.verbena.rdma.verbs.WorkCompletionStatus;
 import io.verbena.rdma.verbs.WorkCompletions;
 
+import org.agrona.BitUtil;
+import org.agrona.concurrent.SystemNanoClock;
+
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 
@@ -84,15 +87,16 @@ public final class RoceCompletionQueue implements CompletionQueue
         this.capacity = capacity;
         this.listener = listener;
         engine.children().add();
-        wrIds = new long[capacity];
-        positions = new long[capacity];
-        statuses = new int[capacity];
-        opcodes = new int[capacity];
-        byteLengths = new int[capacity];
-        immediates = new int[capacity];
-        flags = new int[capacity];
-        sources = new int[capacity];
-        owners = new Owner[capacity];
+        final int slots = BitUtil.findNextPositivePowerOfTwo(capacity);
+        wrIds = new long[slots];
+        positions = new long[slots];
+        statuses = new int[slots];
+        opcodes = new int[slots];
+        byteLengths = new int[slots];
+        immediates = new int[slots];
+        flags = new int[slots];
+        sources = new int[slots];
+        owners = new Owner[slots];
     }
 
     /** @return whether a poll would find something without driving. By the polling thread. */
@@ -138,7 +142,7 @@ public final class RoceCompletionQueue implements CompletionQueue
         int count = 0;
         while (position < end && count < completions.capacity())
         {
-            final int slot = (int)(position++ % capacity);
+            final int slot = slot(position++);
             final Owner owner = owners[slot];
             owners[slot] = null;
             completions.set(count, wrIds[slot], statuses[slot], opcodes[slot], byteLengths[slot],
@@ -152,6 +156,11 @@ public final class RoceCompletionQueue implements CompletionQueue
             release(owner, freed);
         }
         return count;
+    }
+
+    private int slot(final long position)
+    {
+        return (int)position & owners.length - 1;
     }
 
     @Override
@@ -249,10 +258,11 @@ public final class RoceCompletionQueue implements CompletionQueue
 
     private void claimPolling()
     {
-        final long startNs = engine.nowNs();
+        // The engine's clock may stand still while this thread waits.
+        final long startNs = SystemNanoClock.INSTANCE.nanoTime();
         while (!POLLING.compareAndSet(this, 0, 1))
         {
-            if (engine.nowNs() - startNs > CLAIM_TIMEOUT_NS)
+            if (SystemNanoClock.INSTANCE.nanoTime() - startNs > CLAIM_TIMEOUT_NS)
             {
                 throw new RdmaException(
                     "a thread that polls the completion queue does not go on: capacity=" + capacity + ", waited 10 s");
@@ -267,12 +277,12 @@ public final class RoceCompletionQueue implements CompletionQueue
         long end = head;
         for (long position = head; position < tail; position++)
         {
-            final int slot = (int)(position % capacity);
+            final int slot = slot(position);
             final Owner completed = owners[slot];
             owners[slot] = null;
             if (completed != owner)
             {
-                move(slot, (int)(end++ % capacity), completed);
+                move(slot, slot(end++), completed);
             }
             else if (positions[slot] == RECEIVE)
             {
@@ -329,7 +339,7 @@ public final class RoceCompletionQueue implements CompletionQueue
             overrun(owner, position);
             return;
         }
-        final int slot = (int)(tail % capacity);
+        final int slot = slot(tail);
         owners[slot] = owner;
         positions[slot] = position;
         wrIds[slot] = wrId;

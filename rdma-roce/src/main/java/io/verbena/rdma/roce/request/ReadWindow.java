@@ -1,6 +1,7 @@
 package io.verbena.rdma.roce.request;
 
 import io.verbena.rdma.roce.wire.PacketSequence;
+import org.agrona.BitUtil;
 
 /**
  * The READs and atomics that a requester has outstanding, as many as the responder answers: of each the PSN after its
@@ -18,7 +19,7 @@ public final class ReadWindow
 
     public ReadWindow(final int capacity)
     {
-        ends = new int[capacity];
+        ends = new int[BitUtil.findNextPositivePowerOfTwo(capacity)];
     }
 
     /**
@@ -65,7 +66,7 @@ public final class ReadWindow
     /** The end of the next one that was sent before. */
     public int repeatedEnd()
     {
-        return ends[(head + sentCount) % ends.length];
+        return ends[head + sentCount & ends.length - 1];
     }
 
     /** The next one is sent; {@code end} is the PSN after its last response. */
@@ -73,7 +74,7 @@ public final class ReadWindow
     {
         if (!isRepeating())
         {
-            ends[(head + count) % ends.length] = end;
+            ends[head + count & ends.length - 1] = end;
             count++;
         }
         sentCount++;
@@ -84,7 +85,7 @@ public final class ReadWindow
     {
         while (count > 0 && PacketSequence.distance(sequence, ends[head]) >= 0)
         {
-            head = (head + 1) % ends.length;
+            head = head + 1 & ends.length - 1;
             count--;
             sentCount = Math.max(0, sentCount - 1);
         }

@@ -42,9 +42,6 @@ public final class InvariantCrc
     private static final int ONES = 0xFF;
     private static final ByteOrder ORDER = ByteOrder.BIG_ENDIAN;
 
-    /** A packet up to this length is copied behind its headers: one call for both is faster than two. */
-    private static final int SHORT_BYTES = 256;
-
     private static final int POLYNOMIAL = 0xEDB8_8320;
     /** Bytes of the prefix that are behind the identification field of IPv4. */
     private static final int BEHIND_IDENTIFICATION_BYTES = IPV4_BYTES - 6 + UDP_BYTES;
@@ -73,9 +70,20 @@ public final class InvariantCrc
         }
     }
 
+    private static final int CACHED_WAYS = 256;
+    /** Words of a cached way: the four of its addresses, ports and length, what the headers add. */
+    private static final int WAY_WORDS = 6;
+    private static final int WAY_HASH = 0x9E37_79B1;
+    private static final int WAY_SHIFT = Integer.SIZE - Integer.numberOfTrailingZeros(CACHED_WAYS);
+
     private final CRC32 crc = new CRC32();
-    private final byte[] prefix = new byte[ONES_BYTES + IPV6_BYTES + UDP_BYTES + SHORT_BYTES];
+    private final byte[] prefix = new byte[ONES_BYTES + IPV6_BYTES + UDP_BYTES + BthDescriptor.LENGTH_BYTES];
     private final UnsafeBuffer prefixBuffer = new UnsafeBuffer(prefix);
+    /**
+     * The CRC is linear: what the headers of the network and the ones add to the CRC of the packet's own bytes depends
+     * on them and the length alone. Kept for each address, port and length, in one place of the table.
+     */
+    private final long[] ways = new long[CACHED_WAYS * WAY_WORDS];
 
     /** Makes one; the prefix begins with its ones. */
     public InvariantCrc()
@@ -139,23 +147,54 @@ public final class InvariantCrc
      */
     public int compute(final RocePacket packet)
     {
+        if (packet.buffer().getByte(BthDescriptor.CONGESTION_OFFSET) != 0)
+        {
+            return computeAll(packet);
+        }
+        // No length is 0: an empty place is nobody's.
+        final long portsAndLength = (long)packet.sourcePort() << 48 | (long)packet.destinationPort() << 32 |
+            (long)packet.identification() << 16 | packet.lengthBytes();
+        final int way = WAY_WORDS * ((int)(portsAndLength >>> 32 ^ portsAndLength) * WAY_HASH >>> WAY_SHIFT);
+        if (((ways[way] ^ packet.sourceHigh()) | (ways[way + 1] ^ packet.sourceLow()) |
+            (ways[way + 2] ^ packet.destinationHigh()) | (ways[way + 3] ^ packet.destinationLow()) |
+            (ways[way + 4] ^ portsAndLength)) != 0)
+        {
+            ways[way] = packet.sourceHigh();
+            ways[way + 1] = packet.sourceLow();
+            ways[way + 2] = packet.destinationHigh();
+            ways[way + 3] = packet.destinationLow();
+            ways[way + 4] = portsAndLength;
+            ways[way + 5] = computeAll(packet) ^ computeFrom(packet, 0);
+        }
+        return computeFrom(packet, 0) ^ (int)ways[way + 5];
+    }
+
+    /** Of the bytes from one on, as a CRC of its own. */
+    private int computeFrom(final RocePacket packet, final int first)
+    {
+        crc.reset();
+        update(packet, first);
+        return (int)crc.getValue();
+    }
+
+    /** Headers and all, the congestion marks as ones. */
+    private int computeAll(final RocePacket packet)
+    {
         final int bthOffset = encodeNetworkHeaders(packet);
-        final int coveredBytes = packet.lengthBytes() - LENGTH_BYTES;
-        final int copiedBytes = coveredBytes <= SHORT_BYTES ? coveredBytes : BthDescriptor.LENGTH_BYTES;
-        prefixBuffer.putBytes(bthOffset, packet.buffer(), 0, copiedBytes);
+        prefixBuffer.putBytes(bthOffset, packet.buffer(), 0, BthDescriptor.LENGTH_BYTES);
         prefixBuffer.putByte(bthOffset + BthDescriptor.CONGESTION_OFFSET, (byte)ONES);
         crc.reset();
-        crc.update(prefix, 0, bthOffset + copiedBytes);
-        if (copiedBytes == coveredBytes)
-        {
-            return (int)crc.getValue();
-        }
+        crc.update(prefix, 0, bthOffset + BthDescriptor.LENGTH_BYTES);
+        update(packet, BthDescriptor.LENGTH_BYTES);
+        return (int)crc.getValue();
+    }
+
+    private void update(final RocePacket packet, final int first)
+    {
         final ByteBuffer bytes = packet.bytes();
         final int offset = packet.offset();
-        bytes.limit(offset + coveredBytes).position(offset + BthDescriptor.LENGTH_BYTES);
+        bytes.limit(offset + packet.lengthBytes() - LENGTH_BYTES).position(offset + first);
         crc.update(bytes);
-        bytes.clear();
-        return (int)crc.getValue();
     }
 
     private int encodeNetworkHeaders(final RocePacket packet)

@@ -3,6 +3,7 @@ package io.verbena.rdma.roce.wire;
 import org.agrona.concurrent.UnsafeBuffer;
 
 import java.nio.ByteBuffer;
+import java.util.Objects;
 
 /**
  * A packet from its BTH to its CRC, in native memory, and the addresses it travels under. Mutable, made once and
@@ -19,6 +20,7 @@ public final class RocePacket
 
     private final ByteBuffer bytes;
     private final UnsafeBuffer buffer;
+    private final long address;
     private int offset;
     private int lengthBytes;
     private long sourceHigh;
@@ -45,6 +47,7 @@ public final class RocePacket
     {
         this.bytes = bytes;
         buffer = new UnsafeBuffer(bytes);
+        address = buffer.addressOffset();
     }
 
     /**
@@ -55,7 +58,8 @@ public final class RocePacket
      */
     public void select(final int offset, final int lengthBytes)
     {
-        buffer.wrap(bytes, offset, lengthBytes);
+        Objects.checkFromIndexSize(offset, lengthBytes, bytes.capacity());
+        buffer.wrap(address + offset, lengthBytes);
         this.offset = offset;
         this.lengthBytes = lengthBytes;
     }

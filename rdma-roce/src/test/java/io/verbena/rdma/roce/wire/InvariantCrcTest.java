@@ -5,6 +5,7 @@ import org.junit.jupiter.api.Test;
 
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
+import java.nio.ByteBuffer;
 import java.util.Map;
 import java.util.SplittableRandom;
 
@@ -102,6 +103,69 @@ class InvariantCrcTest
         final RocePacket overIpv6 = sealed(false);
         overIpv6.buffer().putInt(overIpv6.lengthBytes() - Integer.BYTES, 1);
         assertThat(crc.isIntact(overIpv6)).isFalse();
+    }
+
+    /** More ways and lengths than are kept, in an order that takes each other's places, beside one that keeps none. */
+    @Test
+    void shouldComputeTheSameHoweverManyWaysItHasSeen()
+    {
+        final SplittableRandom random = new SplittableRandom(9);
+        final RocePacket packet = new RocePacket();
+        for (int i = 0; i < 100_000; i++)
+        {
+            final boolean isIpv4 = random.nextInt(4) == 0;
+            final long high = isIpv4 ? 0 : 0xFD00_0000_0000_0000L + random.nextInt(2);
+            final long low = isIpv4 ? MAPPED : 0;
+            packet.path(high, low | random.nextInt(3), random.nextInt(4) << 14, high, low | random.nextInt(3),
+                RocePath.ROCE_PORT + random.nextInt(3));
+            packet.identification(isIpv4 ? random.nextInt(3) : 0);
+            BthDescriptor.encode(packet.buffer(), 0, random.nextInt(256), false, 0, random.nextInt(), true, i);
+            packet.buffer().putByte(BthDescriptor.CONGESTION_OFFSET, (byte)(random.nextInt(4) == 0 ? 0x80 : 0));
+            packet.lengthBytes(RocePacket.MIN_LENGTH_BYTES + 4 * random.nextInt(random.nextInt(10) == 0 ? 1024 : 20));
+            packet.buffer().putLong(BthDescriptor.LENGTH_BYTES, random.nextLong());
+            if (i % 1000 == 0 || random.nextInt(100) == 0)
+            {
+                assertThat(crc.compute(packet)).as("%d: %d bytes", i, packet.lengthBytes())
+                    .isEqualTo(new InvariantCrc().compute(packet)).isEqualTo(ofAllBytes(packet));
+            }
+            else
+            {
+                crc.compute(packet);
+            }
+        }
+    }
+
+    /** Bit by bit over all that the specification names, written down once more. */
+    private static int ofAllBytes(final RocePacket packet)
+    {
+        final int udpBytes = 8 + packet.lengthBytes();
+        final ByteBuffer bytes = ByteBuffer.allocate(8 + 40 + 8 + packet.lengthBytes());
+        bytes.putLong(-1);
+        if (packet.isIpv4())
+        {
+            bytes.putShort((short)0x45FF).putShort((short)(20 + udpBytes)).putShort((short)packet.identification())
+                .putShort((short)0x4000).put((byte)-1).put((byte)17).putShort((short)-1)
+                .putInt((int)packet.sourceLow()).putInt((int)packet.destinationLow());
+        }
+        else
+        {
+            bytes.putInt(0x6FFF_FFFF).putShort((short)udpBytes).put((byte)17).put((byte)-1)
+                .putLong(packet.sourceHigh()).putLong(packet.sourceLow())
+                .putLong(packet.destinationHigh()).putLong(packet.destinationLow());
+        }
+        bytes.putShort((short)packet.sourcePort()).putShort((short)packet.destinationPort())
+            .putShort((short)udpBytes).putShort((short)-1);
+        for (int i = 0; i < packet.lengthBytes() - InvariantCrc.LENGTH_BYTES; i++)
+        {
+            bytes.put(i == BthDescriptor.CONGESTION_OFFSET ? (byte)-1 : packet.buffer().getByte(i));
+        }
+        int register = -1;
+        for (int bit = 0; bit < bytes.position() * Byte.SIZE; bit++)
+        {
+            register ^= bytes.get(bit / Byte.SIZE) >>> bit % Byte.SIZE & 1;
+            register = register >>> 1 ^ ((register & 1) == 0 ? 0 : 0xEDB8_8320);
+        }
+        return ~register;
     }
 
     @Test
