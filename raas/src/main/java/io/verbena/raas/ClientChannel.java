@@ -1,5 +1,6 @@
 package io.verbena.raas;
 
+import io.verbena.raas.batch.StagedBatch;
 import io.verbena.raas.completion.OutstandingBatches;
 import io.verbena.raas.completion.RequestId;
 import io.verbena.raas.message.MessageBlock;

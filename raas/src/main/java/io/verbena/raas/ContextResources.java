@@ -1,5 +1,6 @@
 package io.verbena.raas;
 
+import io.verbena.raas.batch.BatchPool;
 import io.verbena.raas.completion.CompletionDispatcher;
 import io.verbena.raas.message.OwnReceives;
 import io.verbena.raas.message.ReceiveSupply;

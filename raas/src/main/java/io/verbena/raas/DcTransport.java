@@ -1,5 +1,6 @@
 package io.verbena.raas;
 
+import io.verbena.raas.batch.StagedBatch;
 import io.verbena.raas.completion.CompletionDispatcher;
 import io.verbena.raas.completion.CompletionOwner;
 import io.verbena.raas.completion.OutstandingBatches;
@@ -140,7 +141,7 @@ final class DcTransport implements CompletionOwner
     int postBatch(final StagedBatch batch, final long wrId)
     {
         initiator.begin();
-        batch.stageOn(initiator, wrId, way, target);
+        batch.stageOn(initiator, wrId, way, target.number(), target.accessKey());
         final int status = initiator.complete();
         if (status == PostStatus.OK)
         {

@@ -1,5 +1,7 @@
 package io.verbena.raas;
 
+import io.verbena.raas.batch.BatchPool;
+import io.verbena.raas.batch.StagedBatch;
 import io.verbena.raas.completion.RequestId;
 import io.verbena.raas.region.TenantRegion;
 import io.verbena.rdma.verbs.AccessFlags;

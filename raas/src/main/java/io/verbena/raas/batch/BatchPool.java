@@ -1,17 +1,17 @@
-package io.verbena.raas;
+package io.verbena.raas.batch;
 
 import io.verbena.raas.limit.RaasLimit;
 
 /**
- * The batches of a context, lent to virtual queue pairs between {@link VirtualQp#begin()} and the end of a batch, so
+ * The batches of a context, lent to virtual queue pairs between {@code VirtualQp.begin()} and the end of a batch, so
  * that an idle virtual queue pair has none. A batch is made when more are open at once than ever before, up to the
  * limit. The one given back last is lent first: its requests lie in the processor's caches still. Batches are known by
  * number, because storing a reference may cost a fence of the garbage collector and storing a number does not.
  */
-final class BatchPool
+public final class BatchPool
 {
     /** Number of no batch. */
-    static final int NONE = -1;
+    public static final int NONE = -1;
 
     private final StagedBatch[] batches;
     private final int[] free;
@@ -23,7 +23,7 @@ final class BatchPool
      * @param maxOpen     most batches lent at once.
      * @param maxRequests of a batch.
      */
-    BatchPool(final int maxOpen, final int maxRequests)
+    public BatchPool(final int maxOpen, final int maxRequests)
     {
         batches = new StagedBatch[maxOpen];
         free = new int[maxOpen];
@@ -31,7 +31,7 @@ final class BatchPool
     }
 
     /** Lends an empty batch; {@link #NONE} when all are lent. */
-    int lend()
+    public int lend()
     {
         if (freeCount > 0)
         {
@@ -45,35 +45,35 @@ final class BatchPool
         return madeCount++;
     }
 
-    StagedBatch batch(final int number)
+    public StagedBatch batch(final int number)
     {
         return batches[number];
     }
 
     /** Empties a batch; it is nobody's from now on. */
-    void giveBack(final int number)
+    public void giveBack(final int number)
     {
         batches[number].clear();
         free[freeCount++] = number;
     }
 
-    boolean hasFree()
+    public boolean hasFree()
     {
         return freeCount > 0 || madeCount < batches.length;
     }
 
-    int lentCount()
+    public int lentCount()
     {
         return madeCount - freeCount;
     }
 
-    RaasLimit limit()
+    public RaasLimit limit()
     {
         return new RaasLimit("open batches", lentCount(), batches.length, "RaasConfiguration.maxOpenBatches");
     }
 
     /** Most requests of a batch. */
-    int maxRequests()
+    public int maxRequests()
     {
         return maxRequests;
     }

@@ -1,4 +1,4 @@
-package io.verbena.raas;
+package io.verbena.raas.batch;
 
 import io.verbena.rdma.verbs.AddressHandle;
 import io.verbena.rdma.verbs.QueuePair;
@@ -6,12 +6,12 @@ import io.verbena.rdma.verbs.SendFlags;
 import io.verbena.rdma.verbs.VerbCounters;
 
 /** Requests checked and not posted yet; fixed capacity. */
-final class StagedBatch
+public final class StagedBatch
 {
-    static final int READ = 0;
-    static final int WRITE = 1;
-    static final int COMPARE_SWAP = 2;
-    static final int FETCH_ADD = 3;
+    public static final int READ = 0;
+    public static final int WRITE = 1;
+    public static final int COMPARE_SWAP = 2;
+    public static final int FETCH_ADD = 3;
 
     private static final String[] NAMES = {"READ", "WRITE", "CMP_SWAP", "FETCH_ADD"};
 
@@ -32,7 +32,7 @@ final class StagedBatch
     private final Request[] requests;
     private int count;
 
-    StagedBatch(final int capacity)
+    public StagedBatch(final int capacity)
     {
         requests = new Request[capacity];
         for (int i = 0; i < capacity; i++)
@@ -41,27 +41,27 @@ final class StagedBatch
         }
     }
 
-    static String name(final int opcode)
+    public static String name(final int opcode)
     {
         return NAMES[opcode];
     }
 
-    int capacity()
+    public int capacity()
     {
         return requests.length;
     }
 
-    int count()
+    public int count()
     {
         return count;
     }
 
-    void clear()
+    public void clear()
     {
         count = 0;
     }
 
-    void add(
+    public void add(
         final int opcode,
         final int requestFlags,
         final long localAddress,
@@ -81,7 +81,7 @@ final class StagedBatch
     }
 
     /** Operands of the atomic added last. */
-    void operands(final long first, final long second)
+    public void operands(final long first, final long second)
     {
         final Request request = requests[count - 1];
         request.firstOperand = first;
@@ -89,7 +89,7 @@ final class StagedBatch
     }
 
     /** Stages everything on a queue pair, all with the same identifier, the last one signalled. */
-    void stageOn(final QueuePair queuePair, final long wrId)
+    public void stageOn(final QueuePair queuePair, final long wrId)
     {
         final int last = count - 1;
         for (int i = 0; i < last; i++)
@@ -100,14 +100,15 @@ final class StagedBatch
     }
 
     /** The same on a DC initiator. */
-    void stageOn(
-        final QueuePair initiator, final long wrId, final AddressHandle way, final ReadTargetAddress target)
+    public void stageOn(
+        final QueuePair initiator, final long wrId, final AddressHandle way, final int targetNumber,
+        final long accessKey)
     {
         for (int i = 0; i < count; i++)
         {
             final int flags = requests[i].flags;
             stageOn(initiator, wrId, requests[i], i == count - 1 ? flags | SendFlags.SIGNALED : flags);
-            initiator.toDcTarget(way, target.number(), target.accessKey());
+            initiator.toDcTarget(way, targetNumber, accessKey);
         }
     }
 
@@ -132,7 +133,7 @@ final class StagedBatch
     }
 
     /** Adds what was posted to a set of counts. */
-    void countInto(final VerbCounters counters)
+    public void countInto(final VerbCounters counters)
     {
         for (int i = 0; i < count; i++)
         {
