@@ -23,7 +23,7 @@ final class ContextResources implements AutoCloseable
     private final Device device;
     private final NanoClock clock;
     private final RaasConfiguration configuration;
-    private final int maxMessageBytes;
+    private final RequestChecks checks;
     private final int readAtomicDepth;
     private final Closables open = new Closables();
     private final ProtectionDomain verbsProtectionDomain;
@@ -43,13 +43,13 @@ final class ContextResources implements AutoCloseable
         this.device = device;
         this.configuration = configuration;
         clock = device.clock();
-        maxMessageBytes = device.attributes().maxMessageBytes();
         batches = new BatchPool(configuration.maxOpenBatches(), configuration.maxBatchRequests());
         readAtomicDepth = Math.min(configuration.maxReadAtomic(), device.attributes().maxReadAtomic());
         try
         {
             verbsProtectionDomain = open.add(device.allocateProtectionDomain());
             tenantProtectionDomain = new TenantProtectionDomain(verbsProtectionDomain);
+            checks = new RequestChecks(tenantProtectionDomain, device.attributes().maxMessageBytes());
             receives = open.add(createReceives(configuration, device.attributes()));
             completions = open.add(new CompletionDispatcher(
                 device,
@@ -108,9 +108,10 @@ final class ContextResources implements AutoCloseable
         return configuration;
     }
 
-    int maxMessageBytes()
+    /** Of the requests of all virtual queue pairs. */
+    RequestChecks checks()
     {
-        return maxMessageBytes;
+        return checks;
     }
 
     /** READs and atomics outstanding at once on one physical queue pair: what is configured and the device can do. */

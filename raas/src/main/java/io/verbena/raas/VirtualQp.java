@@ -7,7 +7,6 @@ import io.verbena.raas.region.TenantRegion;
 import io.verbena.rdma.verbs.AccessFlags;
 import io.verbena.rdma.verbs.MemoryRegion;
 import io.verbena.rdma.verbs.PostStatus;
-import io.verbena.rdma.verbs.ProtectionDomain;
 import io.verbena.rdma.verbs.SendFlags;
 import io.verbena.rdma.verbs.VerbCounters;
 
@@ -87,8 +86,7 @@ public final class VirtualQp implements OneSidedPort, AutoCloseable
     private final ReadTargetAddress readTarget;
     private final RemoteRegion defaultRegion;
     private final BatchPool batches;
-    private final ProtectionDomain protectionDomain;
-    private final int maxMessageBytes;
+    private final RequestChecks checks;
     private final VerbCounters counters = new VerbCounters();
     private ClientChannel channel;
     /** What the open batch is checked against, and the region of the port under it. */
@@ -119,8 +117,7 @@ public final class VirtualQp implements OneSidedPort, AutoCloseable
         this.peer = peer;
         this.listener = listener;
         batches = resources.batches();
-        protectionDomain = resources.tenantProtectionDomain();
-        maxMessageBytes = resources.maxMessageBytes();
+        checks = resources.checks();
     }
 
     /** @return the virtual queue pair number: generation in the upper, index in the lower 16 bits. */
@@ -550,12 +547,11 @@ public final class VirtualQp implements OneSidedPort, AutoCloseable
         }
         final long remoteAddress = remote.address() + remoteOffset;
         if (!(local instanceof final TenantRegion region) ||
-            !isAllowed(opcode, right, region, localOffset, lengthBytes, remote, remoteOffset) ||
+            !checks.allows(grants, opcode, right, region, localOffset, lengthBytes, remote, remoteOffset) ||
             staged.count() >= staged.capacity())
         {
-            final String violation = RequestDiagnosis.violation(
-                resources, grants, opcode, right, local, localOffset, lengthBytes, remote, remoteOffset,
-                staged);
+            final String violation = checks.violation(
+                grants, opcode, right, local, localOffset, lengthBytes, remote, remoteOffset, staged);
             abort();
             throw misuse(violation);
         }
@@ -563,25 +559,6 @@ public final class VirtualQp implements OneSidedPort, AutoCloseable
             opcode, flags, region.address + localOffset, lengthBytes, region.localKey, remoteAddress,
             remote.remoteKey());
         return true;
-    }
-
-    private boolean isAllowed(
-        final int opcode, final int right, final TenantRegion region, final long localOffset, final int lengthBytes,
-        final RemoteRegion remote, final long remoteOffset)
-    {
-        final long remoteAddress = remote.address() + remoteOffset;
-        return region.domain == protectionDomain &&
-            region.isOpen() &&
-            (opcode == StagedBatch.WRITE || (region.accessFlags & AccessFlags.LOCAL_WRITE) != 0) &&
-            lengthBytes >= 0 &&
-            lengthBytes <= maxMessageBytes &&
-            localOffset >= 0 &&
-            localOffset <= region.lengthBytes - lengthBytes &&
-            remoteOffset >= 0 &&
-            remoteOffset <= remote.lengthBytes() - lengthBytes &&
-            grants.covers(remoteAddress, lengthBytes, remote.remoteKey(), right) &&
-            (right != AccessFlags.REMOTE_ATOMIC ||
-                (remoteAddress & Long.BYTES - 1) == 0 && (region.address + localOffset & Long.BYTES - 1) == 0);
     }
 
     /** What it was made on: the same for all of one context. */

@@ -4,16 +4,49 @@ import io.verbena.raas.batch.StagedBatch;
 import io.verbena.raas.region.TenantRegion;
 import io.verbena.rdma.verbs.AccessFlags;
 import io.verbena.rdma.verbs.MemoryRegion;
+import io.verbena.rdma.verbs.ProtectionDomain;
 
-/** Says which check a request failed; off the hot path, where one condition covers all checks. */
-final class RequestDiagnosis
+/**
+ * What each request is checked for before it is posted, one for each context: local memory of this context and within
+ * its region, remote memory granted with the right that is needed, length, alignment of atomics. One condition covers
+ * all checks; which of them failed is found out only when one did.
+ */
+final class RequestChecks
 {
-    private RequestDiagnosis()
+    private final ProtectionDomain domain;
+    private final int maxMessageBytes;
+
+    /**
+     * @param domain          of the context: local memory is registered there.
+     * @param maxMessageBytes longest request.
+     */
+    RequestChecks(final ProtectionDomain domain, final int maxMessageBytes)
     {
+        this.domain = domain;
+        this.maxMessageBytes = maxMessageBytes;
     }
 
-    static String violation(
-        final ContextResources resources,
+    boolean allows(
+        final PeerGrants grants, final int opcode, final int right, final TenantRegion region, final long localOffset,
+        final int lengthBytes, final RemoteRegion remote, final long remoteOffset)
+    {
+        final long remoteAddress = remote.address() + remoteOffset;
+        return region.domain == domain &&
+            region.isOpen() &&
+            (opcode == StagedBatch.WRITE || (region.accessFlags & AccessFlags.LOCAL_WRITE) != 0) &&
+            lengthBytes >= 0 &&
+            lengthBytes <= maxMessageBytes &&
+            localOffset >= 0 &&
+            localOffset <= region.lengthBytes - lengthBytes &&
+            remoteOffset >= 0 &&
+            remoteOffset <= remote.lengthBytes() - lengthBytes &&
+            grants.covers(remoteAddress, lengthBytes, remote.remoteKey(), right) &&
+            (right != AccessFlags.REMOTE_ATOMIC ||
+                (remoteAddress & Long.BYTES - 1) == 0 && (region.address + localOffset & Long.BYTES - 1) == 0);
+    }
+
+    /** Says which check a request failed. */
+    String violation(
         final PeerGrants grants,
         final int opcode,
         final int right,
@@ -35,12 +68,11 @@ final class RequestDiagnosis
             return request + ": a batch takes " + staged.capacity() +
                 " requests (RaasConfiguration.maxBatchRequests): complete() earlier";
         }
-        final int maxMessageBytes = resources.maxMessageBytes();
         if (lengthBytes < 0 || lengthBytes > maxMessageBytes)
         {
             return request + ": the length must be 0 to " + maxMessageBytes;
         }
-        final String localViolation = localViolation(resources, opcode, local, localOffset, lengthBytes);
+        final String localViolation = localViolation(opcode, local, localOffset, lengthBytes);
         if (localViolation != null)
         {
             return request + ": " + localViolation;
@@ -67,14 +99,13 @@ final class RequestDiagnosis
             local.address() + localOffset);
     }
 
-    private static String localViolation(
-        final ContextResources resources,
+    private String localViolation(
         final int opcode,
         final MemoryRegion local,
         final long localOffset,
         final int lengthBytes)
     {
-        if (!(local instanceof final TenantRegion region) || region.domain != resources.tenantProtectionDomain())
+        if (!(local instanceof final TenantRegion region) || region.domain != domain)
         {
             return "the local region was not made from RaasContext.protectionDomain() of this context: " + local;
         }
