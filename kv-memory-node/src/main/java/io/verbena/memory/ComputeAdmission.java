@@ -25,6 +25,12 @@ final class ComputeAdmission
         this.membersAtStart = new HashSet<>(membersAtStart);
     }
 
+    /** @return incarnation of this life of the memory node. */
+    int incarnation()
+    {
+        return incarnation;
+    }
+
     /**
      * @param caller who wants in.
      * @return whether it may, unless it was fenced since.

@@ -67,6 +67,7 @@ final class MemoryGate implements AutoCloseable
     void admit(final ComputeAdmission nodes)
     {
         admission = nodes;
+        server.incarnation(nodes.incarnation());
     }
 
     /** From now on nobody is let in; {@link #tryToClose} closes what is open. */

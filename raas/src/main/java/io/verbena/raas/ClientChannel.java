@@ -53,6 +53,7 @@ final class ClientChannel extends Channel implements DcTransport.User
     private final int dataDepth;
     private final int callDepth;
     private final OutstandingBatches outstanding;
+    private int peerIncarnation;
     private ConnectionAttempt attempt;
     private boolean isReady;
     private PeerGrants grants = PeerGrants.NONE;
@@ -153,6 +154,12 @@ final class ClientChannel extends Channel implements DcTransport.User
         return isReady;
     }
 
+    /** Which life of the peer has answered; 0 when it did not say, or has not answered yet. */
+    int peerIncarnation()
+    {
+        return peerIncarnation;
+    }
+
     PeerGrants grants()
     {
         return grants;
@@ -220,6 +227,7 @@ final class ClientChannel extends Channel implements DcTransport.User
         }
         grants = ConnectDataDescriptor.grants(answer);
         privateData = ConnectDataDescriptor.data(answer);
+        peerIncarnation = ConnectDataDescriptor.acceptorIncarnation(answer);
         credits = Math.min(receives.credits(), ConnectDataDescriptor.credits(answer));
         isReady = true;
         if (dc != null && dc.isIdle())

@@ -21,7 +21,7 @@ import java.util.List;
  *   8 +-------------+-------------+    8 +-------------+------+------+
  *     |          node id          |      | access flags|regions| data|
  *  12 +---------------------------+   12 +-------------+------+------+
- *     |        incarnation        |      |       reserved, zero      |
+ *     |        incarnation        |      |  incarnation of acceptor  |
  *  16 +---------------------------+   16 +---------------------------+
  *                                        | regions * { address 8,    |
  *                                        |   length 8, remote key 4, |
@@ -55,8 +55,10 @@ public final class ConnectDataDescriptor
     public static final int REGION_COUNT_OFFSET = ACCESS_FLAGS_OFFSET + Short.BYTES;
     /** Answer: offset of the 8-bit length of the acceptor's own data. */
     public static final int DATA_LENGTH_OFFSET = REGION_COUNT_OFFSET + Byte.BYTES;
+    /** Answer: offset of the 32-bit incarnation of who answers; 0 for one that does not say. */
+    public static final int ACCEPTOR_INCARNATION_OFFSET = DATA_LENGTH_OFFSET + Byte.BYTES;
     /** Answer: offset of the regions. */
-    public static final int REGIONS_OFFSET = DATA_LENGTH_OFFSET + Byte.BYTES + Integer.BYTES;
+    public static final int REGIONS_OFFSET = ACCEPTOR_INCARNATION_OFFSET + Integer.BYTES;
     /** Answer: length of one region. */
     public static final int REGION_LENGTH_BYTES = 2 * Long.BYTES + 2 * Integer.BYTES;
 
@@ -86,7 +88,7 @@ public final class ConnectDataDescriptor
         return bytes;
     }
 
-    static byte[] encodeAnswer(final Admission admission, final int credits)
+    static byte[] encodeAnswer(final Admission admission, final int credits, final int incarnation)
     {
         final List<MemoryRegion> regions = admission.regions();
         final byte[] data = admission.privateData();
@@ -99,6 +101,7 @@ public final class ConnectDataDescriptor
             .putShort(ACCESS_FLAGS_OFFSET, (short)admission.accessFlags())
             .put(REGION_COUNT_OFFSET, (byte)regions.size())
             .put(DATA_LENGTH_OFFSET, (byte)data.length)
+            .putInt(ACCEPTOR_INCARNATION_OFFSET, incarnation)
             .position(REGIONS_OFFSET);
         for (final MemoryRegion region : regions)
         {
@@ -160,6 +163,11 @@ public final class ConnectDataDescriptor
     {
         final ByteBuffer buffer = littleEndian(request);
         return new PeerIdentity(buffer.getInt(NODE_ID_OFFSET), buffer.getInt(INCARNATION_OFFSET));
+    }
+
+    static int acceptorIncarnation(final byte[] answer)
+    {
+        return littleEndian(answer).getInt(ACCEPTOR_INCARNATION_OFFSET);
     }
 
     static PeerGrants grants(final byte[] answer)

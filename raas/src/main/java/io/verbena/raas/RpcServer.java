@@ -53,6 +53,7 @@ public final class RpcServer implements AutoCloseable
     private long nextProbeNs;
     private long refusals;
     private long lastConnection;
+    private int incarnation;
     private boolean isHandling;
     private boolean isClosed;
     private boolean isGone;
@@ -75,6 +76,8 @@ public final class RpcServer implements AutoCloseable
         this.handler = handler;
         this.replyRegion = replyRegion;
         this.listener = listener;
+        final PeerIdentity identity = resources.configuration().identity();
+        incarnation = identity.nodeId() == 0 ? 0 : identity.incarnation();
         nextProbeNs = resources.clock().nanoTime() + resources.configuration().probeIntervalNs();
         replies = new MessageBlock(replyRegion, 0, REPLY_SLOTS);
         for (int slot = 0; slot < REPLY_SLOTS; slot++)
@@ -107,6 +110,18 @@ public final class RpcServer implements AutoCloseable
             replyRegion.close();
             throw ex;
         }
+    }
+
+    /**
+     * Says which life of this node answers from now on, to peers that connect: only to the same one do they post
+     * requests again when their queue pair breaks.
+     *
+     * @param ofThisNode its incarnation, other than in every life before; 0: not to be told. At first that of
+     *                   {@link RaasConfiguration#identity()}, where that has a node number.
+     */
+    public void incarnation(final int ofThisNode)
+    {
+        incarnation = ofThisNode;
     }
 
     /** @return connected peers: queue pairs accepted and not closed. */
@@ -324,7 +339,7 @@ public final class RpcServer implements AutoCloseable
         {
             channel = new ServerChannel(resources, pool, channelListener, receives, identity, ++lastConnection);
             channels.add(channel);
-            channel.accept(request, admission);
+            channel.accept(request, admission, incarnation);
         }
         catch (final RdmaException ex)
         {

@@ -77,12 +77,14 @@ final class ServerChannel extends Channel
         return identity;
     }
 
-    void accept(final ConnectionRequest request, final Admission admission)
+    /** @param incarnation of this node, for the peer. */
+    void accept(final ConnectionRequest request, final Admission admission, final int incarnation)
     {
         request.prepare(queuePair);
         openReceives();
         request.accept(
-            queuePair, admission.accessFlags(), ConnectDataDescriptor.encodeAnswer(admission, receives.credits()));
+            queuePair, admission.accessFlags(),
+            ConnectDataDescriptor.encodeAnswer(admission, receives.credits(), incarnation));
     }
 
     /** @param freeReplySlots of all peers: a peer has no more than are free, so that none holds all of them. */
