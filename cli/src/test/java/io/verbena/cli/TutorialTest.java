@@ -1,5 +1,8 @@
 package io.verbena.cli;
 
+import io.verbena.client.KvClient;
+import io.verbena.embedded.EmbeddedCluster;
+import io.verbena.embedded.Verbena;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -26,7 +29,7 @@ import java.util.concurrent.TimeUnit;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-/** Compiles the program of the tutorial and runs it, as it is and with mistakes that its page names. */
+/** Compiles the programs of the tutorial and runs them, as they are and with mistakes that their page names. */
 @Timeout(value = 60, unit = TimeUnit.SECONDS)
 class TutorialTest
 {
@@ -61,6 +64,20 @@ class TutorialTest
             "sim:1")).hasMessageContaining("WRITE failed: transport retry counter exceeded");
     }
 
+    @Test
+    void shouldPrintWhatThePageOfTheClientSays() throws Exception
+    {
+        try (EmbeddedCluster cluster = Verbena.embedded())
+        {
+            final String printed = run("Records", SourceTree.text(TUTORIAL.resolve("Records.java")),
+                KvClient.class, cluster.client());
+
+            assertThat(printed.lines()).hasSize(3);
+            assertThat(SourceTree.text(SourceTree.root().resolve("docs/client.md")))
+                .contains("```\n" + printed + "```");
+        }
+    }
+
     private String with(final String part, final String other)
     {
         assertThat(source).containsOnlyOnce(part);
@@ -69,16 +86,20 @@ class TutorialTest
 
     private String run(final String program, final String fabric) throws Exception
     {
-        final Path file = Files.writeString(folder.resolve("BufferExchange.java"), program);
+        return run("BufferExchange", program, String.class, fabric);
+    }
+
+    private <T> String run(final String name, final String program, final Class<T> type, final T with) throws Exception
+    {
+        final Path file = Files.writeString(folder.resolve(name + ".java"), program);
         compile(file);
         final ByteArrayOutputStream printed = new ByteArrayOutputStream();
         try (URLClassLoader loader = new URLClassLoader(new URL[] {folder.toUri().toURL()});
             PrintStream out = new PrintStream(printed, true, StandardCharsets.UTF_8))
         {
-            final Method run = loader.loadClass("BufferExchange")
-                .getDeclaredMethod("run", String.class, PrintStream.class);
+            final Method run = loader.loadClass(name).getDeclaredMethod("run", type, PrintStream.class);
             run.setAccessible(true);
-            run.invoke(null, fabric, out);
+            run.invoke(null, with, out);
         }
         catch (final InvocationTargetException ex)
         {

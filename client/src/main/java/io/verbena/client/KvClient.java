@@ -2,6 +2,7 @@ package io.verbena.client;
 
 import java.util.List;
 import java.util.ServiceLoader;
+import java.util.concurrent.CompletableFuture;
 
 /**
  * A connection of an application to a store: hands out its tables. The interface is the same whether operations run on
@@ -9,7 +10,8 @@ import java.util.ServiceLoader;
  * opened it; see {@link #close()}.
  *
  * <p>Every method here and on {@link KvTable} either returns, or throws a {@link KvException}, at the latest when its
- * deadline has passed (plus the time the caller's thread needs to be scheduled).
+ * deadline has passed (plus the time the caller's thread needs to be scheduled). Methods of the client itself have
+ * {@link KvClientOptions#timeout()}. Methods named {@code xAsync} behave as described at {@link KvTable}.
  */
 public interface KvClient extends AutoCloseable
 {
@@ -55,9 +57,17 @@ public interface KvClient extends AutoCloseable
      *
      * @param name of the table, see {@link TableOptions} for what a name may be.
      * @return a handle that stays valid until the table is dropped or this client is closed; handles need no closing.
-     * @throws KvNoSuchTableException when there is none of this name; {@link #createTable} makes one.
+     * @throws KvNoSuchTableException when there is none of this name; {@link #createTable(String)} makes one.
      */
     KvTable table(String name);
+
+    /**
+     * As {@link #table(String)}, with the result in a future.
+     *
+     * @param name of the table.
+     * @return future of a handle.
+     */
+    CompletableFuture<KvTable> tableAsync(String name);
 
     /**
      * Creates a table and waits until it can be used from every compute node.
@@ -72,8 +82,35 @@ public interface KvClient extends AutoCloseable
      */
     KvTable createTable(String name, TableOptions options);
 
+    /**
+     * As {@link #createTable(String, TableOptions)}, with the result in a future.
+     *
+     * @param name    of the table.
+     * @param options how much it is to hold.
+     * @return future of a handle.
+     */
+    CompletableFuture<KvTable> createTableAsync(String name, TableOptions options);
+
+    /**
+     * As {@link #createTable(String, TableOptions)}, for 100,000 records; it grows beyond.
+     *
+     * @param name of the table.
+     * @return a handle as {@link #table(String)} gives it.
+     */
+    default KvTable createTable(final String name)
+    {
+        return createTable(name, TableOptions.DEFAULTS);
+    }
+
     /** {@return names of all tables, sorted, as the meta server knows them at one instant within the call} */
     List<String> tables();
+
+    /**
+     * As {@link #tables()}, with the result in a future.
+     *
+     * @return future of the names.
+     */
+    CompletableFuture<List<String>> tablesAsync();
 
     /**
      * Drops a table. Operations on it that overlap the drop may still succeed; later ones fail with
@@ -86,6 +123,14 @@ public interface KvClient extends AutoCloseable
     void dropTable(String name);
 
     /**
+     * As {@link #dropTable(String)}, with the result in a future.
+     *
+     * @param name of the table.
+     * @return future of nothing, when the table is dropped.
+     */
+    CompletableFuture<Void> dropTableAsync(String name);
+
+    /**
      * Asks every compute node that this client is connected to for one sweep: to find the memory that no record uses
      * in what it has leased, and to take it back. Waits for a connection when there is none yet. Returns when the nodes
      * have been asked; a sweep takes some epochs more.
@@ -95,6 +140,13 @@ public interface KvClient extends AutoCloseable
      * @throws KvUnavailableException when there is no compute node until the client's timeout.
      */
     List<Integer> reclaim();
+
+    /**
+     * As {@link #reclaim()}, with the result in a future.
+     *
+     * @return future of the ids of nodes that did not confirm.
+     */
+    CompletableFuture<List<Integer>> reclaimAsync();
 
     /** {@return what the operations of this client have cost so far, as one snapshot; see there how exact it is} */
     OperationStatistics statistics();

@@ -1,16 +1,16 @@
 package io.verbena.client;
 
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.concurrent.Executor;
-import java.util.concurrent.TimeUnit;
 
 /**
  * How a client behaves. Fluent and mutable; a client copies what it needs when it is opened. Not thread-safe.
  */
 public final class KvClientOptions
 {
-    /** Deadline of an operation that names none: 5 seconds. */
-    public static final long DEFAULT_TIMEOUT_NS = TimeUnit.SECONDS.toNanos(5);
+    /** Deadline of an operation where nothing else is set: 5 seconds. */
+    public static final Duration DEFAULT_TIMEOUT = Duration.ofSeconds(5);
 
     /** Environment variable that names the file with the cluster's token where the options do not. */
     public static final String TOKEN_FILE_VARIABLE = "VERBENA_TOKEN_FILE";
@@ -18,7 +18,7 @@ public final class KvClientOptions
     /** Asynchronous operations in flight at once: 4,096. */
     public static final int DEFAULT_MAX_ASYNC_IN_FLIGHT = 4096;
 
-    private long timeoutNs = DEFAULT_TIMEOUT_NS;
+    private Duration timeout = DEFAULT_TIMEOUT;
     private int maxAsyncInFlight = DEFAULT_MAX_ASYNC_IN_FLIGHT;
     private Executor completionExecutor;
     private Path tokenFile;
@@ -29,25 +29,26 @@ public final class KvClientOptions
     {
     }
 
-    /** {@return nanoseconds an operation may take when it names no timeout} */
-    public long timeoutNs()
+    /** {@return how long an operation may take, unless its table's handle says otherwise} */
+    public Duration timeout()
     {
-        return timeoutNs;
+        return timeout;
     }
 
     /**
-     * Sets the timeout.
+     * Sets how long operations may take: {@link KvTable#timeout()} of the client's tables, and the deadline of the
+     * client's own methods.
      *
-     * @param timeoutNs for operations that name none, 1 or more.
+     * @param timeout 1 ns or more; cut to 30 days.
      * @return this.
      */
-    public KvClientOptions timeoutNs(final long timeoutNs)
+    public KvClientOptions timeout(final Duration timeout)
     {
-        if (timeoutNs < 1)
+        if (null == timeout || timeout.isZero() || timeout.isNegative())
         {
-            throw new KvInvalidRequestException("timeoutNs=" + timeoutNs + " must be 1 or more");
+            throw new KvInvalidRequestException("timeout must be 1 ns or more: timeout=" + timeout);
         }
-        this.timeoutNs = timeoutNs;
+        this.timeout = timeout;
         return this;
     }
 

@@ -1,5 +1,6 @@
 package io.verbena.client;
 
+import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
@@ -17,8 +18,8 @@ import java.util.concurrent.Executor;
  * <li><b>Versions.</b> Each successful write gives the record a version: positive, and unique for this key for ever,
  * also across a delete. While a record is not deleted its version only grows. Across a delete, versions grow only as
  * far as the clocks of the compute nodes agree; compare versions of two lives of a key for equality only.
- * <li><b>Deadlines.</b> Each call has one ({@code timeoutNs} from the call, or the client's default) and does not
- * outlast it, except by up to 5 ms in which a node may still say what became of the operation.
+ * <li><b>Deadlines.</b> Each call ends by its deadline, {@link #timeout()} after its begin: the client's default, or
+ * that of a handle from {@link #withTimeout(Duration)}. A node may take up to 5 ms longer to report the outcome.
  * {@link KvTimeoutException} means <em>not applied, and will not be</em>: repeat at will.
  * {@link KvOutcomeUnknownException}, only thrown by operations that write, means that the operation may have been
  * applied, may be applied up to shortly after the call (as the last steps of a compute node that is still at work),
@@ -34,21 +35,51 @@ import java.util.concurrent.Executor;
  * {@link KvInvalidRequestException}, before anything is sent. Arrays belong to the caller, who must not change them
  * before the call returns or its future is complete. Arrays that are returned belong to the caller and are not shared.
  *
+ * <p>{@link KvTypedTable} is a table of text, numbers, {@link java.nio.ByteBuffer}s, or types of the application.
+ *
  * <p>Every operation may throw, besides what it names: {@link KvInvalidRequestException}, {@link KvTimeoutException},
  * {@link KvUnavailableException} (no compute node, or a memory node cannot be reached), {@link KvNoSuchTableException}
  * (dropped meanwhile), {@link KvClosedException}.
  *
  * <h2>Asynchronous forms</h2>
- * {@code xAsync} is {@code x} with the result in a future, which completes exceptionally with the same exceptions (as
- * the direct cause); arguments are checked, and a closed client refused, by an exception from the call itself. The
- * future is completed by the client's completion executor, see {@link KvClientOptions#completionExecutor(Executor)}: by
- * default on a thread of its own, so that what depends on it may block and delays no other operation. Cancelling it
- * does not stop the operation. The number in flight is limited by {@link KvClientOptions#maxAsyncInFlight()}.
+ * Each operation {@code x} has a form {@code xAsync}, with the result in a future, which completes exceptionally with
+ * the same exceptions (as the direct cause); arguments are checked, and a closed client refused, by an exception from
+ * the call itself. The future is completed by the client's completion executor, see
+ * {@link KvClientOptions#completionExecutor(Executor)}: by default on a thread of its own, so that what depends on it
+ * may block and delays no other operation. Cancelling it, or completing it, does not stop the operation and affects
+ * nobody else. The number in flight is limited by {@link KvClientOptions#maxAsyncInFlight()}.
  */
 public interface KvTable
 {
     /** {@return name it was found by} */
     String name();
+
+    /** {@return how long an operation through this handle may take} */
+    Duration timeout();
+
+    /**
+     * Makes another handle of this table, whose operations have another deadline. It costs one small object, and no
+     * message; this handle stays as it is.
+     *
+     * @param timeout from the begin of each call to its deadline, 1 ns or more; cut to 30 days.
+     * @return a handle of the same table.
+     * @throws KvInvalidRequestException when the timeout is null, 0 or negative.
+     */
+    KvTable withTimeout(Duration timeout);
+
+    /**
+     * Makes a view of this table with keys and values of some type.
+     *
+     * @param keys   turns keys into bytes and back.
+     * @param values turns values into bytes and back.
+     * @param <K>    type of the keys.
+     * @param <V>    type of the values.
+     * @return the same records, with this handle's deadline.
+     */
+    default <K, V> KvTypedTable<K, V> as(final KvCodec<K> keys, final KvCodec<V> values)
+    {
+        return new KvTypedTable<>(this, keys, values);
+    }
 
     /**
      * Reads a record.
@@ -59,16 +90,7 @@ public interface KvTable
     Optional<KvEntry> get(byte[] key);
 
     /**
-     * As {@link #get(byte[])}.
-     *
-     * @param key       to read.
-     * @param timeoutNs until the deadline, 1 or more.
-     * @return value and version, or empty when there is no such record.
-     */
-    Optional<KvEntry> get(byte[] key, long timeoutNs);
-
-    /**
-     * As {@link #get(byte[])}, later.
+     * As {@link #get(byte[])}, with the result in a future.
      *
      * @param key to read.
      * @return future of value and version, or empty when there is no such record.
@@ -76,16 +98,7 @@ public interface KvTable
     CompletableFuture<Optional<KvEntry>> getAsync(byte[] key);
 
     /**
-     * As {@link #get(byte[], long)}, later.
-     *
-     * @param key       to read.
-     * @param timeoutNs until the deadline, 1 or more.
-     * @return future of value and version, or empty when there is no such record.
-     */
-    CompletableFuture<Optional<KvEntry>> getAsync(byte[] key, long timeoutNs);
-
-    /**
-     * Tells whether a record exists, without its value.
+     * Looks a record up, without its value.
      *
      * @param key to look up.
      * @return true if there is one.
@@ -93,30 +106,12 @@ public interface KvTable
     boolean exists(byte[] key);
 
     /**
-     * As {@link #exists(byte[])}.
-     *
-     * @param key       to look up.
-     * @param timeoutNs until the deadline, 1 or more.
-     * @return true if there is one.
-     */
-    boolean exists(byte[] key, long timeoutNs);
-
-    /**
-     * As {@link #exists(byte[])}, later.
+     * As {@link #exists(byte[])}, with the result in a future.
      *
      * @param key to look up.
      * @return future of true if there is one.
      */
     CompletableFuture<Boolean> existsAsync(byte[] key);
-
-    /**
-     * As {@link #exists(byte[], long)}, later.
-     *
-     * @param key       to look up.
-     * @param timeoutNs until the deadline, 1 or more.
-     * @return future of true if there is one.
-     */
-    CompletableFuture<Boolean> existsAsync(byte[] key, long timeoutNs);
 
     /**
      * Writes a record, whether there was one or not.
@@ -131,33 +126,13 @@ public interface KvTable
     long put(byte[] key, byte[] value);
 
     /**
-     * As {@link #put(byte[], byte[])}.
-     *
-     * @param key       to write.
-     * @param value     its new value.
-     * @param timeoutNs until the deadline, 1 or more.
-     * @return its new version.
-     */
-    long put(byte[] key, byte[] value, long timeoutNs);
-
-    /**
-     * As {@link #put(byte[], byte[])}, later.
+     * As {@link #put(byte[], byte[])}, with the result in a future.
      *
      * @param key   to write.
      * @param value its new value.
      * @return future of its new version.
      */
     CompletableFuture<Long> putAsync(byte[] key, byte[] value);
-
-    /**
-     * As {@link #put(byte[], byte[], long)}, later.
-     *
-     * @param key       to write.
-     * @param value     its new value.
-     * @param timeoutNs until the deadline, 1 or more.
-     * @return future of its new version.
-     */
-    CompletableFuture<Long> putAsync(byte[] key, byte[] value, long timeoutNs);
 
     /**
      * Writes a record if there is none; of several callers at once exactly one has stored.
@@ -172,33 +147,13 @@ public interface KvTable
     PutResult putIfAbsent(byte[] key, byte[] value);
 
     /**
-     * As {@link #putIfAbsent(byte[], byte[])}.
-     *
-     * @param key       to write.
-     * @param value     its value.
-     * @param timeoutNs until the deadline, 1 or more.
-     * @return whether it was stored.
-     */
-    PutResult putIfAbsent(byte[] key, byte[] value, long timeoutNs);
-
-    /**
-     * As {@link #putIfAbsent(byte[], byte[])}, later.
+     * As {@link #putIfAbsent(byte[], byte[])}, with the result in a future.
      *
      * @param key   to write.
      * @param value its value.
      * @return future of whether it was stored.
      */
     CompletableFuture<PutResult> putIfAbsentAsync(byte[] key, byte[] value);
-
-    /**
-     * As {@link #putIfAbsent(byte[], byte[], long)}, later.
-     *
-     * @param key       to write.
-     * @param value     its value.
-     * @param timeoutNs until the deadline, 1 or more.
-     * @return future of whether it was stored.
-     */
-    CompletableFuture<PutResult> putIfAbsentAsync(byte[] key, byte[] value, long timeoutNs);
 
     /**
      * Writes a record if there is one, whatever its version.
@@ -209,27 +164,38 @@ public interface KvTable
      * @throws KvOutcomeUnknownException when it may have been applied.
      * @throws KvOutOfMemoryException    when the memory nodes have no room for the value.
      */
-    ReplaceResult putIfPresent(byte[] key, byte[] value);
+    ReplaceResult replace(byte[] key, byte[] value);
 
     /**
-     * As {@link #putIfPresent(byte[], byte[])}.
+     * As {@link #replace(byte[], byte[])}, with the result in a future.
      *
-     * @param key       to write.
-     * @param value     its new value.
-     * @param timeoutNs until the deadline, 1 or more.
-     * @return what happened; never a version mismatch.
+     * @param key   to write.
+     * @param value its new value.
+     * @return future of what happened; never a version mismatch.
      */
-    ReplaceResult putIfPresent(byte[] key, byte[] value, long timeoutNs);
+    CompletableFuture<ReplaceResult> replaceAsync(byte[] key, byte[] value);
 
     /**
-     * As {@link #putIfPresent(byte[], byte[], long)}, later.
+     * Writes a record if its version is the expected one.
      *
-     * @param key       to write.
-     * @param value     its new value.
-     * @param timeoutNs until the deadline, 1 or more.
+     * @param key             to write.
+     * @param value           its new value.
+     * @param expectedVersion as {@link KvEntry#version()} or a write returned it.
+     * @return what happened.
+     * @throws KvOutcomeUnknownException when it may have been applied.
+     * @throws KvOutOfMemoryException    when the memory nodes have no room for the value.
+     */
+    ReplaceResult replace(byte[] key, byte[] value, long expectedVersion);
+
+    /**
+     * As {@link #replace(byte[], byte[], long)}, with the result in a future.
+     *
+     * @param key             to write.
+     * @param value           its new value.
+     * @param expectedVersion as {@link KvEntry#version()} or a write returned it.
      * @return future of what happened.
      */
-    CompletableFuture<ReplaceResult> putIfPresentAsync(byte[] key, byte[] value, long timeoutNs);
+    CompletableFuture<ReplaceResult> replaceAsync(byte[] key, byte[] value, long expectedVersion);
 
     /**
      * Puts bytes behind the value there is, or writes them alone if there is no record.
@@ -245,24 +211,13 @@ public interface KvTable
     long append(byte[] key, byte[] suffix);
 
     /**
-     * As {@link #append(byte[], byte[])}.
+     * As {@link #append(byte[], byte[])}, with the result in a future.
      *
-     * @param key       to write.
-     * @param suffix    what to append.
-     * @param timeoutNs until the deadline, 1 or more.
-     * @return its new version.
-     */
-    long append(byte[] key, byte[] suffix, long timeoutNs);
-
-    /**
-     * As {@link #append(byte[], byte[], long)}, later.
-     *
-     * @param key       to write.
-     * @param suffix    what to append.
-     * @param timeoutNs until the deadline, 1 or more.
+     * @param key    to write.
+     * @param suffix what to append.
      * @return future of its new version.
      */
-    CompletableFuture<Long> appendAsync(byte[] key, byte[] suffix, long timeoutNs);
+    CompletableFuture<Long> appendAsync(byte[] key, byte[] suffix);
 
     /**
      * Adds to a counter. A counter is a record whose value has exactly 8 bytes, a little-endian two's complement
@@ -280,101 +235,13 @@ public interface KvTable
     long increment(byte[] key, long amount);
 
     /**
-     * As {@link #increment(byte[], long)}.
+     * As {@link #increment(byte[], long)}, with the result in a future.
      *
-     * @param key       of the counter.
-     * @param amount    what to add; may be negative.
-     * @param timeoutNs until the deadline, 1 or more.
-     * @return the counter's new value.
-     */
-    long increment(byte[] key, long amount, long timeoutNs);
-
-    /**
-     * As {@link #increment(byte[], long, long)}, later.
-     *
-     * @param key       of the counter.
-     * @param amount    what to add; may be negative.
-     * @param timeoutNs until the deadline, 1 or more.
+     * @param key    of the counter.
+     * @param amount what to add; may be negative.
      * @return future of the counter's new value.
      */
-    CompletableFuture<Long> incrementAsync(byte[] key, long amount, long timeoutNs);
-
-    /**
-     * Reads many records at once: up to 512 are under way together, and those of one memory node share doorbells. Each
-     * is read at an instant of its own within the call. The call begins further ones as earlier ones end, and waits for
-     * room where {@link KvClientOptions#maxAsyncInFlight()} is reached, so any number of keys may be given. What could
-     * not be begun before the deadline fails with {@link KvTimeoutException}; after {@link KvClient#close()}, with
-     * {@link KvClosedException}.
-     *
-     * @param keys      to read, any number; may repeat.
-     * @param timeoutNs until the deadline of the whole call, 1 or more.
-     * @return for each key, in this order, what {@link #get(byte[], long)} would have returned or thrown.
-     */
-    List<KvOutcome<Optional<KvEntry>>> getAll(List<byte[]> keys, long timeoutNs);
-
-    /**
-     * Writes many records at once, as {@link #getAll} reads them. Nothing is atomic over several keys; if a key
-     * repeats, any of its values may be the last.
-     *
-     * @param keys      to write, any number.
-     * @param values    as many, in the same order.
-     * @param timeoutNs until the deadline of the whole call, 1 or more.
-     * @return for each key, in this order, what {@link #put(byte[], byte[], long)} would have returned or thrown.
-     */
-    List<KvOutcome<Long>> putAll(List<byte[]> keys, List<byte[]> values, long timeoutNs);
-
-    /**
-     * Deletes many records at once, as {@link #getAll} reads them.
-     *
-     * @param keys      to delete, any number.
-     * @param timeoutNs until the deadline of the whole call, 1 or more.
-     * @return for each key, in this order, what {@link #delete(byte[])} would have returned or thrown.
-     */
-    List<KvOutcome<Boolean>> deleteAll(List<byte[]> keys, long timeoutNs);
-
-    /**
-     * Writes a record if its version is the expected one.
-     *
-     * @param key             to write.
-     * @param value           its new value.
-     * @param expectedVersion as {@link KvEntry#version()} or a write returned it.
-     * @return what happened.
-     * @throws KvOutcomeUnknownException when it may have been applied.
-     * @throws KvOutOfMemoryException    when the memory nodes have no room for the value.
-     */
-    ReplaceResult replace(byte[] key, byte[] value, long expectedVersion);
-
-    /**
-     * As {@link #replace(byte[], byte[], long)}.
-     *
-     * @param key             to write.
-     * @param value           its new value.
-     * @param expectedVersion as {@link KvEntry#version()} or a write returned it.
-     * @param timeoutNs       until the deadline, 1 or more.
-     * @return what happened.
-     */
-    ReplaceResult replace(byte[] key, byte[] value, long expectedVersion, long timeoutNs);
-
-    /**
-     * As {@link #replace(byte[], byte[], long)}, later.
-     *
-     * @param key             to write.
-     * @param value           its new value.
-     * @param expectedVersion as {@link KvEntry#version()} or a write returned it.
-     * @return future of what happened.
-     */
-    CompletableFuture<ReplaceResult> replaceAsync(byte[] key, byte[] value, long expectedVersion);
-
-    /**
-     * As {@link #replace(byte[], byte[], long, long)}, later.
-     *
-     * @param key             to write.
-     * @param value           its new value.
-     * @param expectedVersion as {@link KvEntry#version()} or a write returned it.
-     * @param timeoutNs       until the deadline, 1 or more.
-     * @return future of what happened.
-     */
-    CompletableFuture<ReplaceResult> replaceAsync(byte[] key, byte[] value, long expectedVersion, long timeoutNs);
+    CompletableFuture<Long> incrementAsync(byte[] key, long amount);
 
     /**
      * Deletes a record, whatever its version.
@@ -386,95 +253,115 @@ public interface KvTable
     boolean delete(byte[] key);
 
     /**
-     * Deletes a record if its version is the expected one. (A deadline of its own: {@link #delete(byte[], long, long)}
-     * with {@link #ANY_VERSION}.)
+     * As {@link #delete(byte[])}, with the result in a future.
+     *
+     * @param key to delete.
+     * @return future of true if this call deleted it, false if there was none.
+     */
+    CompletableFuture<Boolean> deleteAsync(byte[] key);
+
+    /**
+     * Deletes a record if its version is the expected one.
      *
      * @param key             to delete.
-     * @param expectedVersion as {@link KvEntry#version()} or a write returned it, or {@link #ANY_VERSION}.
+     * @param expectedVersion as {@link KvEntry#version()} or a write returned it.
      * @return what happened.
      * @throws KvOutcomeUnknownException when it may have been applied.
      */
     DeleteResult delete(byte[] key, long expectedVersion);
 
     /**
-     * As {@link #delete(byte[], long)}.
+     * As {@link #delete(byte[], long)}, with the result in a future.
      *
      * @param key             to delete.
-     * @param expectedVersion as {@link KvEntry#version()} or a write returned it, or {@link #ANY_VERSION}.
-     * @param timeoutNs       until the deadline, 1 or more.
-     * @return what happened.
-     */
-    DeleteResult delete(byte[] key, long expectedVersion, long timeoutNs);
-
-    /**
-     * As {@link #delete(byte[])}, later.
-     *
-     * @param key to delete.
-     * @return future of true if this call deleted it.
-     */
-    CompletableFuture<Boolean> deleteAsync(byte[] key);
-
-    /**
-     * As {@link #delete(byte[], long)}, later.
-     *
-     * @param key             to delete.
-     * @param expectedVersion as {@link KvEntry#version()} or a write returned it, or {@link #ANY_VERSION}.
+     * @param expectedVersion as {@link KvEntry#version()} or a write returned it.
      * @return future of what happened.
      */
     CompletableFuture<DeleteResult> deleteAsync(byte[] key, long expectedVersion);
 
     /**
-     * As {@link #delete(byte[], long, long)}, later.
+     * Reads many records at once: up to 512 are under way together, and those of one memory node share doorbells. Each
+     * is read at an instant of its own within the call. The call begins further ones as earlier ones end, and waits for
+     * room where {@link KvClientOptions#maxAsyncInFlight()} is reached, so any number of keys may be given. The
+     * deadline is that of the whole call: what could not be begun before it fails with {@link KvTimeoutException};
+     * after {@link KvClient#close()}, with {@link KvClosedException}.
      *
-     * @param key             to delete.
-     * @param expectedVersion as {@link KvEntry#version()} or a write returned it, or {@link #ANY_VERSION}.
-     * @param timeoutNs       until the deadline, 1 or more.
-     * @return future of what happened.
+     * @param keys to read, any number; may repeat.
+     * @return for each key, in this order, what {@link #get(byte[])} would have returned or thrown.
      */
-    CompletableFuture<DeleteResult> deleteAsync(byte[] key, long expectedVersion, long timeoutNs);
-
-    /** Stands for "whatever its version"; never a version of a record. */
-    long ANY_VERSION = 0;
+    List<KvOutcome<Optional<KvEntry>>> getAll(List<byte[]> keys);
 
     /**
-     * Scans all records, each page with the client's default timeout.
+     * As {@link #getAll(List)}, with the result in a future.
      *
-     * @return the scan; see there for what it returns while others write.
+     * @param keys to read, any number; may repeat.
+     * @return future of for each key, in this order, what {@link #get(byte[])} would have returned or thrown.
+     */
+    CompletableFuture<List<KvOutcome<Optional<KvEntry>>>> getAllAsync(List<byte[]> keys);
+
+    /**
+     * Writes many records at once, as {@link #getAll} reads them. Nothing is atomic over several keys; if a key
+     * repeats, any of its values may be the last.
+     *
+     * @param keys   to write, any number.
+     * @param values as many, in the same order.
+     * @return for each key, in this order, what {@link #put(byte[], byte[])} would have returned or thrown.
+     */
+    List<KvOutcome<Long>> putAll(List<byte[]> keys, List<byte[]> values);
+
+    /**
+     * As {@link #putAll(List, List)}, with the result in a future.
+     *
+     * @param keys   to write, any number.
+     * @param values as many, in the same order.
+     * @return future of for each key, in this order, what {@link #put(byte[], byte[])} would have returned or thrown.
+     */
+    CompletableFuture<List<KvOutcome<Long>>> putAllAsync(List<byte[]> keys, List<byte[]> values);
+
+    /**
+     * Deletes many records at once, as {@link #getAll} reads them.
+     *
+     * @param keys to delete, any number.
+     * @return for each key, in this order, what {@link #delete(byte[])} would have returned or thrown.
+     */
+    List<KvOutcome<Boolean>> deleteAll(List<byte[]> keys);
+
+    /**
+     * As {@link #deleteAll(List)}, with the result in a future.
+     *
+     * @param keys to delete, any number.
+     * @return future of for each key, in this order, what {@link #delete(byte[])} would have returned or thrown.
+     */
+    CompletableFuture<List<KvOutcome<Boolean>>> deleteAllAsync(List<byte[]> keys);
+
+    /**
+     * A scan of all records, to be used in a {@code for} statement. Nothing is sent before it is iterated over.
+     *
+     * @return the scan, which needs no closing; see there for what it returns while others write.
      */
     KvScan scan();
 
     /**
-     * Scans all records.
+     * A scan of the records that another scan of this table has left.
      *
-     * @param timeoutNs of each page, 1 or more.
-     * @return the scan; see there for what it returns while others write.
-     */
-    KvScan scan(long timeoutNs);
-
-    /**
-     * Goes on with a scan of all records, each page with the client's default timeout.
-     *
-     * @param cursor of another scan of this table, see {@link KvScan#cursor()}.
+     * @param cursor of that scan, see {@link KvScan.Records#cursor()}.
      * @return the rest of that scan.
      * @throws KvInvalidRequestException when it is no cursor, or one of another table.
      */
     KvScan scanFrom(String cursor);
 
     /**
-     * Goes on with a scan of all records.
-     *
-     * @param cursor    of another scan of this table, see {@link KvScan#cursor()}.
-     * @param timeoutNs of each page, 1 or more.
-     * @return the rest of that scan.
-     * @throws KvInvalidRequestException when it is no cursor, or one of another table.
-     */
-    KvScan scanFrom(String cursor, long timeoutNs);
-
-    /**
-     * Counts what is in the table, by reading its slots and no record.
+     * Counts what is in the table, by reading its slots and no record, in several steps of which each has a deadline of
+     * its own.
      *
      * @return the sums.
-     * @throws KvException as for a read.
      */
     TableStat stat();
+
+    /**
+     * As {@link #stat()}, with the result in a future.
+     *
+     * @return future of the sums.
+     */
+    CompletableFuture<TableStat> statAsync();
 }

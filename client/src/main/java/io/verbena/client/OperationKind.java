@@ -13,7 +13,7 @@ public enum OperationKind
     PUT,
     /** {@link KvTable#putIfAbsent(byte[], byte[])}. */
     PUT_IF_ABSENT,
-    /** {@link KvTable#replace(byte[], byte[], long)} and {@link KvTable#putIfPresent(byte[], byte[])}. */
+    /** {@link KvTable#replace(byte[], byte[], long)} and {@link KvTable#replace(byte[], byte[])}. */
     REPLACE,
     /** {@link KvTable#append(byte[], byte[])}. */
     APPEND,

@@ -1,12 +1,11 @@
 package io.verbena.client;
 
 /**
- * What {@link KvTable#replace(byte[], byte[], long)} or {@link KvTable#putIfPresent(byte[], byte[])} did.
+ * What {@link KvTable#replace(byte[], byte[], long)} or {@link KvTable#replace(byte[], byte[])} did.
  *
  * @param outcome what happened.
  * @param version when REPLACED the new version; when VERSION_MISMATCH the version found instead, at an instant within
- *                the
- *                call; when NOT_FOUND 0.
+ *                the call; when NOT_FOUND 0.
  */
 public record ReplaceResult(Outcome outcome, long version)
 {

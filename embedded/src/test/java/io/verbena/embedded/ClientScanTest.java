@@ -2,6 +2,7 @@ package io.verbena.embedded;
 
 import io.verbena.client.KvClient;
 import io.verbena.client.KvClientOptions;
+import io.verbena.client.KvClosedException;
 import io.verbena.client.KvInvalidRequestException;
 import io.verbena.client.KvLimits;
 import io.verbena.client.KvNoSuchTableException;
@@ -19,6 +20,7 @@ import org.junit.jupiter.api.io.TempDir;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -49,12 +51,13 @@ class ClientScanTest
     private static Map<String, KvRecord> walk(final KvScan scan)
     {
         final Map<String, KvRecord> met = new HashMap<>();
-        while (scan.hasNext())
+        for (final KvRecord record : scan)
         {
-            final KvRecord record = scan.next();
             assertThat(met.put(new String(record.key(), StandardCharsets.UTF_8), record)).as("met twice").isNull();
         }
-        assertThatThrownBy(scan::next).isInstanceOf(NoSuchElementException.class);
+        final KvScan.Records again = scan.iterator();
+        again.forEachRemaining((record) -> {});
+        assertThatThrownBy(again::next).isInstanceOf(NoSuchElementException.class);
         return met;
     }
 
@@ -69,7 +72,8 @@ class ClientScanTest
             keys.add(key(i));
             values.add(ByteBuffer.allocate(Integer.BYTES + i % 100).putInt(i).array());
         }
-        table.putAll(keys, values, 20_000_000_000L).forEach((outcome) -> assertThat(outcome.failure()).isNull());
+        table.withTimeout(Duration.ofSeconds(20)).putAll(keys, values)
+            .forEach((outcome) -> assertThat(outcome.failure()).isNull());
         final byte[] longKey = new byte[KvLimits.MAX_KEY_BYTES];
         longKey[0] = 'l';
         final long version = table.put(longKey, new byte[KvLimits.MAX_VALUE_BYTES]);
@@ -98,10 +102,10 @@ class ClientScanTest
     private static void shouldGoOnFromACursor(final KvTable table, final Set<String> keys)
     {
         final Set<String> met = new HashSet<>();
-        String cursor = table.scan().cursor();
+        String cursor = table.scan().iterator().cursor();
         for (int length = 0; met.size() < keys.size(); length = (length * 7 + 3) % 1_100)
         {
-            final KvScan scan = table.scanFrom(cursor);
+            final KvScan.Records scan = table.scanFrom(cursor).iterator();
             assertThat(scan.cursor()).isEqualTo(cursor);
             for (int i = 0; i < length && scan.hasNext(); i++)
             {
@@ -110,9 +114,9 @@ class ClientScanTest
             cursor = scan.cursor();
         }
         assertThat(met).isEqualTo(keys);
-        final KvScan rest = table.scanFrom(cursor);
+        final KvScan.Records rest = table.scanFrom(cursor).iterator();
         assertThat(rest.hasNext()).isFalse();
-        assertThat(table.scanFrom(rest.cursor()).hasNext()).as("the end").isFalse();
+        assertThat(table.scanFrom(rest.cursor()).iterator().hasNext()).as("the end").isFalse();
         for (final String none : new String[]{"", "1", "1-2-3-4", cursor + "0", cursor.replace("1-", "2-"),
             cursor.substring(1), null})
         {
@@ -144,7 +148,7 @@ class ClientScanTest
         for (int i = 0; i < 5; i++)
         {
             final Map<Integer, Integer> met = new HashMap<>();
-            table.scan().forEachRemaining((record) ->
+            table.scan().forEach((record) ->
             {
                 final String name = new String(record.key(), StandardCharsets.UTF_8);
                 if (name.startsWith("key-"))
@@ -160,7 +164,7 @@ class ClientScanTest
         isOver.set(true);
         assertThat(writer.join()).isPositive();
         client.dropTable("scanned");
-        assertThatThrownBy(() -> table.scan().hasNext()).isInstanceOf(KvNoSuchTableException.class);
+        assertThatThrownBy(() -> table.scan().iterator().hasNext()).isInstanceOf(KvNoSuchTableException.class);
         assertThatThrownBy(table::stat).isInstanceOf(KvNoSuchTableException.class);
     }
 
@@ -182,12 +186,45 @@ class ClientScanTest
             new EmbeddedClusterOptions().memoryBytesPerNode(64 << 20).computeNodes(1));
             KvClient client = cluster.openClient(new KvClientOptions().completionExecutor((task) -> {})))
         {
-            final KvTable table = client.createTable("busy", new TableOptions(100));
+            final KvTable table = client.createTable("busy", new TableOptions(100)).withTimeout(Duration.ofSeconds(10));
             final List<byte[]> keys = List.of(key(1), key(2));
-            assertThat(table.putAll(keys, keys, 10_000_000_000L)).allMatch((outcome) -> null == outcome.failure());
-            assertThat(table.getAll(keys, 10_000_000_000L)).allMatch((outcome) -> outcome.result().isPresent());
+            assertThat(table.putAll(keys, keys)).allMatch((outcome) -> null == outcome.failure());
+            assertThat(table.getAll(keys)).allMatch((outcome) -> outcome.result().isPresent());
             assertThat(walk(table.scan())).hasSize(2);
-            assertThat(table.deleteAll(keys, 10_000_000_000L)).allMatch(KvOutcome::result);
+            assertThat(table.deleteAll(keys)).allMatch(KvOutcome::result);
+        }
+    }
+
+    /** A loop that is left early has asked for one page; a closed client ends all of them. */
+    @Test
+    void shouldBeLeftAtAnyTimeAndEndWithItsClient()
+    {
+        try (EmbeddedCluster cluster = EmbeddedCluster.start(
+            new EmbeddedClusterOptions().memoryBytesPerNode(64 << 20).computeNodes(1)))
+        {
+            final KvClient client = cluster.openClient(new KvClientOptions());
+            final KvTable table = client.createTable("left", new TableOptions(RECORDS));
+            for (int i = 0; i < RECORDS; i++)
+            {
+                table.put(key(i), new byte[100]);
+            }
+            for (int i = 0; i < 100; i++)
+            {
+                for (final KvRecord record : table.scan())
+                {
+                    assertThat(record.value()).hasSize(100);
+                    break;
+                }
+            }
+            assertThat(client.statistics().count(OperationKind.SCAN)).isEqualTo(100);
+            final KvScan.Records left = table.scan().iterator();
+            left.next();
+            final String cursor = left.cursor();
+            client.close();
+            assertThatThrownBy(() -> left.forEachRemaining((record) -> {})).isInstanceOf(KvClosedException.class);
+            assertThat(cluster.client().table("left").scanFrom(cursor).stream()).hasSize(RECORDS - 1);
+            assertThatThrownBy(() -> table.scan().iterator()).isInstanceOf(KvClosedException.class);
+            assertThatThrownBy(() -> table.scan().pageAsync()).isInstanceOf(KvClosedException.class);
         }
     }
 

@@ -11,6 +11,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -27,6 +28,7 @@ class CreationOverLossSimTest
     private static final long STEP_NS = 700;
     private static final int STEPS = 100;
     private static final long TIMEOUT_NS = 60_000_000;
+    private static final Duration TIMEOUT = Duration.ofNanos(TIMEOUT_NS);
     private static final long MAX_STEPS = 20_000_000;
 
     /** The creator stands still from any moment of the creation on, and goes on when the memory is another one. */
@@ -92,7 +94,7 @@ class CreationOverLossSimTest
             return false;
         }
         final KvTable table = cluster.client().table((TableReference)request.result());
-        final CompletableFuture<Long> put = table.putAsync(new byte[]{1}, new byte[100], TIMEOUT_NS);
+        final CompletableFuture<Long> put = table.withTimeout(TIMEOUT).putAsync(new byte[]{1}, new byte[100]);
         world.runUntil(put::isDone, MAX_STEPS);
         assertThat(put).as("lost after %d ns", afterNs).isCompleted();
         return true;

@@ -19,6 +19,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 import java.lang.reflect.InvocationHandler;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -31,7 +32,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 class DcFailureSimTest
 {
     private static final long MAX_STEPS = 5_000_000;
-    private static final long TIMEOUT_NS = 10_000_000;
+    private static final Duration TIMEOUT = Duration.ofNanos(10_000_000);
     private static final int KEYS = 20;
 
     private final List<QueuePair> initiators = new ArrayList<>();
@@ -99,7 +100,7 @@ class DcFailureSimTest
         final KvTable table = cluster.createTable("t", 50);
         for (int i = 0; i < KEYS; i++)
         {
-            await(cluster, table.putAsync(key(i), key(i), TIMEOUT_NS));
+            await(cluster, table.withTimeout(TIMEOUT).putAsync(key(i), key(i)));
         }
         return table;
     }
@@ -108,10 +109,10 @@ class DcFailureSimTest
     {
         for (int i = 0; i < KEYS; i++)
         {
-            final Optional<KvEntry> found = await(cluster, table.getAsync(key(i), TIMEOUT_NS));
+            final Optional<KvEntry> found = await(cluster, table.withTimeout(TIMEOUT).getAsync(key(i)));
             assertThat(found.map(KvEntry::value)).contains(key(i));
         }
-        await(cluster, table.putAsync(key(1), key(2), TIMEOUT_NS));
+        await(cluster, table.withTimeout(TIMEOUT).putAsync(key(1), key(2)));
     }
 
     @ParameterizedTest
@@ -145,7 +146,7 @@ class DcFailureSimTest
             final long readsBefore = broken.counters().reads;
             for (int i = 0; i < KEYS; i++)
             {
-                gets.add(table.getAsync(key(i), TIMEOUT_NS));
+                gets.add(table.withTimeout(TIMEOUT).getAsync(key(i)));
             }
             cluster.world().runUntil(() -> broken.counters().reads > readsBefore, MAX_STEPS);
             breakDown(broken);
@@ -171,9 +172,10 @@ class DcFailureSimTest
             final KvTable table = filledTable(cluster);
             cluster.memoryMachines().forEach(SimNode::pause);
             final SimCluster.Compute late = addRemembered(cluster);
-            assertThat(await(cluster, table.getAsync(key(0), TIMEOUT_NS)).map(KvEntry::value)).contains(key(0));
+            assertThat(await(cluster, table.withTimeout(TIMEOUT).getAsync(key(0))).map(KvEntry::value))
+                .contains(key(0));
             breakDown(initiators.getFirst());
-            final CompletableFuture<Optional<KvEntry>> get = table.getAsync(key(0), TIMEOUT_NS);
+            final CompletableFuture<Optional<KvEntry>> get = table.withTimeout(TIMEOUT).getAsync(key(0));
             cluster.world().runUntil(get::isDone, MAX_STEPS);
             assertThat(get).isCompletedExceptionally();
             cluster.memoryMachines().forEach(SimNode::resume);

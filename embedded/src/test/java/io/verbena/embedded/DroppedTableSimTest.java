@@ -7,6 +7,7 @@ import io.verbena.table.check.StoreCheck;
 
 import org.junit.jupiter.api.Test;
 
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -19,7 +20,7 @@ class DroppedTableSimTest
     private static final int CHUNKS = 24;
     private static final int KEYS = 20;
     private static final int LARGE_BYTES = 15_000;
-    private static final long TIMEOUT_NS = 400_000_000;
+    private static final Duration TIMEOUT = Duration.ofNanos(400_000_000);
     private static final long RETURN_NS = 60_000_000;
     private static final long MAX_STEPS = 80_000_000;
 
@@ -69,7 +70,7 @@ class DroppedTableSimTest
             final List<CompletableFuture<Long>> waiting = new ArrayList<>();
             for (int i = 0; i < filled; i++)
             {
-                waiting.add(dropped.putAsync(key(i), new byte[LARGE_BYTES], TIMEOUT_NS));
+                waiting.add(dropped.withTimeout(TIMEOUT).putAsync(key(i), new byte[LARGE_BYTES]));
             }
             cluster.dropTable("dropped");
             waiting.forEach((each) -> cluster.world().runUntil(each::isDone, MAX_STEPS));
@@ -110,7 +111,7 @@ class DroppedTableSimTest
     private static CompletableFuture<Long> put(
         final SimCluster cluster, final KvTable table, final int number, final int valueBytes)
     {
-        final CompletableFuture<Long> put = table.putAsync(key(number), new byte[valueBytes], TIMEOUT_NS);
+        final CompletableFuture<Long> put = table.withTimeout(TIMEOUT).putAsync(key(number), new byte[valueBytes]);
         cluster.world().runUntil(put::isDone, MAX_STEPS);
         return put;
     }

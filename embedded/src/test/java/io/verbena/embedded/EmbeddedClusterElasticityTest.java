@@ -15,6 +15,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
+import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 
@@ -29,6 +30,7 @@ class EmbeddedClusterElasticityTest
     private static final int KEYS = 8;
     private static final int BETWEEN = 300;
     private static final long TIMEOUT_NS = TimeUnit.SECONDS.toNanos(20);
+    private static final Duration TIMEOUT = Duration.ofNanos(TIMEOUT_NS);
 
     private EmbeddedCluster cluster;
     private KvTable table;
@@ -95,14 +97,14 @@ class EmbeddedClusterElasticityTest
     {
         table.put(new byte[] {1}, new byte[] {2});
         cluster.removeComputeNode(cluster.computeNodes().getFirst().nodeId());
-        assertThatThrownBy(() -> table.get(new byte[] {1}, TimeUnit.MILLISECONDS.toNanos(5)))
+        assertThatThrownBy(() -> table.withTimeout(Duration.ofMillis(5)).get(new byte[] {1}))
             .isInstanceOf(KvUnavailableException.class);
 
-        final CompletableFuture<Boolean> waiting = table.existsAsync(new byte[] {1}, TIMEOUT_NS);
+        final CompletableFuture<Boolean> waiting = table.withTimeout(TIMEOUT).existsAsync(new byte[] {1});
         cluster.addComputeNode();
 
         assertThat(waiting.get()).isTrue();
-        assertThat(table.get(new byte[] {1}, TIMEOUT_NS)).isPresent();
+        assertThat(table.withTimeout(TIMEOUT).get(new byte[] {1})).isPresent();
     }
 
     private static void assertLinearizable(final ThreadedClients clients)

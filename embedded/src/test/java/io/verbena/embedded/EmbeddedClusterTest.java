@@ -29,6 +29,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInfo;
 import org.junit.jupiter.api.Timeout;
 
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -48,6 +49,7 @@ class EmbeddedClusterTest
     private static final byte[] OTHER = bytes("another value");
 
     private static final long TIMEOUT_NS = 10_000_000_000L;
+    private static final Duration TIMEOUT = Duration.ofNanos(TIMEOUT_NS);
 
     private static EmbeddedCluster cluster;
     private static KvClient client;
@@ -106,11 +108,11 @@ class EmbeddedClusterTest
     {
         final KvTable table = table(info, 100);
 
-        assertThat(table.putIfPresent(KEY, VALUE).replaced()).isFalse();
+        assertThat(table.replace(KEY, VALUE).replaced()).isFalse();
         assertThat(table.append(KEY, bytes("be"))).isPositive();
         table.append(KEY, bytes("gin"));
         assertThat(table.get(KEY).orElseThrow().value()).isEqualTo(bytes("begin"));
-        assertThat(table.putIfPresent(KEY, VALUE).replaced()).isTrue();
+        assertThat(table.replace(KEY, VALUE).replaced()).isTrue();
         assertThatThrownBy(() -> table.increment(KEY, 1)).isInstanceOf(KvNotACounterException.class);
         assertThatThrownBy(() -> table.append(KEY, new byte[KvLimits.MAX_VALUE_BYTES]))
             .isInstanceOf(KvValueTooLongException.class);
@@ -131,14 +133,14 @@ class EmbeddedClusterTest
         {
             keys.add(bytes("key" + i));
         }
-        table.putAll(keys, keys, TIMEOUT_NS).forEach((outcome) -> assertThat(outcome.get()).isPositive());
-        final List<KvOutcome<Optional<KvEntry>>> found = table.getAll(keys, TIMEOUT_NS);
+        table.withTimeout(TIMEOUT).putAll(keys, keys).forEach((outcome) -> assertThat(outcome.get()).isPositive());
+        final List<KvOutcome<Optional<KvEntry>>> found = table.withTimeout(TIMEOUT).getAll(keys);
         for (int i = 0; i < keys.size(); i++)
         {
             assertThat(found.get(i).get().orElseThrow().value()).isEqualTo(keys.get(i));
         }
-        table.deleteAll(keys, TIMEOUT_NS).forEach((outcome) -> assertThat(outcome.get()).isTrue());
-        assertThat(table.getAll(keys, TIMEOUT_NS)).allMatch((outcome) -> outcome.get().isEmpty());
+        table.withTimeout(TIMEOUT).deleteAll(keys).forEach((outcome) -> assertThat(outcome.get()).isTrue());
+        assertThat(table.withTimeout(TIMEOUT).getAll(keys)).allMatch((outcome) -> outcome.get().isEmpty());
     }
 
     @Test

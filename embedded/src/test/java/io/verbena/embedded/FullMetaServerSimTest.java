@@ -12,6 +12,7 @@ import org.agrona.concurrent.Agent;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -22,6 +23,7 @@ class FullMetaServerSimTest
 {
     private static final long MAX_STEPS = 20_000_000;
     private static final long TIMEOUT_NS = 50_000_000;
+    private static final Duration TIMEOUT = Duration.ofNanos(TIMEOUT_NS);
     private static final long RETRY_NS = 2_000_000;
     /** Longer than the 2 s between the epochs of an idle cluster. */
     private static final long IDLE_EPOCHS_NS = 2_200_000_000L;
@@ -110,7 +112,8 @@ class FullMetaServerSimTest
             final long safeEpoch = cluster.metaServer().stat().safeEpoch();
             cluster.runFor(IDLE_EPOCHS_NS);
             assertThat(cluster.metaServer().stat().safeEpoch()).as("seed %d", seed).isGreaterThan(safeEpoch);
-            cluster.world().runUntil(table.putAsync(new byte[]{1}, new byte[1], TIMEOUT_NS)::isDone, MAX_STEPS);
+            cluster.world().runUntil(
+                table.withTimeout(TIMEOUT).putAsync(new byte[]{1}, new byte[1])::isDone, MAX_STEPS);
             final SimCluster.Compute late = cluster.addComputeNode();
             cluster.world().runUntil(late::isServing, MAX_STEPS);
             assertThat(callers.stream().filter(Caller::isConnected)).as("seed %d", seed).hasSize(PLACES);

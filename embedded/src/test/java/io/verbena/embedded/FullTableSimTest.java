@@ -9,6 +9,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 import java.nio.ByteBuffer;
+import java.time.Duration;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -18,6 +19,7 @@ class FullTableSimTest
     private static final int CHUNKS = 24;
     private static final int MOST_KEYS = 5_000;
     private static final long TIMEOUT_NS = 10_000_000_000L;
+    private static final Duration TIMEOUT = Duration.ofNanos(TIMEOUT_NS);
     /** Some epochs, and a sweep of what nobody uses. */
     private static final long SOON_NS = TIMEOUT_NS / 20;
     private static final long AT_ONCE_NS = 8_000_000;
@@ -60,7 +62,7 @@ class FullTableSimTest
         final byte[] key = ByteBuffer.allocate(Integer.BYTES).putInt(number).array();
         final long begunNs = cluster.world().clock().nanoTime();
         final Throwable[] failure = new Throwable[1];
-        table.putAsync(key, key, TIMEOUT_NS).whenComplete((version, error) ->
+        table.withTimeout(TIMEOUT).putAsync(key, key).whenComplete((version, error) ->
         {
             failure[0] = error;
             isDone[0] = true;

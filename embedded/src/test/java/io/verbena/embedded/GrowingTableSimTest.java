@@ -14,6 +14,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.random.RandomGenerator;
@@ -32,6 +33,7 @@ class GrowingTableSimTest
     private static final int KEYS_WHILE_WATCHED = 2000;
     private static final int MOST_MUTATION_SEEDS = 40;
     private static final long TIMEOUT_NS = 20_000_000;
+    private static final Duration TIMEOUT = Duration.ofNanos(TIMEOUT_NS);
     private static final long MAX_PAUSE_NS = 1_000_000;
     private static final long LEFT_NS = 400_000_000;
     private static final long MAX_STEPS = 200_000_000;
@@ -70,7 +72,7 @@ class GrowingTableSimTest
 
         private void put(final int number)
         {
-            table.putAsync(key(number), key(number), TIMEOUT_NS).whenComplete((version, error) ->
+            table.withTimeout(TIMEOUT).putAsync(key(number), key(number)).whenComplete((version, error) ->
             {
                 if (null != error)
                 {
@@ -213,7 +215,7 @@ class GrowingTableSimTest
 
     private static void read(final KvTable table, final int number, final int[] present)
     {
-        table.getAsync(Filler.key(number), TIMEOUT_NS).whenComplete((entry, error) ->
+        table.withTimeout(TIMEOUT).getAsync(Filler.key(number)).whenComplete((entry, error) ->
         {
             if (null != error)
             {

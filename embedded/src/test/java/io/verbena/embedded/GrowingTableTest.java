@@ -6,6 +6,7 @@ import io.verbena.client.TableOptions;
 import org.junit.jupiter.api.Test;
 
 import java.nio.ByteBuffer;
+import java.time.Duration;
 import java.util.Arrays;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Semaphore;
@@ -20,6 +21,7 @@ class GrowingTableTest
     private static final int RECORDS = Integer.getInteger("verbena.growth.records", 150_000);
     private static final int WINDOW = 256;
     private static final long TIMEOUT_NS = TimeUnit.SECONDS.toNanos(20);
+    private static final Duration TIMEOUT = Duration.ofNanos(TIMEOUT_NS);
 
     private final Semaphore window = new Semaphore(WINDOW);
     private final AtomicReference<Throwable> failure = new AtomicReference<>();
@@ -51,7 +53,7 @@ class GrowingTableTest
             for (int i = 0; i < RECORDS; i++)
             {
                 await();
-                table.putAsync(key(i), key(-i), TIMEOUT_NS).whenComplete((version, error) -> done(error));
+                table.withTimeout(TIMEOUT).putAsync(key(i), key(-i)).whenComplete((version, error) -> done(error));
             }
             window.acquire(WINDOW);
             final double seconds = (System.nanoTime() - beganNs) / 1e9;
@@ -62,7 +64,7 @@ class GrowingTableTest
             {
                 await();
                 final byte[] value = key(-i);
-                table.getAsync(key(i), TIMEOUT_NS).whenComplete((entry, error) -> done(null != error ? error :
+                table.withTimeout(TIMEOUT).getAsync(key(i)).whenComplete((entry, error) -> done(null != error ? error :
                     entry.isPresent() && Arrays.equals(entry.get().value(), value) ? null :
                         new AssertionError("not there, or another value")));
             }

@@ -11,6 +11,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -25,7 +26,7 @@ class IndexReturnSimTest
     private static final long CREATE_STEP_NS = 1_500;
     private static final int CREATE_STEPS = 64;
     private static final long CREATE_TIMEOUT_NS = 100_000_000;
-    private static final long PUT_TIMEOUT_NS = 20_000_000;
+    private static final Duration PUT_TIMEOUT = Duration.ofNanos(20_000_000);
     private static final long ANSWER_DELAY_NS = SimCluster.LEASE_NS / 2 + 500_000;
     private static final int CREATIONS = 60;
     private static final long CREATION_PAUSE_NS = 1_000_000;
@@ -117,7 +118,7 @@ class IndexReturnSimTest
         {
             final byte[] key = ("key-" + i).getBytes(StandardCharsets.US_ASCII);
             final boolean[] isEnded = {false};
-            table.putAsync(key, key, PUT_TIMEOUT_NS).whenComplete((version, error) -> isEnded[0] = true);
+            table.withTimeout(PUT_TIMEOUT).putAsync(key, key).whenComplete((version, error) -> isEnded[0] = true);
             cluster.world().runUntil(
                 () -> isEnded[0] || cluster.tables().getFirst().depth() > depth, MAX_STEPS);
         }

@@ -10,6 +10,7 @@ import io.verbena.test.Mutation;
 import org.junit.jupiter.api.Test;
 
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
@@ -27,7 +28,7 @@ class IndexSweepSimTest
     private static final int PUTS_BEFORE = 6;
     private static final int MOST_REQUESTS = 700;
     private static final int REQUEST_STEP = 9;
-    private static final long TIMEOUT_NS = 20_000_000;
+    private static final Duration TIMEOUT = Duration.ofNanos(20_000_000);
     private static final long CREATE_TIMEOUT_NS = 1_000_000_000;
     private static final long MAX_STEPS = 50_000_000;
     private static final Pattern SWEPT = Pattern.compile("returnedIndexChunks=(\\d+)");
@@ -48,7 +49,7 @@ class IndexSweepSimTest
     {
         final byte[] key = ("key-" + number).getBytes(StandardCharsets.US_ASCII);
         final boolean[] isEnded = {false};
-        table.putAsync(key, key, TIMEOUT_NS).whenComplete((version, error) -> isEnded[0] = true);
+        table.withTimeout(TIMEOUT).putAsync(key, key).whenComplete((version, error) -> isEnded[0] = true);
         return isEnded;
     }
 
@@ -56,7 +57,7 @@ class IndexSweepSimTest
     private void putOn(final int number)
     {
         final byte[] key = ("key-" + number).getBytes(StandardCharsets.US_ASCII);
-        table.putAsync(key, key, TIMEOUT_NS).thenRun(() -> putOn(number + 1));
+        table.withTimeout(TIMEOUT).putAsync(key, key).thenRun(() -> putOn(number + 1));
     }
 
     /** How many puts come before the first split is published. */

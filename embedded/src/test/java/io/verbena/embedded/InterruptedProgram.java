@@ -5,6 +5,7 @@ import io.verbena.client.KvOutcomeUnknownException;
 import io.verbena.client.KvTable;
 import io.verbena.client.TableOptions;
 
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -21,7 +22,7 @@ import java.util.concurrent.locks.LockSupport;
 public final class InterruptedProgram
 {
     private static final int UNDER_WAY = 2_000;
-    private static final long TIMEOUT_NS = TimeUnit.SECONDS.toNanos(30);
+    private static final Duration TIMEOUT = Duration.ofSeconds(30);
     private static final long REPORT_NS = TimeUnit.SECONDS.toNanos(20);
 
     private final Map<String, Integer> outcomes = new TreeMap<>();
@@ -56,7 +57,8 @@ public final class InterruptedProgram
             {
                 room.acquireUninterruptibly();
                 final byte[] key = Integer.toString(first + i % UNDER_WAY).getBytes();
-                table.putAsync(key, new byte[500], TIMEOUT_NS).whenComplete((version, failure) -> onEnd(failure));
+                table.withTimeout(TIMEOUT).putAsync(key, new byte[500])
+                    .whenComplete((version, failure) -> onEnd(failure));
                 if (UNDER_WAY == i)
                 {
                     System.out.println("busy");

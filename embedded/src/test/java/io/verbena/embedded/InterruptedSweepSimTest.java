@@ -13,6 +13,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 import java.nio.ByteBuffer;
+import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -30,7 +31,7 @@ class InterruptedSweepSimTest
     /** Three in each chunk. */
     private static final int LONG_VALUE_BYTES = 16_384;
     private static final long PUT_STEP_NS = 700;
-    private static final long TIMEOUT_NS = 8_000_000;
+    private static final Duration TIMEOUT = Duration.ofNanos(8_000_000);
     private static final long MAX_STEPS = 20_000_000;
 
     /** @param delayNs from the claim to the break: before the claim arrives, or before its answer does. */
@@ -95,7 +96,7 @@ class InterruptedSweepSimTest
         for (int i = 0; i < 3 * MANY_CHUNKS; i++)
         {
             final byte[] key = ByteBuffer.allocate(Integer.BYTES).putInt(i).array();
-            final CompletableFuture<Long> put = table.putAsync(key, new byte[LONG_VALUE_BYTES], TIMEOUT_NS);
+            final CompletableFuture<Long> put = table.withTimeout(TIMEOUT).putAsync(key, new byte[LONG_VALUE_BYTES]);
             cluster.world().runUntil(put::isDone, MAX_STEPS);
             assertThat(put).isCompleted();
         }
@@ -116,7 +117,8 @@ class InterruptedSweepSimTest
         for (int i = 1; 0 == cluster.check(cluster.tables()).lostBytes(); i++)
         {
             assertThat(i).as("breaks that lost nothing").isLessThan(40);
-            final CompletableFuture<Long> put = table.putAsync(new byte[]{1}, new byte[VALUE_BYTES], TIMEOUT_NS);
+            final CompletableFuture<Long> put =
+                table.withTimeout(TIMEOUT).putAsync(new byte[]{1}, new byte[VALUE_BYTES]);
             cluster.runFor(i * PUT_STEP_NS);
             node.machine().device().breakConnections(memory);
             cluster.world().runUntil(put::isDone, MAX_STEPS);

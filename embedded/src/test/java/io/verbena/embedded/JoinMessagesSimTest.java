@@ -8,6 +8,7 @@ import io.verbena.rdma.verbs.VerbCounters;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
+import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -17,7 +18,7 @@ class JoinMessagesSimTest
 {
     private static final long MAX_STEPS = 20_000_000;
     private static final long SETTLED_NS = 500_000;
-    private static final long TIMEOUT_NS = 50_000_000;
+    private static final Duration TIMEOUT = Duration.ofNanos(50_000_000);
 
     private static VerbCounters counters(final SimCluster cluster, final SimCluster.Compute compute)
     {
@@ -59,13 +60,13 @@ class JoinMessagesSimTest
         {
             cluster.createTable("a", 50);
             final KvTable table = cluster.createTable("b", 50);
-            done(cluster, table.putAsync(new byte[]{1}, new byte[]{2}, TIMEOUT_NS));
+            done(cluster, table.withTimeout(TIMEOUT).putAsync(new byte[]{1}, new byte[]{2}));
             cluster.metaOptions((options) -> options.viewTableBytes(viewTableBytes));
             cluster.moveMetaServer();
             final SimCluster.Compute late = cluster.addComputeNode();
             cluster.world().runUntil(late::isServing, MAX_STEPS);
             cluster.forget(cluster.computes().getFirst());
-            assertThat(done(cluster, table.getAsync(new byte[]{1}, TIMEOUT_NS)).orElseThrow().value())
+            assertThat(done(cluster, table.withTimeout(TIMEOUT).getAsync(new byte[]{1})).orElseThrow().value())
                 .containsExactly(2);
         }
     }

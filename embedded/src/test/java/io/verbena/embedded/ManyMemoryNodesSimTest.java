@@ -6,6 +6,7 @@ import io.verbena.rdma.sim.schedule.SimFabricOptions;
 import org.junit.jupiter.api.Test;
 
 import java.nio.ByteBuffer;
+import java.time.Duration;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -15,7 +16,7 @@ class ManyMemoryNodesSimTest
     private static final int MEMORY_NODES = 20;
     private static final int CHUNKS = 24;
     private static final int KEYS = 400;
-    private static final long TIMEOUT_NS = 1_000_000_000L;
+    private static final Duration TIMEOUT = Duration.ofSeconds(1);
     private static final long MAX_STEPS = 100_000_000;
 
     @Test
@@ -70,7 +71,7 @@ class ManyMemoryNodesSimTest
         final byte[] key = ByteBuffer.allocate(Integer.BYTES).putInt(number).array();
         final Throwable[] failure = new Throwable[1];
         final boolean[] isDone = new boolean[1];
-        table.putAsync(key, key, TIMEOUT_NS).whenComplete((version, error) ->
+        table.withTimeout(TIMEOUT).putAsync(key, key).whenComplete((version, error) ->
         {
             failure[0] = error;
             isDone[0] = true;

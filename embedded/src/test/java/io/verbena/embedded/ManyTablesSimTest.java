@@ -10,6 +10,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -26,6 +27,7 @@ class ManyTablesSimTest
     private static final long PAUSE_NS = 2_000_000;
     private static final long STILL_NS = SimCluster.LEASE_NS * 11 / 20;
     private static final long TIMEOUT_NS = 20_000_000;
+    private static final Duration TIMEOUT = Duration.ofNanos(TIMEOUT_NS);
     private static final long MAX_STEPS = 50_000_000;
     private static final int ASKED_TABLES = 28;
     private static final int DROPPED_TABLES = 20;
@@ -111,7 +113,7 @@ class ManyTablesSimTest
                 tables.add(cluster.createTable("t-" + i, 50));
             }
             cluster.forget(cluster.computes().getFirst());
-            tables.forEach((table) -> table.putAsync(new byte[]{1}, new byte[]{1}, TIMEOUT_NS));
+            tables.forEach((table) -> table.withTimeout(TIMEOUT).putAsync(new byte[]{1}, new byte[]{1}));
             cluster.runFor(askingNs);
             late.machine().pause();
             for (int i = 0; i < DROPPED_TABLES; i++)
@@ -144,7 +146,7 @@ class ManyTablesSimTest
     /** Each writes the one record there is anew, so that all of them need more memory than there is. */
     private static void put(final SimCluster cluster, final KvTable table)
     {
-        final CompletableFuture<Long> put = table.putAsync(new byte[]{1}, new byte[VALUE_BYTES], TIMEOUT_NS);
+        final CompletableFuture<Long> put = table.withTimeout(TIMEOUT).putAsync(new byte[]{1}, new byte[VALUE_BYTES]);
         cluster.world().runUntil(put::isDone, MAX_STEPS);
         assertThat(put).isCompleted();
     }

@@ -14,6 +14,7 @@ import org.agrona.concurrent.UnsafeBuffer;
 import org.junit.jupiter.api.Test;
 
 import java.nio.ByteBuffer;
+import java.time.Duration;
 
 import static java.nio.ByteOrder.LITTLE_ENDIAN;
 import static org.assertj.core.api.Assertions.assertThat;
@@ -31,7 +32,7 @@ class MetHalfDoneSimTest
     private static final long NEVER_NS = 1_000_000_000_000L;
     private static final long OFTEN_NS = 500_000;
     private static final long LATER_NS = 20_000_000;
-    private static final long TIMEOUT_NS = 20_000_000;
+    private static final Duration TIMEOUT = Duration.ofNanos(20_000_000);
     private static final long LEASE_TAKES_NS = 5_000_000;
     private static final long UNTIL_ENDED_NS = 400_000_000;
     private static final long MAX_STEPS = 50_000_000;
@@ -73,7 +74,7 @@ class MetHalfDoneSimTest
             cluster.pause(memory(cluster), LEASE_TAKES_NS);
             SplitRepairs.split(other.node(), 0);
             final boolean[] isRead = {false};
-            table.getAsync(KEY, TIMEOUT_NS).thenRun(() -> isRead[0] = true);
+            table.withTimeout(TIMEOUT).getAsync(KEY).thenRun(() -> isRead[0] = true);
             cluster.world().runUntil(() -> isRead[0], MAX_STEPS);
             assertThat(SplitRepairs.isBusy(other.node())).as("leases still").isTrue();
             cluster.runFor(UNTIL_ENDED_NS);

@@ -10,6 +10,7 @@ import io.verbena.rdma.verbs.VerbCounters;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
+import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.LongStream;
@@ -23,7 +24,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 class ReadBeforeConnectSimTest
 {
     private static final long MAX_STEPS = 5_000_000;
-    private static final long TIMEOUT_NS = 10_000_000;
+    private static final Duration TIMEOUT = Duration.ofNanos(10_000_000);
     private static final int KEYS = 20;
 
     static LongStream seeds()
@@ -56,7 +57,7 @@ class ReadBeforeConnectSimTest
             final KvTable table = cluster.createTable("t", 50);
             for (int i = 0; i < KEYS; i++)
             {
-                await(cluster, table.putAsync(key(i), key(i), TIMEOUT_NS));
+                await(cluster, table.withTimeout(TIMEOUT).putAsync(key(i), key(i)));
             }
             cluster.memoryMachines().forEach(SimNode::pause);
             final long beganNs = cluster.world().clock().nanoTime();
@@ -65,7 +66,8 @@ class ReadBeforeConnectSimTest
             cluster.world().runUntil(late::isServing, MAX_STEPS);
             cluster.forget(cluster.computes().getFirst());
             final VerbCounters before = counters(cluster, late);
-            assertThat(await(cluster, table.getAsync(key(0), TIMEOUT_NS)).map(KvEntry::value)).contains(key(0));
+            assertThat(await(cluster, table.withTimeout(TIMEOUT).getAsync(key(0))).map(KvEntry::value))
+                .contains(key(0));
             final VerbCounters after = counters(cluster, late);
             // What is sent meanwhile goes to the meta server: nobody else listens.
             assertThat(after.doorbells - after.sends - before.doorbells + before.sends)
@@ -73,10 +75,10 @@ class ReadBeforeConnectSimTest
             assertThat(after.writes + after.compareSwaps + after.fetchAdds).isZero();
             for (int i = 1; i < KEYS; i++)
             {
-                final Optional<KvEntry> found = await(cluster, table.getAsync(key(i), TIMEOUT_NS));
+                final Optional<KvEntry> found = await(cluster, table.withTimeout(TIMEOUT).getAsync(key(i)));
                 assertThat(found.map(KvEntry::value)).as("seed %d", seed).contains(key(i));
             }
-            final CompletableFuture<Long> put = table.putAsync(key(1), key(2), TIMEOUT_NS);
+            final CompletableFuture<Long> put = table.withTimeout(TIMEOUT).putAsync(key(1), key(2));
             cluster.runFor(1_000_000);
             assertThat(put).as("a change without a queue pair").isNotDone();
             assertThat(cluster.world().clock().nanoTime() - beganNs).as("within a lease").isLessThan(
@@ -84,7 +86,8 @@ class ReadBeforeConnectSimTest
 
             cluster.memoryMachines().forEach(SimNode::resume);
             await(cluster, put);
-            assertThat(await(cluster, table.getAsync(key(1), TIMEOUT_NS)).map(KvEntry::value)).contains(key(2));
+            assertThat(await(cluster, table.withTimeout(TIMEOUT).getAsync(key(1))).map(KvEntry::value))
+                .contains(key(2));
         }
     }
 }

@@ -14,6 +14,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -32,7 +33,8 @@ class ReclamationSimTest
     private static final int CLIENTS = 4;
     private static final int KEYS = 12;
     private static final long TIMEOUT_NS = 8_000_000;
-    private static final long RECLAIM_TIMEOUT_NS = 400_000_000;
+    private static final Duration TIMEOUT = Duration.ofNanos(TIMEOUT_NS);
+    private static final Duration RECLAIM_TIMEOUT = Duration.ofNanos(400_000_000);
     private static final long MAX_PAUSE_NS = 200_000;
     private static final long MAX_STEPS = 80_000_000;
     private static final int LATE_RUNS = 48;
@@ -120,10 +122,11 @@ class ReclamationSimTest
             final KvTable table = cluster.createTable("t", 50);
             for (int i = 0; i < 3; i++)
             {
-                final CompletableFuture<Long> put = table.putAsync(new byte[]{(byte)i}, new byte[100], TIMEOUT_NS);
+                final CompletableFuture<Long> put =
+                    table.withTimeout(TIMEOUT).putAsync(new byte[]{(byte)i}, new byte[100]);
                 cluster.world().runUntil(put::isDone, MAX_STEPS);
             }
-            table.putAsync(new byte[]{0}, new byte[100], TIMEOUT_NS);
+            table.withTimeout(TIMEOUT).putAsync(new byte[]{0}, new byte[100]);
             cluster.world().runFor(run * LATE_STEP_NS);
             victim.machine().pause();
             cluster.forget(victim);
@@ -154,7 +157,7 @@ class ReclamationSimTest
         try (SimCluster cluster = new SimCluster(9, new SimFabricOptions(), 1, 2, 24))
         {
             final KvTable table = cluster.createTable("t", 50);
-            final CompletableFuture<Long> put = table.putAsync(new byte[]{1}, new byte[100], TIMEOUT_NS);
+            final CompletableFuture<Long> put = table.withTimeout(TIMEOUT).putAsync(new byte[]{1}, new byte[100]);
             cluster.world().runUntil(put::isDone, MAX_STEPS);
             cluster.addUnreadableTable("later");
             final SimCluster.Compute dead = cluster.computes().getFirst();
@@ -182,7 +185,7 @@ class ReclamationSimTest
             int puts = 0;
             do
             {
-                put = full.putAsync(new byte[]{(byte)puts++}, new byte[15_000], TIMEOUT_NS);
+                put = full.withTimeout(TIMEOUT).putAsync(new byte[]{(byte)puts++}, new byte[15_000]);
                 cluster.world().runUntil(put::isDone, MAX_STEPS);
             }
             while (!put.isCompletedExceptionally());
@@ -190,7 +193,7 @@ class ReclamationSimTest
             cluster.dropTable("full");
             for (int i = 0; i < puts / 2; i++)
             {
-                put = other.putAsync(new byte[]{(byte)i}, new byte[15_000], RECLAIM_TIMEOUT_NS);
+                put = other.withTimeout(RECLAIM_TIMEOUT).putAsync(new byte[]{(byte)i}, new byte[15_000]);
                 cluster.world().runUntil(put::isDone, MAX_STEPS);
                 assertThat(put).as("put %d of %d", i, puts).isCompleted();
             }
@@ -229,13 +232,14 @@ class ReclamationSimTest
             final KvTable table = cluster.createTable("t", 50);
             for (int i = 0; i < 3; i++)
             {
-                final CompletableFuture<Long> put = table.putAsync(new byte[]{(byte)i}, new byte[100], TIMEOUT_NS);
+                final CompletableFuture<Long> put =
+                    table.withTimeout(TIMEOUT).putAsync(new byte[]{(byte)i}, new byte[100]);
                 cluster.world().runUntil(put::isDone, MAX_STEPS);
             }
             victim.machine().device().killAfterRequests(requests);
             for (int i = 3; i < 6; i++)
             {
-                table.putAsync(new byte[]{(byte)i}, new byte[100], TIMEOUT_NS);
+                table.withTimeout(TIMEOUT).putAsync(new byte[]{(byte)i}, new byte[100]);
             }
             cluster.runFor(2 * SimCluster.LEASE_NS);
             if (victim.isServing())

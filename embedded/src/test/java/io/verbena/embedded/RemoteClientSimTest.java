@@ -14,6 +14,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
+import java.time.Duration;
 import java.util.random.RandomGenerator;
 import java.util.stream.LongStream;
 
@@ -29,6 +30,7 @@ class RemoteClientSimTest
     private static final int KEYS = 3;
     private static final int OPERATIONS = 300;
     private static final long TIMEOUT_NS = 30_000_000;
+    private static final Duration TIMEOUT = Duration.ofNanos(TIMEOUT_NS);
     private static final long MAX_PAUSE_NS = 400_000;
     private static final long MAX_STEPS = 100_000_000;
 
@@ -101,7 +103,7 @@ class RemoteClientSimTest
             assertThat(caller.isDutyDue()).isFalse();
             cluster.computes().getFirst().machine().kill();
 
-            client.table((TableReference)table).getAsync(new byte[]{1}, TIMEOUT_NS);
+            client.table((TableReference)table).withTimeout(TIMEOUT).getAsync(new byte[]{1});
             caller.serve();
             assertThat(caller.isDutyDue()).as("sent").isFalse();
             cluster.world().runUntil(() -> caller.poll() > 0, MAX_STEPS);

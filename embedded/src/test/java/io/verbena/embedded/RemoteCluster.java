@@ -20,6 +20,7 @@ import io.verbena.rdma.verbs.Device;
 import org.agrona.concurrent.Agent;
 
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -29,7 +30,8 @@ import java.util.function.BooleanSupplier;
 /** The agents of a cluster on the soft fabric, each role on a thread of its own, and clients that send messages. */
 final class RemoteCluster implements AutoCloseable
 {
-    static final long STEP_NS = TimeUnit.SECONDS.toNanos(30);
+    static final Duration STEP = Duration.ofSeconds(30);
+    static final long STEP_NS = STEP.toNanos();
     private static final int CLIENT_PORT = 9;
 
     /** A compute node with its front door, on one thread. */

@@ -105,7 +105,7 @@ class RemoteKvClientTest
             assertThat(listener).isNotNull();
             final Device device = fabric.openDevice("client");
             final CompletableFuture<Void> closed = new CompletableFuture<>();
-            final KvClientOptions options = new KvClientOptions().timeoutNs(TimeUnit.SECONDS.toNanos(60));
+            final KvClientOptions options = new KvClientOptions().timeout(Duration.ofSeconds(60));
             final long startNs = System.nanoTime();
             assertThatThrownBy(() -> RemoteKvClient.open(device,
                 new PeerAddress(silent.address(), 1, 0, 0), options, () ->
@@ -197,10 +197,10 @@ class RemoteKvClientTest
             table.put(KEY, KEY);
             cluster.kill(cluster.computes().getFirst());
             assertThatThrownBy(() -> getUntilRefused(table)).isInstanceOf(KvUnavailableException.class);
-            final CompletableFuture<?> waiting = table.getAsync(KEY, RemoteCluster.STEP_NS);
+            final CompletableFuture<?> waiting = table.withTimeout(RemoteCluster.STEP).getAsync(KEY);
             cluster.addComputeNode();
             assertThat(waiting.join()).isNotNull();
-            assertThat(table.get(KEY, RemoteCluster.STEP_NS)).isPresent();
+            assertThat(table.withTimeout(RemoteCluster.STEP).get(KEY)).isPresent();
         }
     }
 
@@ -211,7 +211,7 @@ class RemoteKvClientTest
         {
             try
             {
-                table.get(KEY, 50_000_000);
+                table.withTimeout(Duration.ofNanos(50_000_000)).get(KEY);
             }
             catch (final KvTimeoutException ex)
             {

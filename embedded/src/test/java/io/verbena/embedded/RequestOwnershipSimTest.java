@@ -15,6 +15,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
+import java.time.Duration;
 import java.util.Arrays;
 import java.util.function.Predicate;
 
@@ -27,6 +28,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 public class RequestOwnershipSimTest
 {
     private static final long TIMEOUT_NS = 1_000_000_000L;
+    private static final Duration TIMEOUT = Duration.ofNanos(TIMEOUT_NS);
     private static final long MAX_STEPS = 10_000_000;
     private static final byte LATER = (byte)0xEE;
     /** What happens when a node is about to take a request; says whether the request was withdrawn by it. */
@@ -81,7 +83,7 @@ public class RequestOwnershipSimTest
 
     private byte[] get(final byte[] key)
     {
-        final var get = table.getAsync(key, TIMEOUT_NS);
+        final var get = table.withTimeout(TIMEOUT).getAsync(key);
         cluster.world().runUntil(get::isDone, MAX_STEPS);
         return get.join().map(found -> found.value()).orElse(null);
     }

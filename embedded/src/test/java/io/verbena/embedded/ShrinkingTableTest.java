@@ -59,8 +59,9 @@ class ShrinkingTableTest
 
     private void change(final KvTable table, final int number, final boolean isPut)
     {
-        final CompletableFuture<?> done = isPut ? table.putAsync(key(number), key(-number), RemoteCluster.STEP_NS) :
-            table.deleteAsync(key(number), KvTable.ANY_VERSION, RemoteCluster.STEP_NS);
+        final CompletableFuture<?> done = isPut ?
+            table.withTimeout(RemoteCluster.STEP).putAsync(key(number), key(-number)) :
+            table.withTimeout(RemoteCluster.STEP).deleteAsync(key(number));
         done.whenComplete((result, error) ->
         {
             if (error instanceof final KvException ex && ex.category() == KvException.Category.OUTCOME_UNKNOWN)
@@ -152,7 +153,7 @@ class ShrinkingTableTest
         {
             if (i % STAYS_ONE_IN < 2)
             {
-                assertThat(table.exists(key(i), RemoteCluster.STEP_NS)).as("key %d", i)
+                assertThat(table.withTimeout(RemoteCluster.STEP).exists(key(i))).as("key %d", i)
                     .isEqualTo(i % STAYS_ONE_IN == 0);
             }
         }

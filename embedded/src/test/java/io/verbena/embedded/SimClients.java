@@ -19,6 +19,7 @@ import io.verbena.rdma.sim.SimWorld;
 
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.time.Duration;
 import java.util.Arrays;
 import java.util.EnumMap;
 import java.util.HashMap;
@@ -64,7 +65,7 @@ final class SimClients
         final SimWorld world, final KvTable table, final int keyCount, final int operationCount, final long timeoutNs)
     {
         this.world = world;
-        this.table = table;
+        this.table = table.withTimeout(Duration.ofNanos(timeoutNs));
         this.keyCount = keyCount;
         this.timeoutNs = timeoutNs;
         random = world.random();
@@ -192,20 +193,20 @@ final class SimClients
         switch (random.nextInt(10))
         {
             case 0, 1, 2 -> call(process, maxPauseNs, "get", key, null,
-                table.getAsync(keyBytes, timeoutNs), (entry) -> entryOf(key, entry));
+                table.getAsync(keyBytes), (entry) -> entryOf(key, entry));
             case 3 -> call(process, maxPauseNs, "exists", key, null,
-                table.existsAsync(keyBytes, timeoutNs), (found) -> found);
+                table.existsAsync(keyBytes), (found) -> found);
             case 4, 5 -> call(process, maxPauseNs, "put", key, value,
-                table.putAsync(keyBytes, valueOf(value), timeoutNs), (version) -> written(key, version, value));
+                table.putAsync(keyBytes, valueOf(value)), (version) -> written(key, version, value));
             case 6 -> call(process, maxPauseNs, "put-if-absent", key, value,
-                table.putIfAbsentAsync(keyBytes, valueOf(value), timeoutNs), (result) -> putResultOf(key, result));
+                table.putIfAbsentAsync(keyBytes, valueOf(value)), (result) -> putResultOf(key, result));
             case 7 -> call(process, maxPauseNs, "replace", key, Arrays.asList(expected, value),
-                table.replaceAsync(keyBytes, valueOf(value), expected, timeoutNs),
+                table.replaceAsync(keyBytes, valueOf(value), expected),
                 (result) -> replaceResultOf(key, result));
             case 8 -> call(process, maxPauseNs, "delete", key, null,
-                table.deleteAsync(keyBytes, KvTable.ANY_VERSION, timeoutNs), DeleteResult::deleted);
+                table.deleteAsync(keyBytes), (deleted) -> deleted);
             default -> call(process, maxPauseNs, "delete-version", key, expected,
-                table.deleteAsync(keyBytes, expected, timeoutNs), (result) -> deleteResultOf(key, result));
+                table.deleteAsync(keyBytes, expected), (result) -> deleteResultOf(key, result));
         }
     }
 
@@ -215,12 +216,12 @@ final class SimClients
         final byte[] keyBytes = {(byte)key};
         switch (random.nextInt(6))
         {
-            case 0 -> call(process, maxPauseNs, "get", key, null, table.getAsync(keyBytes, timeoutNs),
+            case 0 -> call(process, maxPauseNs, "get", key, null, table.getAsync(keyBytes),
                 (entry) -> entry.<Object>map((found) -> countOf(found.value())).orElse(null));
             case 1 -> call(process, maxPauseNs, "delete", key, null,
-                table.deleteAsync(keyBytes, KvTable.ANY_VERSION, timeoutNs), DeleteResult::deleted);
+                table.deleteAsync(keyBytes), (deleted) -> deleted);
             default -> call(process, maxPauseNs, "increment", key, 1L,
-                table.incrementAsync(keyBytes, 1, timeoutNs), (sum) -> sum);
+                table.incrementAsync(keyBytes, 1), (sum) -> sum);
         }
     }
 

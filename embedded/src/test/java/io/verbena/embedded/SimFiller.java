@@ -6,6 +6,7 @@ import io.verbena.client.KvTableFullException;
 import io.verbena.rdma.sim.SimWorld;
 
 import java.nio.ByteBuffer;
+import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.BitSet;
 import java.util.Map;
@@ -26,7 +27,7 @@ final class SimFiller
     private static final int AT_ONCE = 4;
     /** Of so many keys one stays when the others are deleted. */
     private static final int STAYS_ONE_IN = 10;
-    private static final long TIMEOUT_NS = 8_000_000;
+    private static final Duration TIMEOUT = Duration.ofNanos(8_000_000);
 
     private final SimWorld world;
     private final KvTable table;
@@ -104,8 +105,8 @@ final class SimFiller
         }
         final int began = generation;
         final boolean puts = stays(number);
-        final CompletableFuture<?> done = puts ? table.putAsync(key(number), key(number), TIMEOUT_NS) :
-            table.deleteAsync(key(number), KvTable.ANY_VERSION, TIMEOUT_NS);
+        final CompletableFuture<?> done = puts ? table.withTimeout(TIMEOUT).putAsync(key(number), key(number)) :
+            table.withTimeout(TIMEOUT).deleteAsync(key(number));
         done.whenComplete(SimCallbacks.ending(world, (result, error) ->
         {
             if (null != error)
@@ -183,7 +184,7 @@ final class SimFiller
 
     private void read(final int number, final int[] present)
     {
-        table.getAsync(key(number), TIMEOUT_NS).whenComplete(SimCallbacks.ending(world, (entry, error) ->
+        table.withTimeout(TIMEOUT).getAsync(key(number)).whenComplete(SimCallbacks.ending(world, (entry, error) ->
         {
             if (null != error)
             {

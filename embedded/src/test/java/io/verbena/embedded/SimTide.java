@@ -5,6 +5,7 @@ import io.verbena.client.KvTable;
 import io.verbena.rdma.sim.SimWorld;
 
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
@@ -21,7 +22,7 @@ final class SimTide
     /** Of so many keys one stays when they are deleted. */
     static final int STAYS_ONE_IN = 300;
     private static final int AT_ONCE = 6;
-    private static final long TIMEOUT_NS = 20_000_000;
+    private static final Duration TIMEOUT = Duration.ofNanos(20_000_000);
     private static final long MAX_STEPS = 200_000_000;
 
     private final SimWorld world;
@@ -96,8 +97,8 @@ final class SimTide
             active--;
             return;
         }
-        final CompletableFuture<?> done = rises ? table.putAsync(key(number), key(number), TIMEOUT_NS) :
-            table.deleteAsync(key(number), KvTable.ANY_VERSION, TIMEOUT_NS);
+        final CompletableFuture<?> done = rises ? table.withTimeout(TIMEOUT).putAsync(key(number), key(number)) :
+            table.withTimeout(TIMEOUT).deleteAsync(key(number));
         done.whenComplete((result, error) ->
         {
             if (null != error)
@@ -132,7 +133,7 @@ final class SimTide
 
     private void read(final int number, final int[] present)
     {
-        table.getAsync(key(number), TIMEOUT_NS).whenComplete((entry, error) ->
+        table.withTimeout(TIMEOUT).getAsync(key(number)).whenComplete((entry, error) ->
         {
             if (null != error)
             {

@@ -13,6 +13,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 import java.lang.management.ManagementFactory;
+import java.time.Duration;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -21,6 +22,7 @@ class SpaceFiguresSimTest
 {
     private static final int KEYS = 2_000;
     private static final long TIMEOUT_NS = 1_000_000_000;
+    private static final Duration TIMEOUT = Duration.ofNanos(TIMEOUT_NS);
     private static final long MAX_STEPS = 1_000_000;
     /** An object for each block would be some 100 kB. */
     private static final long MOST_BYTES = 4096;
@@ -55,8 +57,8 @@ class SpaceFiguresSimTest
             for (int i = 0; i < KEYS; i++)
             {
                 final byte[] value = new byte[cluster.world().random().nextInt(2_000)];
-                table.putAsync(new byte[]{(byte)(i % 50), 1}, value, TIMEOUT_NS);
-                table.deleteAsync(new byte[]{(byte)(i % 7), 1}, TIMEOUT_NS);
+                table.withTimeout(TIMEOUT).putAsync(new byte[]{(byte)(i % 50), 1}, value);
+                table.withTimeout(TIMEOUT).deleteAsync(new byte[]{(byte)(i % 7), 1});
                 if (i % 20 == 0)
                 {
                     cluster.runFor(2_000 + cluster.world().random().nextLong(20_000));
@@ -75,7 +77,7 @@ class SpaceFiguresSimTest
             for (int i = 0; i < 2 * KEYS; i++)
             {
                 // the second time around, the block of the first is retired
-                table.putAsync(new byte[]{(byte)(i % KEYS), (byte)(i % KEYS >> 8)}, new byte[1], TIMEOUT_NS);
+                table.withTimeout(TIMEOUT).putAsync(new byte[]{(byte)(i % KEYS), (byte)(i % KEYS >> 8)}, new byte[1]);
             }
             cluster.runFor(2 * SimCluster.LEASE_NS);
             assertThat(cluster.spaces().getFirst().held()).hasSizeGreaterThanOrEqualTo(KEYS);

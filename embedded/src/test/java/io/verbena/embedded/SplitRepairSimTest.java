@@ -18,6 +18,7 @@ import org.junit.jupiter.api.Test;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
@@ -37,7 +38,7 @@ class SplitRepairSimTest
     /** More splits that end as soon as their link stands, at one state of the code or another. */
     private static final long[] ENDED_AFTER_THE_LINK = {62, 69, 118, 126, 139};
     private static final long UNTIL_FINISHED_NS = 600_000_000;
-    private static final long TIMEOUT_NS = 20_000_000;
+    private static final Duration TIMEOUT = Duration.ofNanos(20_000_000);
     private static final long MAX_STEPS = 50_000_000;
 
     private static byte[] key(final int number)
@@ -177,7 +178,7 @@ class SplitRepairSimTest
             }
             final int key = number;
             final int[] ended = {0};
-            table.putAsync(key(key), key(key), TIMEOUT_NS).whenComplete((version, error) ->
+            table.withTimeout(TIMEOUT).putAsync(key(key), key(key)).whenComplete((version, error) ->
             {
                 ended[0] = 1;
                 if (null == error)
@@ -205,7 +206,7 @@ class SplitRepairSimTest
         for (final int number : stored)
         {
             final int[] found = {-1};
-            table.getAsync(key(number), TIMEOUT_NS).whenComplete((entry, error) ->
+            table.withTimeout(TIMEOUT).getAsync(key(number)).whenComplete((entry, error) ->
                 found[0] = null == error && entry.isPresent() ? 1 : 0);
             cluster.world().runUntil(() -> found[0] >= 0, MAX_STEPS);
             assertThat(found[0]).as("seed %d: key %d", seed, number).isOne();

@@ -12,6 +12,7 @@ import io.verbena.elle.history.History;
 import io.verbena.elle.history.HistoryBuilder;
 
 import java.nio.ByteBuffer;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Comparator;
@@ -43,7 +44,7 @@ final class ThreadedClients
 
     ThreadedClients(final KvTable table, final int keyCount, final long timeoutNs)
     {
-        this.table = table;
+        this.table = table.withTimeout(Duration.ofNanos(timeoutNs));
         this.keyCount = keyCount;
         this.timeoutNs = timeoutNs;
     }
@@ -174,13 +175,13 @@ final class ThreadedClients
         final byte[] valueBytes = ByteBuffer.allocate(Integer.BYTES + value % 7 * 40).putInt(value).array();
         return switch (function)
         {
-            case "get" -> entryOf(key, table.get(keyBytes, timeoutNs), known);
-            case "put" -> know(key, table.put(keyBytes, valueBytes, timeoutNs), known);
-            case "put-if-absent" -> putResultOf(key, table.putIfAbsent(keyBytes, valueBytes, timeoutNs), known);
+            case "get" -> entryOf(key, table.get(keyBytes), known);
+            case "put" -> know(key, table.put(keyBytes, valueBytes), known);
+            case "put-if-absent" -> putResultOf(key, table.putIfAbsent(keyBytes, valueBytes), known);
             case "replace" ->
-                replaceResultOf(key, table.replace(keyBytes, valueBytes, known[key], timeoutNs), known);
-            case "delete" -> table.delete(keyBytes, KvTable.ANY_VERSION, timeoutNs).deleted();
-            default -> deleteResultOf(key, table.delete(keyBytes, known[key], timeoutNs), known);
+                replaceResultOf(key, table.replace(keyBytes, valueBytes, known[key]), known);
+            case "delete" -> table.delete(keyBytes);
+            default -> deleteResultOf(key, table.delete(keyBytes, known[key]), known);
         };
     }
 

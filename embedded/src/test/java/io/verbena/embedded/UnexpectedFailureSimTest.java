@@ -20,6 +20,7 @@ import org.junit.jupiter.api.Test;
 
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -32,6 +33,7 @@ class UnexpectedFailureSimTest
 {
     private static final long MAX_STEPS = 20_000_000;
     private static final long TIMEOUT_NS = 100_000_000;
+    private static final Duration TIMEOUT = Duration.ofNanos(TIMEOUT_NS);
     private static final int SCANS = 8;
     /** Outlasts the move of the meta server. */
     private static final long LONG_LEASE_NS = 1_000_000_000;
@@ -115,7 +117,7 @@ class UnexpectedFailureSimTest
     private static void assertServing(final SimCluster cluster, final KvTable table)
     {
         assertThat(cluster.computes()).allMatch(SimCluster.Compute::isServing);
-        final CompletableFuture<?> put = table.putAsync(KEY, KEY, TIMEOUT_NS);
+        final CompletableFuture<?> put = table.withTimeout(TIMEOUT).putAsync(KEY, KEY);
         cluster.world().runUntil(put::isDone, MAX_STEPS);
         assertThat(put).isCompleted();
     }

@@ -73,18 +73,18 @@ class AcceptedDamagePropertyTest extends MemoryRestartRig
         memory = start(role);
         final boolean isIndex = ChunkDescriptor.STATE_INDEX == state;
         assertThat((int)role.health().get("quarantined_chunks") > 0).isEqualTo(!isIndex);
-        assertThat(table.get(KEY, STEP_NS).orElseThrow().value()).isEqualTo(VALUE);
-        table.put(KEY, KEY, STEP_NS);
-        table.put(VALUE, VALUE, STEP_NS);
+        assertThat(table.get(KEY).orElseThrow().value()).isEqualTo(VALUE);
+        table.put(KEY, KEY);
+        table.put(VALUE, VALUE);
         final KvTable other = client.createTable("other", new TableOptions(1_000));
-        other.put(KEY, VALUE, STEP_NS);
+        other.put(KEY, VALUE);
         client.dropTable("other");
         end();
 
         memory = start(openMemory());
-        assertThat(table.get(KEY, STEP_NS).orElseThrow().value()).isEqualTo(KEY);
+        assertThat(table.get(KEY).orElseThrow().value()).isEqualTo(KEY);
         assertThat(table.delete(VALUE)).isTrue();
-        assertThat(table.get(VALUE, STEP_NS)).isEmpty();
+        assertThat(table.get(VALUE)).isEmpty();
     }
 
     /** Else it would be written once more, and not be damaged. */
@@ -146,7 +146,7 @@ class AcceptedDamagePropertyTest extends MemoryRestartRig
     {
         for (int i = 0; i < RECORDS; i++)
         {
-            table.put(key(i), value(i), STEP_NS);
+            table.put(key(i), value(i));
         }
         final SplittableRandom random = new SplittableRandom(1);
         final Map<Place, Integer> served = new EnumMap<>(Place.class);
@@ -212,7 +212,7 @@ class AcceptedDamagePropertyTest extends MemoryRestartRig
         {
             try
             {
-                assertThat(table.get(key(i), STEP_NS)).as("key %d, damage of %s", i, place).isPresent()
+                assertThat(table.get(key(i))).as("key %d, damage of %s", i, place).isPresent()
                     .get().extracting(KvEntry::value).isEqualTo(value(i));
             }
             catch (final KvCorruptException ex)

@@ -24,6 +24,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ExecutorService;
@@ -110,7 +111,8 @@ class ClientLimitTest
     private KvClient client(final long timeoutNs)
     {
         final Device device = fabric.openDevice("client");
-        return RemoteKvClient.open(device, locator(), new KvClientOptions().timeoutNs(timeoutNs), device::close);
+        return RemoteKvClient.open(
+            device, locator(), new KvClientOptions().timeout(Duration.ofNanos(timeoutNs)), device::close);
     }
 
     @Test

@@ -27,6 +27,7 @@ import java.lang.foreign.ValueLayout;
 import java.nio.channels.FileChannel;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -38,6 +39,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 abstract class MemoryRestartRig
 {
     static final long STEP_NS = TimeUnit.SECONDS.toNanos(40);
+    private static final Duration STEP = Duration.ofNanos(STEP_NS);
     static final byte[] KEY = {1, 2, 3};
     static final byte[] VALUE = {42, 43, 44, 45};
 
@@ -65,9 +67,9 @@ abstract class MemoryRestartRig
         runners.add(start(ComputeNodeRole.open(
             fabric, locator(), null, new ComputeNodeConfiguration(), ComputeNodeRole.DEFAULT_MAX_CLIENTS)));
         final Device device = fabric.openDevice("client");
-        client = RemoteKvClient.open(device, locator(), new KvClientOptions().timeoutNs(STEP_NS), device::close);
+        client = RemoteKvClient.open(device, locator(), new KvClientOptions().timeout(STEP), device::close);
         table = client.createTable("t", new TableOptions(1_000));
-        table.put(KEY, VALUE, STEP_NS);
+        table.withTimeout(STEP).put(KEY, VALUE);
     }
 
     @AfterEach

@@ -83,11 +83,11 @@ class MemoryRestartTest extends MemoryRestartRig
     {
         end();
         memory = start(openMemory());
-        assertThat(table.get(KEY, STEP_NS).orElseThrow().value()).isEqualTo(VALUE);
-        table.put(KEY, KEY, STEP_NS);
+        assertThat(table.get(KEY).orElseThrow().value()).isEqualTo(VALUE);
+        table.put(KEY, KEY);
         end();
         memory = start(openMemory());
-        assertThat(table.get(KEY, STEP_NS).orElseThrow().value()).isEqualTo(KEY);
+        assertThat(table.get(KEY).orElseThrow().value()).isEqualTo(KEY);
     }
 
     @Test
@@ -112,7 +112,7 @@ class MemoryRestartTest extends MemoryRestartRig
             "is damaged: 1 damaged records", "its block is damaged or was rewritten", "--accept-damage");
         change(MemoryRestartTest::flipInOnlyBlock);
         memory = start(openMemory());
-        assertThat(table.get(KEY, STEP_NS)).isPresent();
+        assertThat(table.get(KEY)).isPresent();
     }
 
     @Test
@@ -124,15 +124,15 @@ class MemoryRestartTest extends MemoryRestartRig
         memory = start(role);
         assertThat(role.health()).containsEntry("damaged_records", 1L);
         assertEachOperationFailsAsCorrupt();
-        table.put(VALUE, KEY, STEP_NS);
-        assertThat(table.get(VALUE, STEP_NS).orElseThrow().value()).isEqualTo(KEY);
+        table.put(VALUE, KEY);
+        assertThat(table.get(VALUE).orElseThrow().value()).isEqualTo(KEY);
         end();
 
         memory = RoleRunner.start(openMemory(), false);
         assertThat(memory.awaitEnd(STEP_NS)).isTrue();
         assertThat(memory.failure()).as("each time anew").contains("1 damaged records");
         memory = start(openMemory(true));
-        assertThat(table.get(VALUE, STEP_NS).orElseThrow().value()).isEqualTo(KEY);
+        assertThat(table.get(VALUE).orElseThrow().value()).isEqualTo(KEY);
         assertEachOperationFailsAsCorrupt();
         end();
         change(MemoryRestartTest::flipInOnlyBlock);
@@ -141,9 +141,9 @@ class MemoryRestartTest extends MemoryRestartRig
     private void assertEachOperationFailsAsCorrupt()
     {
         final long beganNs = System.nanoTime();
-        assertThatThrownBy(() -> table.get(KEY, STEP_NS)).isInstanceOf(KvCorruptException.class);
-        assertThatThrownBy(() -> table.put(KEY, KEY, STEP_NS)).isInstanceOf(KvCorruptException.class);
-        assertThatThrownBy(() -> table.putIfAbsent(KEY, KEY, STEP_NS)).isInstanceOf(KvCorruptException.class);
+        assertThatThrownBy(() -> table.get(KEY)).isInstanceOf(KvCorruptException.class);
+        assertThatThrownBy(() -> table.put(KEY, KEY)).isInstanceOf(KvCorruptException.class);
+        assertThatThrownBy(() -> table.putIfAbsent(KEY, KEY)).isInstanceOf(KvCorruptException.class);
         assertThatThrownBy(() -> table.delete(KEY)).isInstanceOf(KvCorruptException.class);
         assertThat(System.nanoTime() - beganNs).as("before their deadlines").isLessThan(STEP_NS / 2);
     }
@@ -197,9 +197,9 @@ class MemoryRestartTest extends MemoryRestartRig
             flip(region, SlotWord.blockOffset(word) + 40);
         });
         memory = start(openMemory());
-        assertThat(table.get(KEY, STEP_NS)).as("an insert that was not decided").isEmpty();
-        table.put(KEY, VALUE, STEP_NS);
-        assertThat(table.get(KEY, STEP_NS).orElseThrow().value()).isEqualTo(VALUE);
+        assertThat(table.get(KEY)).as("an insert that was not decided").isEmpty();
+        table.put(KEY, VALUE);
+        assertThat(table.get(KEY).orElseThrow().value()).isEqualTo(VALUE);
     }
 
     private void loseMemory()
@@ -227,10 +227,10 @@ class MemoryRestartTest extends MemoryRestartRig
         final KvTable other = client.createTable("other", new TableOptions(1_000));
         for (int i = 0; i < 300; i++)
         {
-            other.put(new byte[]{(byte)i, (byte)(i >> 8)}, new byte[i * 50], STEP_NS);
+            other.put(new byte[]{(byte)i, (byte)(i >> 8)}, new byte[i * 50]);
         }
         assertThat(checkpoint()).containsEntry("records", "301").containsEntry("changed_records", "301");
-        other.put(KEY, VALUE, STEP_NS);
+        other.put(KEY, VALUE);
         other.delete(new byte[]{7, 0});
         final Properties second = checkpoint();
         assertThat(second).containsEntry("records", "301").containsEntry("changed_records", "2");
@@ -241,14 +241,14 @@ class MemoryRestartTest extends MemoryRestartRig
         loseMemory();
 
         memory = start(openMemory());
-        assertThat(client.table("t").get(KEY, STEP_NS)).as("dropped").isEmpty();
-        assertThat(other.get(KEY, STEP_NS).orElseThrow().value()).isEqualTo(VALUE);
-        assertThat(other.get(new byte[]{7, 0}, STEP_NS)).isEmpty();
+        assertThat(client.table("t").get(KEY)).as("dropped").isEmpty();
+        assertThat(other.get(KEY).orElseThrow().value()).isEqualTo(VALUE);
+        assertThat(other.get(new byte[]{7, 0})).isEmpty();
         for (int i = 8; i < 300; i++)
         {
             final byte[] key = {(byte)i, (byte)(i >> 8)};
-            assertThat(other.get(key, STEP_NS).orElseThrow().value()).hasSize(i * 50);
-            other.put(key, key, STEP_NS);
+            assertThat(other.get(key).orElseThrow().value()).hasSize(i * 50);
+            other.put(key, key);
         }
         assertThat(checkpoint()).containsEntry("records", "300");
     }
@@ -259,7 +259,7 @@ class MemoryRestartTest extends MemoryRestartRig
         Files.createDirectories(folder());
         Files.write(folder().resolve("checkpoint"), new byte[1]);
         assertThat(checkpoint().getProperty("failure")).contains("does not open", folder().toString()).hasLineCount(1);
-        table.put(KEY, KEY, STEP_NS);
+        table.put(KEY, KEY);
         Files.delete(folder().resolve("checkpoint"));
         assertThat(checkpoint()).containsEntry("records", "1").doesNotContainKey("failure");
     }
@@ -277,7 +277,7 @@ class MemoryRestartTest extends MemoryRestartRig
         loseMemory();
 
         memory = start(openMemory());
-        assertThat(table.get(KEY, STEP_NS).orElseThrow().value()).as("as it was when it was whole").isEqualTo(VALUE);
+        assertThat(table.get(KEY).orElseThrow().value()).as("as it was when it was whole").isEqualTo(VALUE);
     }
 
     /** What one thread does to its keys, of which each changes rarely during a checkpoint; each fifth time deletes. */
@@ -327,7 +327,7 @@ class MemoryRestartTest extends MemoryRestartRig
             }
             else
             {
-                table.put(key(key), ByteBuffer.allocate(4 + number % 7 * 60).putInt(0, number).array(), STEP_NS);
+                table.put(key(key), ByteBuffer.allocate(4 + number % 7 * 60).putInt(0, number).array());
             }
             acknowledged.set(key, number);
         }
@@ -347,7 +347,7 @@ class MemoryRestartTest extends MemoryRestartRig
         {
             for (int key = 0; key < KEYS; key++)
             {
-                final Optional<KvEntry> found = table.get(key(key), STEP_NS);
+                final Optional<KvEntry> found = table.get(key(key));
                 if (found.isPresent())
                 {
                     assertThat(ByteBuffer.wrap(found.get().value()).getInt(0)).as("key %d", key)
@@ -449,10 +449,10 @@ class MemoryRestartTest extends MemoryRestartRig
             .hasMessageContaining("is there already with 16777216 bytes, asked for are 33554432: ask for as many");
         loseMemory();
         memory = start(MemoryNodeRole.open(fabric, locator(), MemoryFolder.open(folder(), 32 << 20, 0), 0, false));
-        assertThat(table.get(KEY, STEP_NS).orElseThrow().value()).isEqualTo(VALUE);
+        assertThat(table.get(KEY).orElseThrow().value()).isEqualTo(VALUE);
         end();
         memory = start(openMemory());
-        assertThat(table.get(KEY, STEP_NS).orElseThrow().value()).isEqualTo(VALUE);
+        assertThat(table.get(KEY).orElseThrow().value()).isEqualTo(VALUE);
     }
 
     @Test

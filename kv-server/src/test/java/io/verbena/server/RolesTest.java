@@ -34,6 +34,7 @@ import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -49,6 +50,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 class RolesTest
 {
     private static final long STEP_NS = TimeUnit.SECONDS.toNanos(40);
+    private static final Duration STEP = Duration.ofNanos(STEP_NS);
     /** Long, so that a machine that is busy with other things takes no node's place. */
     private static final long LEASE_NS = TimeUnit.SECONDS.toNanos(60);
     private static final byte[] KEY = {1};
@@ -138,7 +140,7 @@ class RolesTest
         final RoleRunner runner = start(role);
         try (KvClient client = client())
         {
-            client.createTable("t", new TableOptions(100)).put(new byte[]{1}, new byte[]{1}, STEP_NS);
+            client.createTable("t", new TableOptions(100)).withTimeout(STEP).put(new byte[]{1}, new byte[]{1});
             final long deadlineNs = System.nanoTime() + STEP_NS;
             while (!(role.health().get("held_bytes") instanceof final Long bytes && bytes > 0))
             {
@@ -163,7 +165,7 @@ class RolesTest
             final List<CompletableFuture<Long>> puts = new ArrayList<>();
             for (int i = 0; i < 300; i++)
             {
-                puts.add(table.putAsync(new byte[]{(byte)i, (byte)(i >> 8)}, KEY, STEP_NS));
+                puts.add(table.withTimeout(STEP).putAsync(new byte[]{(byte)i, (byte)(i >> 8)}, KEY));
                 if (100 == i)
                 {
                     first.stop();
@@ -172,8 +174,8 @@ class RolesTest
             puts.forEach((put) -> assertThat(put.join()).isPositive());
             assertThat(first.awaitEnd(STEP_NS)).isTrue();
             assertThat(first.failure()).isEmpty();
-            assertThat(table.get(KEY, STEP_NS)).isEmpty();
-            assertThat(table.get(new byte[]{5, 0}, STEP_NS)).isPresent();
+            assertThat(table.withTimeout(STEP).get(KEY)).isEmpty();
+            assertThat(table.withTimeout(STEP).get(new byte[]{5, 0})).isPresent();
         }
     }
 
@@ -185,7 +187,7 @@ class RolesTest
         final RoleRunner compute = startComputeNode();
         try (KvClient client = client())
         {
-            client.createTable("t", new TableOptions(1_000)).put(KEY, KEY, STEP_NS);
+            client.createTable("t", new TableOptions(1_000)).withTimeout(STEP).put(KEY, KEY);
             client.dropTable("t");
             compute.stop();
             assertThat(compute.awaitEnd(STEP_NS)).isTrue();

@@ -25,9 +25,9 @@ import picocli.CommandLine.Spec;
 
 import java.io.PrintWriter;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.Callable;
-import java.util.concurrent.TimeUnit;
 
 /** {@code verbena up}. */
 @Command(
@@ -40,7 +40,7 @@ import java.util.concurrent.TimeUnit;
 public final class UpCommand implements Callable<Integer>
 {
     /** Nodes that lived on may have to find a meta server again that was started anew. */
-    private static final long FIRST_ANSWER_TIMEOUT_NS = TimeUnit.SECONDS.toNanos(30);
+    private static final Duration FIRST_ANSWER_TIMEOUT = Duration.ofSeconds(30);
     private static final int MAX_NODES = 30;
     private static final String MEMORY_FOLDER = ",memory=";
     @Spec
@@ -187,7 +187,7 @@ public final class UpCommand implements Callable<Integer>
     private static void requireTable(final ClusterFolder folder)
     {
         try (KvClient client = KvClient.connect(
-            folder.address(), new KvClientOptions().tokenFile(folder.token()).timeoutNs(FIRST_ANSWER_TIMEOUT_NS)))
+            folder.address(), new KvClientOptions().tokenFile(folder.token()).timeout(FIRST_ANSWER_TIMEOUT)))
         {
             if (!client.tables().contains("default"))
             {

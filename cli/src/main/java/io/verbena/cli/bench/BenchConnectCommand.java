@@ -25,6 +25,7 @@ import picocli.CommandLine.Spec;
 
 import java.io.PrintWriter;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
@@ -32,7 +33,6 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.Callable;
-import java.util.concurrent.TimeUnit;
 
 /**
  * {@code verbena bench connect}: what it costs to reach a peer.
@@ -108,7 +108,7 @@ final class BenchConnectCommand implements Callable<Integer>
             final ClusterFolder folder = temporary.folder();
             cluster.up(LocalCluster.ANY_PORT, 1, MEMORY_MIB, 1, (line) -> {});
             try (KvClient client = KvClient.connect(folder.address(),
-                new KvClientOptions().tokenFile(folder.token()).timeoutNs(TimeUnit.SECONDS.toNanos(60))))
+                new KvClientOptions().tokenFile(folder.token()).timeout(Duration.ofSeconds(60))))
             {
                 final KvTable table = client.createTable("bench", new TableOptions(1_000));
                 table.put(KEY, KEY);

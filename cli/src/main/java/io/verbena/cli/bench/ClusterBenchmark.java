@@ -16,6 +16,7 @@ import org.agrona.concurrent.SystemNanoClock;
 
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
+import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
@@ -35,7 +36,7 @@ public final class ClusterBenchmark
     private static final byte[] KEY = {'k'};
     private static final double GET_GOAL_RATIO = 5;
     private static final double IDLE_GOAL_PERCENT = 5;
-    private static final long WAIT_NS = TimeUnit.SECONDS.toNanos(60);
+    private static final Duration WAIT = Duration.ofSeconds(60);
     private static final int SETTLE_S = 20;
     private static final double PERCENT = 100;
 
@@ -130,7 +131,7 @@ public final class ClusterBenchmark
             cluster.computeOptions(computeOptions);
             cluster.up(LocalCluster.ANY_PORT, 1, memoryMib, 1, (line) -> {});
             try (KvClient client = KvClient.connect(
-                folder.address(), new KvClientOptions().tokenFile(folder.token()).timeoutNs(WAIT_NS)))
+                folder.address(), new KvClientOptions().tokenFile(folder.token()).timeout(WAIT)))
             {
                 final KvTable table = client.createTable("bench", new TableOptions(1_000));
                 table.put(KEY, new byte[VALUE_BYTES]);

@@ -9,6 +9,7 @@ import io.verbena.client.KvException;
 import picocli.CommandLine.Option;
 
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 
 /** How a command reaches the cluster. */
@@ -87,7 +88,7 @@ public final class ClientOptions
     /** Connects likewise, with another deadline. */
     public KvClient connect(final KvClientOptions options, final long timeoutNs)
     {
-        return KvClient.connect(address(), options.timeoutNs(timeoutNs)
+        return KvClient.connect(address(), options.timeout(Duration.ofNanos(timeoutNs))
             .fabric(fabric).tokenFile(null == tokenFile ? folder().token() : tokenFile));
     }
 

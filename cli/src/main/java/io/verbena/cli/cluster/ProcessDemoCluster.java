@@ -19,6 +19,7 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
@@ -88,7 +89,7 @@ public final class ProcessDemoCluster implements DemoCluster
                 (int)((needs.memoryBytesPerNode() + BYTES_PER_MIB - 1) / BYTES_PER_MIB), 1, (line) -> {});
             final KvClient client =
                 KvClient.connect(folder.address(),
-                    new KvClientOptions().tokenFile(folder.token()).timeoutNs(needs.timeoutNs()));
+                    new KvClientOptions().tokenFile(folder.token()).timeout(Duration.ofNanos(needs.timeoutNs())));
             return new ProcessDemoCluster(path, cluster, folder.fabric(), client, fault);
         }
         catch (final IOException ex)

@@ -28,9 +28,8 @@ public final class DeleteCommand implements Callable<Integer>
     @Mixin
     private RecordOptions record;
 
-    @Option(names = "--if-version", paramLabel = "VERSION", defaultValue = "0",
-        description = "Only if the record has this version.")
-    private long ifVersion;
+    @Option(names = "--if-version", paramLabel = "VERSION", description = "Only if the record has this version.")
+    private Long ifVersion;
 
     @Override
     public Integer call()
@@ -39,14 +38,22 @@ public final class DeleteCommand implements Callable<Integer>
         return clientOptions.with((client) ->
         {
             final KvTable table = client.table(record.table());
-            final DeleteResult result = table.delete(key, ifVersion);
-            if (!result.deleted())
+            if (null == ifVersion)
             {
-                throw new CommandFailedException(ExitStatus.FAILED, "not deleted: " +
-                    (DeleteResult.Outcome.NOT_FOUND == result.outcome() ?
-                        "no such record" : "the record has version " + result.version()), null);
+                return done(table.delete(key), "no such record");
             }
-            return ExitStatus.OK;
+            final DeleteResult result = table.delete(key, ifVersion);
+            return done(result.deleted(), DeleteResult.Outcome.NOT_FOUND == result.outcome() ?
+                "no such record" : "the record has version " + result.version());
         });
+    }
+
+    private static int done(final boolean isDeleted, final String why)
+    {
+        if (!isDeleted)
+        {
+            throw new CommandFailedException(ExitStatus.FAILED, "not deleted: " + why, null);
+        }
+        return ExitStatus.OK;
     }
 }

@@ -138,7 +138,7 @@ public final class DumpCommand implements Callable<Integer>
         final long most = null == limit ? Long.MAX_VALUE : limit;
         final long expected = Math.clamp(dumped.stat().records(), 1, Math.max(1, most));
         long count = 0;
-        final KvScan scan = null == cursor ? dumped.scan() : dumped.scanFrom(cursor);
+        final KvScan.Records scan = (null == cursor ? dumped.scan() : dumped.scanFrom(cursor)).iterator();
         try
         {
             final BufferedWriter out = new BufferedWriter(

@@ -60,7 +60,7 @@ public final class LoadCommand implements Callable<Integer>
             final KvTable loaded = client.table(table.name());
             final long startNs = clock.nanoTime();
             final RecordLoader loader =
-                new RecordLoader(loaded, clientOptions.timeoutNs(), Terminal.progress(), clock);
+                new RecordLoader(loaded, Terminal.progress(), clock);
             try
             {
                 loader.load(StandardStream.input(file), chosen);

@@ -45,17 +45,15 @@ final class RecordLoader
     }
 
     private final KvTable table;
-    private final long timeoutNs;
     private final Progress progress;
     private final NanoClock clock;
     private final BlockingQueue<Batch> batches = new ArrayBlockingQueue<>(2 * WRITERS);
     private final AtomicReference<RuntimeException> failure = new AtomicReference<>();
     private final LongAdder stored = new LongAdder();
 
-    RecordLoader(final KvTable table, final long timeoutNs, final Progress progress, final NanoClock clock)
+    RecordLoader(final KvTable table, final Progress progress, final NanoClock clock)
     {
         this.table = table;
-        this.timeoutNs = timeoutNs;
         this.progress = progress;
         this.clock = clock;
     }
@@ -173,7 +171,7 @@ final class RecordLoader
         Batch left = batch;
         for (int attempt = 1; !left.keys.isEmpty(); attempt++)
         {
-            final List<KvOutcome<Long>> outcomes = table.putAll(left.keys, left.values, timeoutNs);
+            final List<KvOutcome<Long>> outcomes = table.putAll(left.keys, left.values);
             final Batch again = new Batch();
             KvException first = null;
             for (int i = 0; i < outcomes.size(); i++)

@@ -57,7 +57,7 @@ public final class ReplaceCommand implements Callable<Integer>
         {
             final KvTable table = client.table(record.table());
             final ReplaceResult result = null == ifVersion ?
-                table.putIfPresent(key, bytes) : table.replace(key, bytes, ifVersion);
+                table.replace(key, bytes) : table.replace(key, bytes, ifVersion);
             if (ReplaceResult.Outcome.REPLACED != result.outcome())
             {
                 throw new CommandFailedException(ExitStatus.FAILED, "not written: " +

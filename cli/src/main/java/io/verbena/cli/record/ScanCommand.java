@@ -69,7 +69,7 @@ public final class ScanCommand implements Callable<Integer>
     {
         final CommandOutput out = CommandOutput.of(spec);
         final KvTable scanned = client.table(table.name());
-        final KvScan scan = null == cursor ? scanned.scan() : scanned.scanFrom(cursor);
+        final KvScan.Records scan = (null == cursor ? scanned.scan() : scanned.scanFrom(cursor)).iterator();
         for (long left = null == limit ? Long.MAX_VALUE : limit; left > 0 && scan.hasNext(); left--)
         {
             final KvRecord record = scan.next();

@@ -12,6 +12,7 @@ import io.verbena.client.TableOptions;
 
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -34,7 +35,7 @@ public final class CacheTraining
     private static final int VALUE_BYTES = 100;
     /** Below the launcher's limit for all of it, 120 s, with the ends of the processes. */
     private static final long READY_TIMEOUT_S = 20;
-    private static final long TIMEOUT_NS = 10_000_000_000L;
+    private static final Duration TIMEOUT = Duration.ofSeconds(10);
     /** How the names of the folders begin. */
     static final String PREFIX = "verbena-training-";
 
@@ -74,7 +75,7 @@ public final class CacheTraining
         cluster.mainClass(NODE_MAIN);
         cluster.scale(1, (line) -> {});
         try (KvClient client = KvClient.connect(
-            folder.address(), new KvClientOptions().tokenFile(folder.token()).timeoutNs(TIMEOUT_NS)))
+            folder.address(), new KvClientOptions().tokenFile(folder.token()).timeout(TIMEOUT)))
         {
             use(client);
         }
@@ -97,7 +98,7 @@ public final class CacheTraining
         }
         for (int i = 0; i < RECORDS; i += GROUP)
         {
-            table.putAll(keys.subList(i, i + GROUP), values.subList(i, i + GROUP), TIMEOUT_NS);
+            table.withTimeout(TIMEOUT).putAll(keys.subList(i, i + GROUP), values.subList(i, i + GROUP));
         }
         for (int i = 0; i < RECORDS; i++)
         {
@@ -111,6 +112,6 @@ public final class CacheTraining
             table.delete(keys.get(i));
             table.putIfAbsent(keys.get(i), values.get(i));
         }
-        table.scan().next();
+        table.scan().iterator().next();
     }
 }

@@ -28,6 +28,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -43,6 +44,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 class ClusterSystemTest
 {
     private static final long STEP_NS = TimeUnit.SECONDS.toNanos(20);
+    private static final Duration STEP = Duration.ofNanos(STEP_NS);
 
     @TempDir
     private Path directory;
@@ -364,11 +366,11 @@ class ClusterSystemTest
         {
             final KvTable table = client.table("default");
             final byte[] key = {1};
-            table.put(key, new byte[]{1}, STEP_NS);
+            table.withTimeout(STEP).put(key, new byte[]{1});
             kill("meta-server");
             // At once: a lease lasts four seconds at least, and a slow machine may take them for the next line.
-            table.put(key, new byte[]{2}, STEP_NS);
-            assertThat(table.get(key, STEP_NS).orElseThrow().value()).containsExactly(2);
+            table.withTimeout(STEP).put(key, new byte[]{2});
+            assertThat(table.withTimeout(STEP).get(key).orElseThrow().value()).containsExactly(2);
             awaitStatus("cannot reach the meta server");
             assertThat(last.status()).isEqualTo(ExitStatus.FAILED);
             assertThat(run("get", "hello")).isEqualTo(ExitStatus.UNAVAILABLE);
@@ -376,15 +378,15 @@ class ClusterSystemTest
             succeed("up");
             assertThat(last.out()).contains("meta-server was dead, started again");
             assertThat(folder.address()).isEqualTo(address);
-            assertThat(table.get(key, STEP_NS).orElseThrow().value()).containsExactly(2);
-            client.createTable("more", new TableOptions(100)).put(key, key, STEP_NS);
+            assertThat(table.withTimeout(STEP).get(key).orElseThrow().value()).containsExactly(2);
+            client.createTable("more", new TableOptions(100)).withTimeout(STEP).put(key, key);
             succeed("table", "list");
             assertThat(last.out()).isEqualTo("default\nmore\n");
             succeed("put", "hello", "again");
             kill("compute-1");
             kill("compute-2");
             succeed("up");
-            assertThat(table.get(key, STEP_NS).orElseThrow().value()).containsExactly(2);
+            assertThat(table.withTimeout(STEP).get(key).orElseThrow().value()).containsExactly(2);
             succeed("status");
             assertThat(last.out()).doesNotContain("error:", "dead");
         }
@@ -433,7 +435,7 @@ class ClusterSystemTest
                     attempted[key] = round;
                     try
                     {
-                        table.put(bytes(key), bytes(round), STEP_NS);
+                        table.withTimeout(STEP).put(bytes(key), bytes(round));
                         acknowledged[key] = round;
                     }
                     catch (final KvOutcomeUnknownException ex)
@@ -458,7 +460,7 @@ class ClusterSystemTest
         {
             for (int key = 0; key < KEYS; key++)
             {
-                assertThat(ByteBuffer.wrap(table.get(bytes(key), STEP_NS).orElseThrow().value()).getInt())
+                assertThat(ByteBuffer.wrap(table.withTimeout(STEP).get(bytes(key)).orElseThrow().value()).getInt())
                     .as("key %d", key).isBetween(acknowledged[key], attempted[key]);
             }
         }
@@ -470,7 +472,7 @@ class ClusterSystemTest
         final long deadlineNs = System.nanoTime() + STEP_NS;
         while (System.nanoTime() - deadlineNs < 0)
         {
-            table.get(new byte[]{1}, TimeUnit.MILLISECONDS.toNanos(300));
+            table.withTimeout(Duration.ofMillis(300)).get(new byte[]{1});
         }
     }
 
@@ -503,8 +505,8 @@ class ClusterSystemTest
         try (KvClient client = KvClient.connect(folder.address(), new KvClientOptions().tokenFile(folder.token())))
         {
             final KvTable table = client.table("default");
-            assertThat(table.get(Writer.bytes(Writer.KEYS - 1), STEP_NS)).isPresent();
-            table.put(Writer.bytes(0), new byte[]{1}, STEP_NS);
+            assertThat(table.withTimeout(STEP).get(Writer.bytes(Writer.KEYS - 1))).isPresent();
+            table.withTimeout(STEP).put(Writer.bytes(0), new byte[]{1});
         }
         succeed("down");
         assertThat(last.out()).contains("memory-1: 500 records in its checkpoint");

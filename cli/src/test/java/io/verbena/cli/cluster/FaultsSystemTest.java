@@ -18,6 +18,7 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
@@ -35,7 +36,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 @Timeout(300)
 class FaultsSystemTest
 {
-    private static final long STEP_NS = TimeUnit.SECONDS.toNanos(20);
+    private static final Duration STEP = Duration.ofSeconds(20);
     private static final long START_NS = TimeUnit.SECONDS.toNanos(90);
     /** What a JVM ends with that was told to by SIGTERM. */
     private static final int TERMINATED = 128 + 15;
@@ -110,11 +111,11 @@ class FaultsSystemTest
         try (KvClient client = KvClient.connect(folder.address(), new KvClientOptions().tokenFile(folder.token())))
         {
             final KvTable table = client.table("default");
-            table.put(new byte[]{1}, new byte[]{1}, STEP_NS);
+            table.withTimeout(STEP).put(new byte[]{1}, new byte[]{1});
+            final KvTable hasty = table.withTimeout(Duration.ofSeconds(4));
             for (int i = 0; i < 3_000; i++)
             {
-                puts.add(table.putAsync(
-                    new byte[]{(byte)i, (byte)(i >> 8)}, new byte[1_000], TimeUnit.SECONDS.toNanos(4)));
+                puts.add(hasty.putAsync(new byte[]{(byte)i, (byte)(i >> 8)}, new byte[1_000]));
                 if (i == 1_500)
                 {
                     // On a slow machine it may be told before the client's thread has sent anything.

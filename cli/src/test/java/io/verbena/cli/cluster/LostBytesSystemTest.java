@@ -18,6 +18,7 @@ import org.junit.jupiter.api.io.TempDir;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.Collections;
@@ -44,7 +45,8 @@ class LostBytesSystemTest
     private static final int LEASE_SECONDS = 5;
     private static final long STOP_NS = TimeUnit.SECONDS.toNanos(LEASE_SECONDS + 1);
     private static final long STEP_NS = TimeUnit.SECONDS.toNanos(30);
-    private static final long APPEND_NS = TimeUnit.SECONDS.toNanos(2);
+    private static final Duration STEP = Duration.ofNanos(STEP_NS);
+    private static final Duration APPEND = Duration.ofSeconds(2);
     private static final long MEMBERS_NS = TimeUnit.SECONDS.toNanos(60);
     private static final List<String> KINDS = List.of("kill", "pause", "end");
     private static final int MEMORY_NODES = 2;
@@ -86,7 +88,7 @@ class LostBytesSystemTest
                 try
                 {
                     final byte[] suffix = ByteBuffer.allocate(Long.BYTES).putLong(i).array();
-                    table.append(key(i / APPENDS_PER_KEY), suffix, APPEND_NS);
+                    table.withTimeout(APPEND).append(key(i / APPENDS_PER_KEY), suffix);
                     acknowledged.set(i);
                     acknowledgedCount++;
                 }
@@ -116,7 +118,7 @@ class LostBytesSystemTest
             final BitSet found = new BitSet();
             for (int number = 0; number * APPENDS_PER_KEY < attempted; number++)
             {
-                final byte[] value = table.get(key(number), STEP_NS).map(KvEntry::value).orElse(new byte[0]);
+                final byte[] value = table.withTimeout(STEP).get(key(number)).map(KvEntry::value).orElse(new byte[0]);
                 for (final ByteBuffer buffer = ByteBuffer.wrap(value); buffer.hasRemaining();)
                 {
                     final int append = (int)buffer.getLong();

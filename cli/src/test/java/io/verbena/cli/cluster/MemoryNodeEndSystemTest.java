@@ -15,6 +15,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Properties;
@@ -29,9 +30,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 @Timeout(300)
 class MemoryNodeEndSystemTest
 {
-    private static final long STEP_NS = TimeUnit.SECONDS.toNanos(20);
+    private static final Duration STEP = Duration.ofSeconds(20);
     /** Shorter than the memory node is away: some operations end with an error. */
-    private static final long WRITE_NS = TimeUnit.MILLISECONDS.toNanos(500);
+    private static final Duration WRITE = Duration.ofMillis(500);
     private static final int WRITERS = 3;
     private static final int KEYS = 20;
     private static final int ENOUGH = 10;
@@ -67,7 +68,7 @@ class MemoryNodeEndSystemTest
                 final int value = attempted.incrementAndGet(key);
                 try
                 {
-                    table.put(key(key), ByteBuffer.allocate(VALUE_BYTES).putInt(value).array(), WRITE_NS);
+                    table.withTimeout(WRITE).put(key(key), ByteBuffer.allocate(VALUE_BYTES).putInt(value).array());
                     acknowledged.set(key, value);
                 }
                 catch (final KvException ex)
@@ -102,7 +103,7 @@ class MemoryNodeEndSystemTest
             assertThat(failure).isNull();
             for (int key = 0; key < KEYS; key++)
             {
-                final byte[] value = table.get(key(key), STEP_NS).orElseThrow().value();
+                final byte[] value = table.withTimeout(STEP).get(key(key)).orElseThrow().value();
                 assertThat(ByteBuffer.wrap(value).getInt()).as("writer %d, key %d", number, key)
                     .isBetween(acknowledged.get(key), attempted.get(key));
             }

@@ -36,6 +36,7 @@ import java.lang.foreign.MemorySegment;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.BitSet;
@@ -59,6 +60,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 class StoppedNodeSystemTest
 {
     private static final long STEP_NS = TimeUnit.SECONDS.toNanos(40);
+    private static final Duration STEP = Duration.ofNanos(STEP_NS);
     /** Of what a stopped node has: about a lease, which passes at the same time. */
     private static final long WRITE_NS = TimeUnit.SECONDS.toNanos(4);
     private static final int KEYS = 60;
@@ -187,7 +189,7 @@ class StoppedNodeSystemTest
         for (int i = 0; i < KEYS; i++)
         {
             note(first + i, EventType.INVOKE, "put", i, begin + i);
-            puts.add(table.putAsync(key("key-", i), value(begin + i), timeoutNs));
+            puts.add(table.withTimeout(Duration.ofNanos(timeoutNs)).putAsync(key("key-", i), value(begin + i)));
         }
         return puts;
     }
@@ -219,7 +221,7 @@ class StoppedNodeSystemTest
         for (int i = 0; i < KEYS; i++)
         {
             note(process, EventType.INVOKE, "get", i, null);
-            final Optional<KvEntry> entry = table.get(key("key-", i), STEP_NS);
+            final Optional<KvEntry> entry = table.withTimeout(STEP).get(key("key-", i));
             note(process, EventType.OK, "get", i,
                 entry.<Object>map((found) -> List.of(text(found.value()), found.version())).orElse(null));
             assertThat(text(entry.orElseThrow().value())).isEqualTo(begin + i);
@@ -236,7 +238,7 @@ class StoppedNodeSystemTest
             keys.add(key("more-", further));
             values.add(value(OTHER + further++));
         }
-        assertThat(table.putAll(keys, values, STEP_NS)).allMatch(
+        assertThat(table.withTimeout(STEP).putAll(keys, values)).allMatch(
             (put) -> null == put.failure() || put.failure() instanceof KvOutOfMemoryException);
     }
 

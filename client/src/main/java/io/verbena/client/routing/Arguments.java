@@ -2,15 +2,18 @@ package io.verbena.client.routing;
 
 import io.verbena.client.KvInvalidRequestException;
 import io.verbena.client.KvLimits;
+import io.verbena.client.TableOptions;
 import io.verbena.protocol.message.TableName;
 
+import java.time.Duration;
 import java.util.List;
 
 /** The checks that come before anything is sent. */
 final class Arguments
 {
     /** Longest timeout, so that deadlines never overflow: 30 days. */
-    static final long MAX_TIMEOUT_NS = 30L * 24 * 3600 * 1_000_000_000L;
+    static final Duration MAX_TIMEOUT = Duration.ofDays(30);
+    private static final long MAX_TIMEOUT_NS = MAX_TIMEOUT.toNanos();
 
     private Arguments()
     {
@@ -72,14 +75,22 @@ final class Arguments
         values.forEach(Arguments::checkValue);
     }
 
-    /** @return the timeout, cut to {@link #MAX_TIMEOUT_NS}. */
-    static long checkTimeout(final long timeoutNs)
+    /** @return nanoseconds of the timeout, cut to {@link #MAX_TIMEOUT_NS}. */
+    static long checkTimeout(final Duration timeout)
     {
-        if (timeoutNs < 1)
+        if (null == timeout || timeout.isZero() || timeout.isNegative())
         {
-            throw new KvInvalidRequestException("timeoutNs must be 1 or more: timeoutNs=" + timeoutNs);
+            throw new KvInvalidRequestException("timeout must be 1 ns or more: timeout=" + timeout);
         }
-        return Math.min(timeoutNs, MAX_TIMEOUT_NS);
+        return timeout.compareTo(MAX_TIMEOUT) > 0 ? MAX_TIMEOUT_NS : timeout.toNanos();
+    }
+
+    static void checkTableOptions(final TableOptions options)
+    {
+        if (null == options)
+        {
+            throw new KvInvalidRequestException("options is null; TableOptions.DEFAULTS are for 100,000 records");
+        }
     }
 
     static void checkTableName(final String name)

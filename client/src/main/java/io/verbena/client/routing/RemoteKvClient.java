@@ -106,11 +106,12 @@ public final class RemoteKvClient
         final RemoteNodesThread thread = new RemoteNodesThread(
             nodes, waker, clock, nodes.roleName(), RemoteNodesThread.Pauses.USUAL, onEnd);
         thread.start();
+        final long timeoutNs = Arguments.checkTimeout(options.timeout());
         final long startNs = clock.nanoTime();
         while (0 == nodes.listings() && null == thread.failure())
         {
             final long waitedNs = clock.nanoTime() - startNs;
-            if (waitedNs >= options.timeoutNs() || nodes.isMetaServerSilent() && waitedNs >= SILENCE_NS)
+            if (waitedNs >= timeoutNs || nodes.isMetaServerSilent() && waitedNs >= SILENCE_NS)
             {
                 thread.close(CLOSE_TIMEOUT_NS);
                 throw new KvUnavailableException("meta server did not answer in time: " + metaServer.address() + ": " +
@@ -130,7 +131,8 @@ public final class RemoteKvClient
         try
         {
             final ClusterAddress cluster = ClusterAddress.parse(address);
-            final int timeoutMs = Math.clamp(TimeUnit.NANOSECONDS.toMillis(options.timeoutNs()), 1, 60_000);
+            final int timeoutMs = Math.clamp(
+                TimeUnit.NANOSECONDS.toMillis(Arguments.checkTimeout(options.timeout())), 1, 60_000);
             return BootstrapClient.ask(cluster, ClusterToken.read(tokenFile(options)), timeoutMs);
         }
         catch (final BootstrapException ex)

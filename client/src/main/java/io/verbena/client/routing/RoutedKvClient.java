@@ -12,6 +12,7 @@ import org.agrona.concurrent.NanoClock;
 
 import java.util.List;
 import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
 
 /**
  * A client that chooses a compute node for each operation and hands it over, through whatever endpoints its
@@ -24,6 +25,7 @@ public final class RoutedKvClient implements KvClient
     private final StatisticsCells statistics = new StatisticsCells();
     private final SyncCalls syncCalls;
     private final AsyncCalls asyncCalls;
+    private final BackgroundCalls backgroundCalls;
     private final ControlCalls controlCalls;
     private final TableCalls tableCalls;
     private final CallSweeper sweeper;
@@ -38,8 +40,10 @@ public final class RoutedKvClient implements KvClient
         this.clock = Objects.requireNonNull(clock);
         syncCalls = new SyncCalls(nodes, clock, statistics);
         asyncCalls = new AsyncCalls(nodes, clock, statistics, options, this::wakeSweeper);
-        tableCalls = new TableCalls(clock, options.timeoutNs(), syncCalls, asyncCalls);
-        controlCalls = new ControlCalls(nodes, clock, options.timeoutNs());
+        backgroundCalls = new BackgroundCalls(asyncCalls.completionExecutor(), options.maxAsyncInFlight());
+        final long timeoutNs = Arguments.checkTimeout(options.timeout());
+        tableCalls = new TableCalls(clock, timeoutNs, syncCalls, asyncCalls, backgroundCalls);
+        controlCalls = new ControlCalls(nodes, clock, timeoutNs);
         sweeper = sweepsItself ? new CallSweeper(asyncCalls, clock) : null;
     }
 
@@ -91,6 +95,13 @@ public final class RoutedKvClient implements KvClient
         return handle(controlCalls.run(ControlRequest.Kind.FIND_TABLE, name, 0));
     }
 
+    @Override
+    public CompletableFuture<KvTable> tableAsync(final String name)
+    {
+        Arguments.checkTableName(name);
+        return backgroundCalls.run(() -> table(name));
+    }
+
     /**
      * Makes a handle of a table that is known already, without asking anybody.
      *
@@ -106,7 +117,16 @@ public final class RoutedKvClient implements KvClient
     public KvTable createTable(final String name, final TableOptions options)
     {
         Arguments.checkTableName(name);
+        Arguments.checkTableOptions(options);
         return handle(controlCalls.run(ControlRequest.Kind.CREATE_TABLE, name, options.expectedRecords()));
+    }
+
+    @Override
+    public CompletableFuture<KvTable> createTableAsync(final String name, final TableOptions options)
+    {
+        Arguments.checkTableName(name);
+        Arguments.checkTableOptions(options);
+        return backgroundCalls.run(() -> createTable(name, options));
     }
 
     @Override
@@ -114,6 +134,12 @@ public final class RoutedKvClient implements KvClient
     public List<String> tables()
     {
         return (List<String>)controlCalls.run(ControlRequest.Kind.LIST_TABLES, null, 0);
+    }
+
+    @Override
+    public CompletableFuture<List<String>> tablesAsync()
+    {
+        return backgroundCalls.run(this::tables);
     }
 
     @Override
@@ -125,10 +151,27 @@ public final class RoutedKvClient implements KvClient
     }
 
     @Override
+    public CompletableFuture<Void> dropTableAsync(final String name)
+    {
+        Arguments.checkTableName(name);
+        return backgroundCalls.run(() ->
+        {
+            dropTable(name);
+            return null;
+        });
+    }
+
+    @Override
     public List<Integer> reclaim()
     {
         controlCalls.awaitNode(ControlRequest.Kind.SWEEP);
         return controlCalls.runOnAll(ControlRequest.Kind.SWEEP, null);
+    }
+
+    @Override
+    public CompletableFuture<List<Integer>> reclaimAsync()
+    {
+        return backgroundCalls.run(this::reclaim);
     }
 
     @Override
@@ -142,6 +185,7 @@ public final class RoutedKvClient implements KvClient
     {
         syncCalls.close();
         asyncCalls.close();
+        backgroundCalls.close();
         controlCalls.close();
         if (null != sweeper)
         {
@@ -152,7 +196,7 @@ public final class RoutedKvClient implements KvClient
 
     private KvTable handle(final Object reference)
     {
-        return new RoutedKvTable(tableCalls, (TableReference)reference);
+        return new RoutedKvTable(tableCalls, (TableReference)reference, tableCalls.timeoutNs());
     }
 
     private void wakeSweeper()

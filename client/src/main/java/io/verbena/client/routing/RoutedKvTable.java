@@ -12,6 +12,7 @@ import io.verbena.protocol.request.RecordPage;
 import io.verbena.protocol.request.RequestKind;
 import io.verbena.protocol.request.TableReference;
 
+import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
@@ -22,19 +23,16 @@ final class RoutedKvTable implements KvTable
 {
     /** Of requests that are about no key. */
     private static final byte[] ANY_KEY = {0};
-    /**
-     * For futures that this class alone waits for: completed by whoever ends the operation, because the user's executor
-     * may be busy with the very thread that waits.
-     */
-    private static final Executor DIRECTLY = Runnable::run;
 
     private final TableCalls clientCalls;
     private final TableReference table;
+    private final long timeoutNs;
 
-    RoutedKvTable(final TableCalls clientCalls, final TableReference table)
+    RoutedKvTable(final TableCalls clientCalls, final TableReference table, final long timeoutNs)
     {
         this.clientCalls = clientCalls;
         this.table = table;
+        this.timeoutNs = timeoutNs;
     }
 
     @Override
@@ -44,64 +42,46 @@ final class RoutedKvTable implements KvTable
     }
 
     @Override
-    public Optional<KvEntry> get(final byte[] key)
+    public Duration timeout()
     {
-        return get(key, clientCalls.defaultTimeoutNs());
+        return Duration.ofNanos(timeoutNs);
     }
 
     @Override
-    public Optional<KvEntry> get(final byte[] key, final long timeoutNs)
+    public KvTable withTimeout(final Duration timeout)
     {
-        return run(RequestKind.GET, key, null, 0, timeoutNs, Conversion::entry);
+        return new RoutedKvTable(clientCalls, table, Arguments.checkTimeout(timeout));
+    }
+
+    @Override
+    public Optional<KvEntry> get(final byte[] key)
+    {
+        return run(RequestKind.GET, key, null, 0, Conversion::entry);
     }
 
     @Override
     public CompletableFuture<Optional<KvEntry>> getAsync(final byte[] key)
     {
-        return getAsync(key, clientCalls.defaultTimeoutNs());
-    }
-
-    @Override
-    public CompletableFuture<Optional<KvEntry>> getAsync(final byte[] key, final long timeoutNs)
-    {
-        return runAsync(RequestKind.GET, key, null, 0, timeoutNs, Conversion::entry);
+        return runAsync(RequestKind.GET, key, null, 0, Conversion::entry);
     }
 
     @Override
     public boolean exists(final byte[] key)
     {
-        return exists(key, clientCalls.defaultTimeoutNs());
-    }
-
-    @Override
-    public boolean exists(final byte[] key, final long timeoutNs)
-    {
-        return run(RequestKind.EXISTS, key, null, 0, timeoutNs, Conversion::found);
+        return run(RequestKind.EXISTS, key, null, 0, Conversion::found);
     }
 
     @Override
     public CompletableFuture<Boolean> existsAsync(final byte[] key)
     {
-        return existsAsync(key, clientCalls.defaultTimeoutNs());
-    }
-
-    @Override
-    public CompletableFuture<Boolean> existsAsync(final byte[] key, final long timeoutNs)
-    {
-        return runAsync(RequestKind.EXISTS, key, null, 0, timeoutNs, Conversion::found);
+        return runAsync(RequestKind.EXISTS, key, null, 0, Conversion::found);
     }
 
     @Override
     public long put(final byte[] key, final byte[] value)
     {
-        return put(key, value, clientCalls.defaultTimeoutNs());
-    }
-
-    @Override
-    public long put(final byte[] key, final byte[] value, final long timeoutNs)
-    {
         Arguments.checkValue(value);
-        final SyncCall call = answered(RequestKind.PUT, key, value, 0, timeoutNs);
+        final SyncCall call = answered(RequestKind.PUT, key, value, 0);
         final long version = call.version(); // not through run(), which would box it
         call.forget();
         return version;
@@ -110,113 +90,106 @@ final class RoutedKvTable implements KvTable
     @Override
     public CompletableFuture<Long> putAsync(final byte[] key, final byte[] value)
     {
-        return putAsync(key, value, clientCalls.defaultTimeoutNs());
-    }
-
-    @Override
-    public CompletableFuture<Long> putAsync(final byte[] key, final byte[] value, final long timeoutNs)
-    {
         Arguments.checkValue(value);
-        return runAsync(RequestKind.PUT, key, value, 0, timeoutNs, Conversion::version);
+        return runAsync(RequestKind.PUT, key, value, 0, Conversion::version);
     }
 
     @Override
     public PutResult putIfAbsent(final byte[] key, final byte[] value)
     {
-        return putIfAbsent(key, value, clientCalls.defaultTimeoutNs());
-    }
-
-    @Override
-    public PutResult putIfAbsent(final byte[] key, final byte[] value, final long timeoutNs)
-    {
         Arguments.checkValue(value);
-        return run(RequestKind.PUT_IF_ABSENT, key, value, 0, timeoutNs, Conversion::putResult);
+        return run(RequestKind.PUT_IF_ABSENT, key, value, 0, Conversion::putResult);
     }
 
     @Override
     public CompletableFuture<PutResult> putIfAbsentAsync(final byte[] key, final byte[] value)
     {
-        return putIfAbsentAsync(key, value, clientCalls.defaultTimeoutNs());
-    }
-
-    @Override
-    public CompletableFuture<PutResult> putIfAbsentAsync(final byte[] key, final byte[] value, final long timeoutNs)
-    {
         Arguments.checkValue(value);
-        return runAsync(RequestKind.PUT_IF_ABSENT, key, value, 0, timeoutNs, Conversion::putResult);
+        return runAsync(RequestKind.PUT_IF_ABSENT, key, value, 0, Conversion::putResult);
     }
 
     @Override
     public long append(final byte[] key, final byte[] suffix)
     {
-        return append(key, suffix, clientCalls.defaultTimeoutNs());
-    }
-
-    @Override
-    public long append(final byte[] key, final byte[] suffix, final long timeoutNs)
-    {
         Arguments.checkValue(suffix);
-        final SyncCall call = answered(RequestKind.APPEND, key, suffix, 0, timeoutNs);
+        final SyncCall call = answered(RequestKind.APPEND, key, suffix, 0);
         final long version = call.version();
         call.forget();
         return version;
     }
 
     @Override
-    public CompletableFuture<Long> appendAsync(final byte[] key, final byte[] suffix, final long timeoutNs)
+    public CompletableFuture<Long> appendAsync(final byte[] key, final byte[] suffix)
     {
         Arguments.checkValue(suffix);
-        return runAsync(RequestKind.APPEND, key, suffix, 0, timeoutNs, Conversion::version);
+        return runAsync(RequestKind.APPEND, key, suffix, 0, Conversion::version);
     }
 
     @Override
     public long increment(final byte[] key, final long amount)
     {
-        return increment(key, amount, clientCalls.defaultTimeoutNs());
-    }
-
-    @Override
-    public long increment(final byte[] key, final long amount, final long timeoutNs)
-    {
-        final SyncCall call = answered(RequestKind.INCREMENT, key, null, amount, timeoutNs);
+        final SyncCall call = answered(RequestKind.INCREMENT, key, null, amount);
         final long counter = Conversion.counter(call);
         call.forget();
         return counter;
     }
 
     @Override
-    public CompletableFuture<Long> incrementAsync(final byte[] key, final long amount, final long timeoutNs)
+    public CompletableFuture<Long> incrementAsync(final byte[] key, final long amount)
     {
-        return runAsync(RequestKind.INCREMENT, key, null, amount, timeoutNs, Conversion::counter);
+        return runAsync(RequestKind.INCREMENT, key, null, amount, Conversion::counter);
     }
 
     @Override
-    public List<KvOutcome<Optional<KvEntry>>> getAll(final List<byte[]> keys, final long timeoutNs)
+    public List<KvOutcome<Optional<KvEntry>>> getAll(final List<byte[]> keys)
     {
         Arguments.checkKeys(keys);
-        return all(RequestKind.GET, keys, null, timeoutNs, Conversion::entry);
+        return all(RequestKind.GET, keys, null, Conversion::entry);
     }
 
     @Override
-    public List<KvOutcome<Long>> putAll(
-        final List<byte[]> keys, final List<byte[]> values, final long timeoutNs)
+    public CompletableFuture<List<KvOutcome<Optional<KvEntry>>>> getAllAsync(final List<byte[]> keys)
+    {
+        Arguments.checkKeys(keys);
+        final List<byte[]> copy = List.copyOf(keys);
+        return clientCalls.backgroundCalls().run(() -> getAll(copy));
+    }
+
+    @Override
+    public List<KvOutcome<Long>> putAll(final List<byte[]> keys, final List<byte[]> values)
     {
         Arguments.checkValues(keys, values);
-        return all(RequestKind.PUT, keys, values, timeoutNs, Conversion::version);
+        return all(RequestKind.PUT, keys, values, Conversion::version);
     }
 
     @Override
-    public List<KvOutcome<Boolean>> deleteAll(final List<byte[]> keys, final long timeoutNs)
+    public CompletableFuture<List<KvOutcome<Long>>> putAllAsync(final List<byte[]> keys, final List<byte[]> values)
+    {
+        Arguments.checkValues(keys, values);
+        final List<byte[]> keysCopy = List.copyOf(keys);
+        final List<byte[]> valuesCopy = List.copyOf(values);
+        return clientCalls.backgroundCalls().run(() -> putAll(keysCopy, valuesCopy));
+    }
+
+    @Override
+    public List<KvOutcome<Boolean>> deleteAll(final List<byte[]> keys)
     {
         Arguments.checkKeys(keys);
-        return all(RequestKind.DELETE, keys, null, timeoutNs, Conversion::deleted);
+        return all(RequestKind.DELETE, keys, null, Conversion::deleted);
+    }
+
+    @Override
+    public CompletableFuture<List<KvOutcome<Boolean>>> deleteAllAsync(final List<byte[]> keys)
+    {
+        Arguments.checkKeys(keys);
+        final List<byte[]> copy = List.copyOf(keys);
+        return clientCalls.backgroundCalls().run(() -> deleteAll(copy));
     }
 
     private <T> List<KvOutcome<T>> all(
-        final RequestKind kind, final List<byte[]> keys, final List<byte[]> values, final long timeoutNs,
-        final Conversion<T> conversion)
+        final RequestKind kind, final List<byte[]> keys, final List<byte[]> values, final Conversion<T> conversion)
     {
-        final long deadlineNs = clientCalls.deadlineNs(timeoutNs);
+        final long deadlineNs = deadlineNs();
         final AsyncCalls calls = clientCalls.asyncCalls();
         return new Batch(calls.clock(), deadlineNs).run(
             keys.size(),
@@ -226,124 +199,79 @@ final class RoutedKvTable implements KvTable
     }
 
     @Override
-    public ReplaceResult putIfPresent(final byte[] key, final byte[] value)
+    public ReplaceResult replace(final byte[] key, final byte[] value)
     {
-        return putIfPresent(key, value, clientCalls.defaultTimeoutNs());
+        Arguments.checkValue(value);
+        return run(RequestKind.PUT_IF_PRESENT, key, value, 0, Conversion::replaceResult);
     }
 
     @Override
-    public ReplaceResult putIfPresent(final byte[] key, final byte[] value, final long timeoutNs)
+    public CompletableFuture<ReplaceResult> replaceAsync(final byte[] key, final byte[] value)
     {
         Arguments.checkValue(value);
-        return run(RequestKind.PUT_IF_PRESENT, key, value, 0, timeoutNs, Conversion::replaceResult);
-    }
-
-    @Override
-    public CompletableFuture<ReplaceResult> putIfPresentAsync(
-        final byte[] key, final byte[] value, final long timeoutNs)
-    {
-        Arguments.checkValue(value);
-        return runAsync(RequestKind.PUT_IF_PRESENT, key, value, 0, timeoutNs, Conversion::replaceResult);
+        return runAsync(RequestKind.PUT_IF_PRESENT, key, value, 0, Conversion::replaceResult);
     }
 
     @Override
     public ReplaceResult replace(final byte[] key, final byte[] value, final long expectedVersion)
     {
-        return replace(key, value, expectedVersion, clientCalls.defaultTimeoutNs());
-    }
-
-    @Override
-    public ReplaceResult replace(
-        final byte[] key, final byte[] value, final long expectedVersion, final long timeoutNs)
-    {
         Arguments.checkValue(value);
         Arguments.checkVersion(expectedVersion);
-        return run(RequestKind.REPLACE, key, value, expectedVersion, timeoutNs, Conversion::replaceResult);
+        return run(RequestKind.REPLACE, key, value, expectedVersion, Conversion::replaceResult);
     }
 
     @Override
     public CompletableFuture<ReplaceResult> replaceAsync(
         final byte[] key, final byte[] value, final long expectedVersion)
     {
-        return replaceAsync(key, value, expectedVersion, clientCalls.defaultTimeoutNs());
-    }
-
-    @Override
-    public CompletableFuture<ReplaceResult> replaceAsync(
-        final byte[] key, final byte[] value, final long expectedVersion, final long timeoutNs)
-    {
         Arguments.checkValue(value);
         Arguments.checkVersion(expectedVersion);
-        return runAsync(RequestKind.REPLACE, key, value, expectedVersion, timeoutNs, Conversion::replaceResult);
+        return runAsync(RequestKind.REPLACE, key, value, expectedVersion, Conversion::replaceResult);
     }
 
     @Override
     public boolean delete(final byte[] key)
     {
-        return run(RequestKind.DELETE, key, null, 0, clientCalls.defaultTimeoutNs(), Conversion::deleted);
+        return run(RequestKind.DELETE, key, null, 0, Conversion::deleted);
     }
 
     @Override
     public DeleteResult delete(final byte[] key, final long expectedVersion)
     {
-        return delete(key, expectedVersion, clientCalls.defaultTimeoutNs());
-    }
-
-    @Override
-    public DeleteResult delete(final byte[] key, final long expectedVersion, final long timeoutNs)
-    {
-        return run(deleteKind(expectedVersion), key, null, expectedVersion, timeoutNs, Conversion::deleteResult);
+        Arguments.checkVersion(expectedVersion);
+        return run(RequestKind.DELETE_BY_VERSION, key, null, expectedVersion, Conversion::deleteResult);
     }
 
     @Override
     public CompletableFuture<Boolean> deleteAsync(final byte[] key)
     {
-        return runAsync(RequestKind.DELETE, key, null, 0, clientCalls.defaultTimeoutNs(), Conversion::deleted);
+        return runAsync(RequestKind.DELETE, key, null, 0, Conversion::deleted);
     }
 
     @Override
     public CompletableFuture<DeleteResult> deleteAsync(final byte[] key, final long expectedVersion)
     {
-        return deleteAsync(key, expectedVersion, clientCalls.defaultTimeoutNs());
-    }
-
-    @Override
-    public CompletableFuture<DeleteResult> deleteAsync(
-        final byte[] key, final long expectedVersion, final long timeoutNs)
-    {
-        return runAsync(deleteKind(expectedVersion), key, null, expectedVersion, timeoutNs, Conversion::deleteResult);
+        Arguments.checkVersion(expectedVersion);
+        return runAsync(RequestKind.DELETE_BY_VERSION, key, null, expectedVersion, Conversion::deleteResult);
     }
 
     @Override
     public KvScan scan()
     {
-        return scan(clientCalls.defaultTimeoutNs());
-    }
-
-    @Override
-    public KvScan scan(final long timeoutNs)
-    {
-        return scan(0, timeoutNs);
+        return scan(0);
     }
 
     @Override
     public KvScan scanFrom(final String cursor)
     {
-        return scanFrom(cursor, clientCalls.defaultTimeoutNs());
+        return scan(ScanCursor.decode(cursor, table.id()));
     }
 
-    @Override
-    public KvScan scanFrom(final String cursor, final long timeoutNs)
+    private KvScan scan(final long from)
     {
-        return scan(ScanCursor.decode(cursor, table.id()), timeoutNs);
-    }
-
-    private KvScan scan(final long from, final long timeoutNs)
-    {
-        Arguments.checkTimeout(timeoutNs);
-        return new RoutedScan(table.id(), from, (position) -> runAsync(
-            RequestKind.SCAN, ANY_KEY, null, position, timeoutNs,
-            (request) -> new RoutedScan.Page(request.foundValue(), request.version()), DIRECTLY));
+        return new RoutedScan(table.id(), from, clientCalls.asyncCalls().completionExecutor(),
+            (position, executor) -> runAsync(RequestKind.SCAN, ANY_KEY, null, position,
+                (request) -> new ScannedRecords.Fetched(request.foundValue(), request.version()), executor));
     }
 
     @Override
@@ -353,54 +281,54 @@ final class RoutedKvTable implements KvTable
         long position = 0;
         while (RecordPage.END != position)
         {
-            position = run(RequestKind.COUNT, ANY_KEY, null, position, clientCalls.defaultTimeoutNs(), count::add);
+            position = run(RequestKind.COUNT, ANY_KEY, null, position, count::add);
         }
         return count.stat();
     }
 
-    private static RequestKind deleteKind(final long expectedVersion)
+    @Override
+    public CompletableFuture<TableStat> statAsync()
     {
-        if (ANY_VERSION == expectedVersion)
-        {
-            return RequestKind.DELETE;
-        }
-        Arguments.checkVersion(expectedVersion);
-        return RequestKind.DELETE_BY_VERSION;
+        return clientCalls.backgroundCalls().run(this::stat);
+    }
+
+    private long deadlineNs()
+    {
+        return clientCalls.clock().nanoTime() + timeoutNs;
     }
 
     private <T> T run(
         final RequestKind kind, final byte[] key, final byte[] value, final long expectedVersion,
-        final long timeoutNs, final Conversion<T> conversion)
+        final Conversion<T> conversion)
     {
-        final SyncCall call = answered(kind, key, value, expectedVersion, timeoutNs);
+        final SyncCall call = answered(kind, key, value, expectedVersion);
         final T result = conversion.of(call);
         call.forget();
         return result;
     }
 
     private SyncCall answered(
-        final RequestKind kind, final byte[] key, final byte[] value, final long expectedVersion,
-        final long timeoutNs)
+        final RequestKind kind, final byte[] key, final byte[] value, final long expectedVersion)
     {
         Arguments.checkKey(key);
-        final long deadlineNs = clientCalls.deadlineNs(timeoutNs);
+        final long deadlineNs = deadlineNs();
         return clientCalls.syncCalls().run(kind, table, key, value, expectedVersion, deadlineNs);
     }
 
     private <T> CompletableFuture<T> runAsync(
         final RequestKind kind, final byte[] key, final byte[] value, final long expectedVersion,
-        final long timeoutNs, final Conversion<T> conversion)
+        final Conversion<T> conversion)
     {
         return runAsync(
-            kind, key, value, expectedVersion, timeoutNs, conversion, clientCalls.asyncCalls().completionExecutor());
+            kind, key, value, expectedVersion, conversion, clientCalls.asyncCalls().completionExecutor());
     }
 
     private <T> CompletableFuture<T> runAsync(
         final RequestKind kind, final byte[] key, final byte[] value, final long expectedVersion,
-        final long timeoutNs, final Conversion<T> conversion, final Executor executor)
+        final Conversion<T> conversion, final Executor executor)
     {
         Arguments.checkKey(key);
-        final long deadlineNs = clientCalls.deadlineNs(timeoutNs);
+        final long deadlineNs = deadlineNs();
         return clientCalls.asyncCalls().run(kind, table, key, value, expectedVersion, deadlineNs, conversion, executor);
     }
 

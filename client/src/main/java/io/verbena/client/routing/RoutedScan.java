@@ -1,113 +1,105 @@
 package io.verbena.client.routing;
 
-import io.verbena.client.KvCorruptException;
 import io.verbena.client.KvException;
 import io.verbena.client.KvRecord;
 import io.verbena.client.KvScan;
 import io.verbena.protocol.request.RecordPage;
 
-import java.util.Arrays;
-import java.util.NoSuchElementException;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
-import java.util.function.LongFunction;
+import java.util.concurrent.Executor;
 
-/** A scan that fetches its pages from compute nodes, by whatever the table asks them with. Not thread-safe. */
+/** Where a scan begins, and how its pages are fetched. Immutable, thread-safe. */
 final class RoutedScan implements KvScan
 {
     /**
-     * A page as a compute node answered it.
-     *
-     * @param bytes        see {@link RecordPage}.
-     * @param nextPosition of the table.
+     * For futures that only an iterator waits for: completed by whoever ends the operation, because the user's executor
+     * may be busy with the very thread that waits.
      */
-    record Page(byte[] bytes, long nextPosition)
+    private static final Executor DIRECTLY = Runnable::run;
+
+    /** How a page is fetched. */
+    interface PageFetch
     {
+        /**
+         * Asks a compute node.
+         *
+         * @param position that the page begins at.
+         * @param executor that completes the future.
+         * @return future of the page.
+         */
+        CompletableFuture<ScannedRecords.Fetched> from(long position, Executor executor);
     }
 
     private final int tableId;
-    private final LongFunction<CompletableFuture<Page>> fetch;
-    private long position;
-    private long nextPosition;
-    private CompletableFuture<Page> next;
-    private byte[] page = {};
-    private int at;
+    private final long position;
+    private final Executor completionExecutor;
+    private final PageFetch fetch;
 
     /**
-     * @param tableId  of the table.
-     * @param position where it begins, or {@link RecordPage#END}: it is over.
-     * @param fetch    asks for the page that begins at a position.
+     * @param tableId            of the table.
+     * @param position           where it begins, or {@link RecordPage#END}: it is over.
+     * @param completionExecutor of the client.
+     * @param fetch              of pages.
      */
-    RoutedScan(final int tableId, final long position, final LongFunction<CompletableFuture<Page>> fetch)
+    RoutedScan(final int tableId, final long position, final Executor completionExecutor, final PageFetch fetch)
     {
         this.tableId = tableId;
         this.position = position;
+        this.completionExecutor = completionExecutor;
         this.fetch = fetch;
-        next = fetchFrom(position);
-    }
-
-    private CompletableFuture<Page> fetchFrom(final long from)
-    {
-        nextPosition = from;
-        return RecordPage.END == from ? null : fetch.apply(from);
     }
 
     @Override
-    public String cursor()
+    public Records iterator()
     {
-        return ScanCursor.encode(tableId, position);
+        return new ScannedRecords(tableId, position, (from) -> fetch.from(from, DIRECTLY));
     }
 
     @Override
-    public boolean hasNext()
+    public CompletableFuture<Page> pageAsync()
     {
-        while (at == page.length && null != next)
+        if (RecordPage.END == position)
         {
-            final CompletableFuture<Page> awaited = next;
-            next = null;
-            position = nextPosition; // nothing lies between the records of a page and the next one
-            final Page fetched = join(awaited);
-            if (!RecordPage.isWhole(fetched.bytes()))
+            return CompletableFuture.completedFuture(page(new byte[0], RecordPage.END));
+        }
+        // Not thenApply, which would wrap the exception of a failure.
+        final CompletableFuture<Page> result = new CompletableFuture<>();
+        fetch.from(position, completionExecutor).whenComplete((fetched, failure) ->
+        {
+            try
             {
-                throw new KvCorruptException("a compute node answered a scan with bytes that are no records");
+                if (null != failure)
+                {
+                    result.completeExceptionally(failure);
+                }
+                else
+                {
+                    result.complete(page(fetched.checkedBytes(), fetched.nextPosition()));
+                }
             }
-            page = fetched.bytes();
-            at = 0;
-            next = fetchFrom(fetched.nextPosition());
-        }
-        if (at == page.length && RecordPage.END == nextPosition)
+            catch (final KvException ex)
+            {
+                result.completeExceptionally(ex);
+            }
+        });
+        return result;
+    }
+
+    private Page page(final byte[] bytes, final long nextPosition)
+    {
+        final List<KvRecord> records = new ArrayList<>();
+        for (int at = 0; at < bytes.length; at = ScannedRecords.end(bytes, at))
         {
-            position = RecordPage.END;
+            records.add(ScannedRecords.record(bytes, at));
         }
-        return at < page.length;
+        return new Page(List.copyOf(records), ScanCursor.encode(tableId, nextPosition), RecordPage.END == nextPosition);
     }
 
     @Override
-    public KvRecord next()
+    public String toString()
     {
-        if (!hasNext())
-        {
-            throw new NoSuchElementException("the scan is over");
-        }
-        final int keyAt = at + RecordPage.KEY_OFFSET;
-        final int valueAt = keyAt + RecordPage.keyLength(page, at);
-        final int end = valueAt + RecordPage.valueLength(page, at);
-        final KvRecord record = new KvRecord(Arrays.copyOfRange(page, keyAt, valueAt),
-            Arrays.copyOfRange(page, valueAt, end), RecordPage.version(page, at));
-        position = RecordPage.behind(page, at);
-        at = end;
-        return record;
-    }
-
-    private static Page join(final CompletableFuture<Page> future)
-    {
-        try
-        {
-            return future.join();
-        }
-        catch (final CompletionException ex)
-        {
-            throw ex.getCause() instanceof final KvException known ? known : ex;
-        }
+        return "KvScan{tableId=" + tableId + ", cursor=" + ScanCursor.encode(tableId, position) + '}';
     }
 }

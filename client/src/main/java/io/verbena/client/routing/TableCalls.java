@@ -5,15 +5,13 @@ import org.agrona.concurrent.NanoClock;
 /**
  * What the tables of a client work by.
  *
- * @param clock            of the fabric.
- * @param defaultTimeoutNs of operations that name none.
- * @param syncCalls        of the client.
- * @param asyncCalls       of the client.
+ * @param clock           of the fabric.
+ * @param timeoutNs       of handles that are given no other.
+ * @param syncCalls       of the client.
+ * @param asyncCalls      of the client.
+ * @param backgroundCalls of the client.
  */
-record TableCalls(NanoClock clock, long defaultTimeoutNs, SyncCalls syncCalls, AsyncCalls asyncCalls)
+record TableCalls(
+    NanoClock clock, long timeoutNs, SyncCalls syncCalls, AsyncCalls asyncCalls, BackgroundCalls backgroundCalls)
 {
-    long deadlineNs(final long timeoutNs)
-    {
-        return clock.nanoTime() + Arguments.checkTimeout(timeoutNs);
-    }
 }

@@ -15,6 +15,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.BlockingQueue;
@@ -31,7 +32,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 @Timeout(60)
 class BatchTest
 {
-    private static final long TIMEOUT_NS = TimeUnit.SECONDS.toNanos(30);
+    private static final Duration TIMEOUT = Duration.ofSeconds(30);
     private static final int MANY = 10_000;
 
     private final ComputeNodeSet nodes = new ComputeNodeSet();
@@ -56,9 +57,9 @@ class BatchTest
             final KvTable table = table(client);
             final List<byte[]> keys = keys("a", MANY);
 
-            final List<KvOutcome<Long>> put = table.putAll(keys, keys, TIMEOUT_NS);
-            final var got = table.getAll(keys, TIMEOUT_NS);
-            final List<KvOutcome<Boolean>> deleted = table.deleteAll(keys, TIMEOUT_NS);
+            final List<KvOutcome<Long>> put = table.withTimeout(TIMEOUT).putAll(keys, keys);
+            final var got = table.withTimeout(TIMEOUT).getAll(keys);
+            final List<KvOutcome<Boolean>> deleted = table.withTimeout(TIMEOUT).deleteAll(keys);
 
             for (int i = 0; i < MANY; i++)
             {
@@ -86,7 +87,7 @@ class BatchTest
             {
                 final List<byte[]> keys = keys("t" + i + "-", each);
                 final CompletableFuture<List<KvOutcome<Long>>> call = new CompletableFuture<>();
-                Thread.ofPlatform().daemon().start(() -> call.complete(table.putAll(keys, keys, TIMEOUT_NS)));
+                Thread.ofPlatform().daemon().start(() -> call.complete(table.withTimeout(TIMEOUT).putAll(keys, keys)));
                 calls.add(call);
             }
             for (final CompletableFuture<List<KvOutcome<Long>>> call : calls)
@@ -106,7 +107,7 @@ class BatchTest
             final List<byte[]> keys = keys("a", count);
             final long beganNs = System.nanoTime();
 
-            final List<KvOutcome<Long>> put = table(client).putAll(keys, keys, TimeUnit.MILLISECONDS.toNanos(500));
+            final List<KvOutcome<Long>> put = table(client).withTimeout(Duration.ofMillis(500)).putAll(keys, keys);
 
             assertThat(System.nanoTime() - beganNs).as("one deadline, not one for each window")
                 .isBetween(TimeUnit.MILLISECONDS.toNanos(500), TimeUnit.MILLISECONDS.toNanos(3_000));
@@ -123,15 +124,15 @@ class BatchTest
         try (RoutedKvClient client = client(1))
         {
             final KvTable table = table(client);
-            final CompletableFuture<Long> other = table.putAsync("other1".getBytes(), new byte[0], TIMEOUT_NS);
+            final CompletableFuture<Long> other = table.withTimeout(TIMEOUT).putAsync("other1".getBytes(), new byte[0]);
             final List<byte[]> keys = keys("a", 3);
 
-            final List<KvOutcome<Long>> late = table.putAll(keys, keys, TimeUnit.MILLISECONDS.toNanos(50));
+            final List<KvOutcome<Long>> late = table.withTimeout(Duration.ofMillis(50)).putAll(keys, keys);
             assertThat(late).allMatch((outcome) -> outcome.failure() instanceof KvTimeoutException);
             assertThat(asked).hasSize(1);
 
             answerer.start();
-            assertThat(table.putAll(keys, keys, TIMEOUT_NS)).allMatch(KvOutcome::isSuccess);
+            assertThat(table.withTimeout(TIMEOUT).putAll(keys, keys)).allMatch(KvOutcome::isSuccess);
             assertThat(other.join()).isEqualTo(1);
         }
     }
@@ -143,7 +144,7 @@ class BatchTest
         final KvTable table = table(client);
         final List<byte[]> keys = keys("a", 2 * Batch.WINDOW);
         final CompletableFuture<List<KvOutcome<Long>>> call = new CompletableFuture<>();
-        Thread.ofPlatform().daemon().start(() -> call.complete(table.putAll(keys, keys, TIMEOUT_NS)));
+        Thread.ofPlatform().daemon().start(() -> call.complete(table.withTimeout(TIMEOUT).putAll(keys, keys)));
         while (asked.size() < Batch.WINDOW)
         {
             Thread.sleep(1);
@@ -156,7 +157,7 @@ class BatchTest
         assertThat(put.subList(0, Batch.WINDOW)).allMatch(KvOutcome::isSuccess);
         assertThat(put.subList(Batch.WINDOW, keys.size()))
             .allMatch((outcome) -> outcome.failure() instanceof KvClosedException);
-        assertThatThrownBy(() -> table.getAll(keys, TIMEOUT_NS)).isInstanceOf(KvClosedException.class);
+        assertThatThrownBy(() -> table.withTimeout(TIMEOUT).getAll(keys)).isInstanceOf(KvClosedException.class);
     }
 
     @Test
@@ -167,7 +168,7 @@ class BatchTest
         {
             final List<byte[]> keys = keys("a", MANY);
             Thread.currentThread().interrupt();
-            final List<KvOutcome<Long>> put = table(client).putAll(keys, keys, TIMEOUT_NS);
+            final List<KvOutcome<Long>> put = table(client).withTimeout(TIMEOUT).putAll(keys, keys);
             assertThat(Thread.interrupted()).isTrue();
             assertThat(put).hasSize(MANY).allMatch(KvOutcome::isSuccess);
         }

@@ -11,6 +11,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
+import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
@@ -22,6 +23,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 class ReclaimTest
 {
     private static final long SHORT_NS = TimeUnit.MILLISECONDS.toNanos(10);
+    private static final Duration SHORT = Duration.ofNanos(SHORT_NS);
 
     private final ComputeNodeSet nodes = new ComputeNodeSet();
     private final RoutedKvClient client = RoutedKvClient.open(nodes, SystemNanoClock.INSTANCE, new KvClientOptions());
@@ -41,7 +43,7 @@ class ReclaimTest
         final StubNode last = new StubNode(4).onControl((request) -> complete(request, ControlRequest.Status.OK));
         nodes.add(last);
         try (KvClient hasty = RoutedKvClient.open(
-            nodes, SystemNanoClock.INSTANCE, new KvClientOptions().timeoutNs(SHORT_NS)))
+            nodes, SystemNanoClock.INSTANCE, new KvClientOptions().timeout(SHORT)))
         {
             assertThat(hasty.reclaim()).containsExactlyInAnyOrder(1, 2, 3);
         }
@@ -63,7 +65,7 @@ class ReclaimTest
 
         nodes.remove(node);
         try (KvClient hasty = RoutedKvClient.open(
-            nodes, SystemNanoClock.INSTANCE, new KvClientOptions().timeoutNs(SHORT_NS)))
+            nodes, SystemNanoClock.INSTANCE, new KvClientOptions().timeout(SHORT)))
         {
             assertThatThrownBy(hasty::reclaim).isInstanceOf(KvUnavailableException.class)
                 .hasMessageContaining("there is no compute node");

@@ -35,6 +35,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -53,7 +54,7 @@ class RoutedKvClientTest
 {
     private static final byte[] KEY = {1, 2, 3};
     private static final byte[] VALUE = {4, 5};
-    private static final long SHORT_NS = TimeUnit.MILLISECONDS.toNanos(10);
+    private static final Duration SHORT = Duration.ofMillis(10);
 
     private final ComputeNodeSet nodes = new ComputeNodeSet();
     private final RoutedKvClient client = RoutedKvClient.open(nodes, SystemNanoClock.INSTANCE, new KvClientOptions());
@@ -165,7 +166,7 @@ class RoutedKvClientTest
 
         assertThat(table.delete(KEY)).isTrue();
         assertThat(table.delete(KEY, 3).deleted()).isTrue();
-        assertThat(table.delete(KEY, KvTable.ANY_VERSION, SHORT_NS).deleted()).isTrue();
+        assertThat(table.withTimeout(SHORT).delete(KEY)).isTrue();
 
         assertThat(kinds)
             .containsExactly(RequestKind.DELETE, RequestKind.DELETE_BY_VERSION, RequestKind.DELETE);
@@ -206,7 +207,7 @@ class RoutedKvClientTest
         assertInvalid(() -> table.put(KEY, null), "value is null");
         assertInvalid(() -> table.put(KEY, new byte[KvLimits.MAX_VALUE_BYTES + 1]), "valueBytes=16385");
         assertInvalid(() -> table.putAsync(KEY, new byte[KvLimits.MAX_VALUE_BYTES + 1]), "16384");
-        assertInvalid(() -> table.get(KEY, 0), "timeoutNs=0");
+        assertInvalid(() -> table.withTimeout(Duration.ZERO), "timeout=PT0S");
         assertInvalid(() -> table.replace(KEY, VALUE, 0), "expectedVersion=0");
         assertInvalid(() -> table.delete(KEY, -1), "expectedVersion=-1");
         assertInvalid(() -> client.table(""), "table name '' is not allowed: use 1 to 128 ");
@@ -217,7 +218,7 @@ class RoutedKvClientTest
         }
         assertInvalid(() -> client.table("a".repeat(129)), "a".repeat(128) + "...' is not allowed");
         assertInvalid(() -> new TableOptions(0), "expectedRecords=0");
-        assertInvalid(() -> new KvClientOptions().timeoutNs(0), "timeoutNs=0");
+        assertInvalid(() -> new KvClientOptions().timeout(Duration.ZERO), "timeout=PT0S");
         assertInvalid(() -> new KvClientOptions().maxAsyncInFlight(0), "maxAsyncInFlight=0");
 
         assertThat(node.seen()).isEmpty();
@@ -230,7 +231,7 @@ class RoutedKvClientTest
 
         assertThat(table.put(new byte[KvLimits.MAX_KEY_BYTES], new byte[KvLimits.MAX_VALUE_BYTES])).isEqualTo(1);
         assertThat(table.put(KEY, new byte[0])).isEqualTo(1);
-        assertThat(table.get(KEY, Long.MAX_VALUE)).isEmpty();
+        assertThat(table.withTimeout(Duration.ofSeconds(Long.MAX_VALUE)).get(KEY)).isEmpty();
     }
 
     @Test
@@ -238,9 +239,9 @@ class RoutedKvClientTest
     {
         final StubNode node = node(1, (request) -> {});
 
-        assertThatThrownBy(() -> table.put(KEY, VALUE, SHORT_NS)).isInstanceOf(KvTimeoutException.class)
+        assertThatThrownBy(() -> table.withTimeout(SHORT).put(KEY, VALUE)).isInstanceOf(KvTimeoutException.class)
             .hasMessage("PUT in table " + table.name() + " was not applied before its deadline");
-        assertThatThrownBy(() -> table.get(KEY, SHORT_NS)).isInstanceOf(KvTimeoutException.class)
+        assertThatThrownBy(() -> table.withTimeout(SHORT).get(KEY)).isInstanceOf(KvTimeoutException.class)
             .hasMessage("GET in table " + table.name() + " was not answered before its deadline");
 
         assertThat(node.seen().getFirst().start()).as("a late node must not be able to start it").isFalse();
@@ -251,8 +252,9 @@ class RoutedKvClientTest
     {
         final StubNode node = node(1, NodeRequest::start);
 
-        assertThatThrownBy(() -> table.put(KEY, VALUE, SHORT_NS)).isInstanceOf(KvOutcomeUnknownException.class);
-        assertThatThrownBy(() -> table.get(KEY, SHORT_NS)).isInstanceOf(KvTimeoutException.class);
+        assertThatThrownBy(() -> table.withTimeout(SHORT).put(KEY, VALUE))
+            .isInstanceOf(KvOutcomeUnknownException.class);
+        assertThatThrownBy(() -> table.withTimeout(SHORT).get(KEY)).isInstanceOf(KvTimeoutException.class);
 
         // The late answers must not reach the calls that came after.
         node.seen().forEach(NodeRequest::complete);
@@ -313,9 +315,9 @@ class RoutedKvClientTest
     @Test
     void shouldSayUnavailableWhenThereIsNoNode()
     {
-        assertThatThrownBy(() -> table.get(KEY, SHORT_NS))
+        assertThatThrownBy(() -> table.withTimeout(SHORT).get(KEY))
             .isInstanceOf(KvUnavailableException.class).hasMessageContaining("no compute node");
-        assertThatThrownBy(() -> table.getAsync(KEY, SHORT_NS).get())
+        assertThatThrownBy(() -> table.withTimeout(SHORT).getAsync(KEY).get())
             .isInstanceOf(ExecutionException.class).hasCauseInstanceOf(KvUnavailableException.class);
     }
 
@@ -380,12 +382,12 @@ class RoutedKvClientTest
     void shouldTimeOutAsynchronously()
     {
         final StubNode node = node(1, (request) -> {});
-        assertThatThrownBy(() -> table.putAsync(KEY, VALUE, SHORT_NS).get())
+        assertThatThrownBy(() -> table.withTimeout(SHORT).putAsync(KEY, VALUE).get())
             .hasCauseInstanceOf(KvTimeoutException.class);
         assertThat(node.seen().getFirst().start()).isFalse();
 
         node.onOperation(NodeRequest::start);
-        assertThatThrownBy(() -> table.putAsync(KEY, VALUE, SHORT_NS).get())
+        assertThatThrownBy(() -> table.withTimeout(SHORT).putAsync(KEY, VALUE).get())
             .hasCauseInstanceOf(KvOutcomeUnknownException.class);
     }
 
@@ -441,7 +443,7 @@ class RoutedKvClientTest
 
         preferredSilent();
         Thread.currentThread().interrupt();
-        assertThatThrownBy(() -> table.put(KEY, VALUE, SHORT_NS)).isInstanceOf(KvTimeoutException.class);
+        assertThatThrownBy(() -> table.withTimeout(SHORT).put(KEY, VALUE)).isInstanceOf(KvTimeoutException.class);
         assertThat(Thread.interrupted()).isTrue();
     }
 
@@ -513,9 +515,9 @@ class RoutedKvClientTest
     {
         final StubNode node = node(1, answer(answer, null, 0));
 
-        assertThatThrownBy(() -> table.put(KEY, VALUE, SHORT_NS)).isInstanceOf(type).hasMessageContaining("t")
+        assertThatThrownBy(() -> table.withTimeout(SHORT).put(KEY, VALUE)).isInstanceOf(type).hasMessageContaining("t")
             .extracting((thrown) -> ((KvException)thrown).category()).isEqualTo(category);
-        assertThatThrownBy(() -> table.putAsync(KEY, VALUE, SHORT_NS).get()).hasCauseInstanceOf(type);
+        assertThatThrownBy(() -> table.withTimeout(SHORT).putAsync(KEY, VALUE).get()).hasCauseInstanceOf(type);
         nodes.remove(node);
     }
 

@@ -25,6 +25,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -43,6 +44,7 @@ class RoutedKvTableTest
     private static final byte[] OTHER_KEY = {3, 2, 1};
     private static final byte[] VALUE = {4, 5};
     private static final long TIMEOUT_NS = TimeUnit.SECONDS.toNanos(10);
+    private static final Duration TIMEOUT = Duration.ofNanos(TIMEOUT_NS);
 
     private final ComputeNodeSet nodes = new ComputeNodeSet();
     private final RoutedKvClient client = RoutedKvClient.open(nodes, SystemNanoClock.INSTANCE, new KvClientOptions());
@@ -76,7 +78,7 @@ class RoutedKvTableTest
 
         assertThat(table.increment(KEY, 5)).isEqualTo(105);
         assertThat(table.increment(KEY, -5)).isEqualTo(95);
-        assertThat(table.incrementAsync(KEY, 7, TIMEOUT_NS).join()).isEqualTo(107);
+        assertThat(table.withTimeout(TIMEOUT).incrementAsync(KEY, 7).join()).isEqualTo(107);
         assertThat(asked).containsExactly("INCREMENT 5", "INCREMENT -5", "INCREMENT 7");
         assertThat(client.statistics().count(OperationKind.INCREMENT)).isEqualTo(3);
     }
@@ -88,9 +90,9 @@ class RoutedKvTableTest
             request.kind() == RequestKind.APPEND ? OperationAnswer.STORED : OperationAnswer.NOT_FOUND, null, 9, null));
 
         assertThat(table.append(KEY, VALUE)).isEqualTo(9);
-        assertThat(table.appendAsync(KEY, VALUE, TIMEOUT_NS).join()).isEqualTo(9);
-        assertThat(table.putIfPresent(KEY, VALUE).outcome()).isEqualTo(ReplaceResult.Outcome.NOT_FOUND);
-        assertThat(table.putIfPresentAsync(KEY, VALUE, TIMEOUT_NS).join().replaced()).isFalse();
+        assertThat(table.withTimeout(TIMEOUT).appendAsync(KEY, VALUE).join()).isEqualTo(9);
+        assertThat(table.replace(KEY, VALUE).outcome()).isEqualTo(ReplaceResult.Outcome.NOT_FOUND);
+        assertThat(table.withTimeout(TIMEOUT).replaceAsync(KEY, VALUE).join().replaced()).isFalse();
         assertThat(client.statistics().count(OperationKind.APPEND)).isEqualTo(2);
         assertThat(client.statistics().count(OperationKind.REPLACE)).isEqualTo(2);
     }
@@ -132,17 +134,17 @@ class RoutedKvTableTest
         });
         final List<byte[]> keys = List.of(OTHER_KEY, KEY);
 
-        final var got = table.getAll(keys, TIMEOUT_NS);
+        final var got = table.withTimeout(TIMEOUT).getAll(keys);
         assertThat(got.get(0).isSuccess()).isFalse();
         assertThatThrownBy(() -> got.get(0).get()).isInstanceOf(KvCorruptException.class);
         assertThat(got.get(1).get().orElseThrow().value()).isEqualTo(VALUE);
 
-        final var put = table.putAll(keys, List.of(VALUE, VALUE), TIMEOUT_NS);
+        final var put = table.withTimeout(TIMEOUT).putAll(keys, List.of(VALUE, VALUE));
         assertThat(put.get(0).failure()).isInstanceOf(KvTableFullException.class);
         assertThat(put.get(1).get()).isEqualTo(9);
 
-        assertThat(table.deleteAll(keys, TIMEOUT_NS)).extracting(KvOutcome::get).containsExactly(false, true);
-        assertThat(table.getAll(List.of(), TIMEOUT_NS)).isEmpty();
+        assertThat(table.withTimeout(TIMEOUT).deleteAll(keys)).extracting(KvOutcome::get).containsExactly(false, true);
+        assertThat(table.withTimeout(TIMEOUT).getAll(List.of())).isEmpty();
     }
 
     @Test
@@ -150,14 +152,14 @@ class RoutedKvTableTest
     {
         node((request) -> request.answer(OperationAnswer.STORED, null, 9, null));
 
-        assertThatThrownBy(() -> table.putAll(List.of(KEY), List.of(), TIMEOUT_NS))
+        assertThatThrownBy(() -> table.withTimeout(TIMEOUT).putAll(List.of(KEY), List.of()))
             .isInstanceOf(KvInvalidRequestException.class).hasMessageContaining("keys=1, values=0");
-        assertThatThrownBy(() -> table.getAll(List.of(KEY, new byte[0]), TIMEOUT_NS))
+        assertThatThrownBy(() -> table.withTimeout(TIMEOUT).getAll(List.of(KEY, new byte[0])))
             .isInstanceOf(KvInvalidRequestException.class);
-        assertThatThrownBy(() -> table.getAll(null, TIMEOUT_NS)).isInstanceOf(KvInvalidRequestException.class);
+        assertThatThrownBy(() -> table.withTimeout(TIMEOUT).getAll(null)).isInstanceOf(KvInvalidRequestException.class);
         assertThatThrownBy(() -> table.append(KEY, null)).isInstanceOf(KvInvalidRequestException.class);
         assertThatThrownBy(() -> table.increment(null, 1)).isInstanceOf(KvInvalidRequestException.class);
-        assertThatThrownBy(() -> table.putIfPresent(KEY, VALUE, 0)).isInstanceOf(KvInvalidRequestException.class);
+        assertThatThrownBy(() -> table.withTimeout(Duration.ZERO)).isInstanceOf(KvInvalidRequestException.class);
         assertThat(asked).isEmpty();
     }
 
@@ -213,7 +215,7 @@ class RoutedKvTableTest
     {
         nodes.absence("the client has ended: lightning");
 
-        assertThatThrownBy(() -> table.get(KEY, TimeUnit.MILLISECONDS.toNanos(5)))
+        assertThatThrownBy(() -> table.withTimeout(Duration.ofMillis(5)).get(KEY))
             .isInstanceOf(KvUnavailableException.class).hasMessageContaining("lightning");
     }
 
@@ -232,7 +234,7 @@ class RoutedKvTableTest
                 isLate ? OperationAnswer.TIMED_OUT : OperationAnswer.NOT_SERVING, null, 0, "connection is lost");
         });
 
-        assertThatThrownBy(() -> stepped.table(new TableReference("t", 7)).get(KEY, TIMEOUT_NS))
+        assertThatThrownBy(() -> stepped.table(new TableReference("t", 7)).withTimeout(TIMEOUT).get(KEY))
             .isInstanceOf(KvUnavailableException.class).hasMessageContaining("connection is lost");
         assertThat(asked).hasSize(1);
     }

@@ -53,7 +53,8 @@ final class DeadlineWatch
             final long startNs = clock.nanoTime();
             try
             {
-                return invoke(table, method, args);
+                final Object result = invoke(table, method, args);
+                return result instanceof final KvTable other ? watch(other) : result;
             }
             finally
             {

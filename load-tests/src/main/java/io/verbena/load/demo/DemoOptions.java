@@ -105,7 +105,7 @@ public final class DemoOptions
         return this;
     }
 
-    /** @return deadline of each operation, or 0 for {@link KvClientOptions#DEFAULT_TIMEOUT_NS}. */
+    /** @return deadline of each operation, or 0 for {@link KvClientOptions#DEFAULT_TIMEOUT}. */
     public long timeoutSeconds()
     {
         return timeoutSeconds;

@@ -85,7 +85,7 @@ record DemoPlan(
             records,
             seconds,
             options.timeoutSeconds() > 0 ?
-                TimeUnit.SECONDS.toNanos(options.timeoutSeconds()) : KvClientOptions.DEFAULT_TIMEOUT_NS,
+                TimeUnit.SECONDS.toNanos(options.timeoutSeconds()) : KvClientOptions.DEFAULT_TIMEOUT.toNanos(),
             (int)threads,
             rate,
             MEMORY_NODES,

@@ -11,6 +11,7 @@ import io.verbena.embedded.MemoryCheck;
 import io.verbena.load.LoadException;
 import io.verbena.rdma.verbs.VerbCounters;
 
+import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 
 /** A demo's cluster inside this process. */
@@ -39,7 +40,7 @@ final class EmbeddedDemoCluster implements DemoCluster
                 .fillLookPauseNs(TimeUnit.HOURS.toNanos(1))
                 .memoryBytesPerNode(needs.memoryBytesPerNode())
                 .stepTimeoutNs(STEP_TIMEOUT_NS)
-                .clientOptions(new KvClientOptions().timeoutNs(needs.timeoutNs()))
+                .clientOptions(new KvClientOptions().timeout(Duration.ofNanos(needs.timeoutNs())))
                 .computeNodes(1)), needs.fabric());
         }
         catch (final FabricUnusableException ex)

@@ -16,6 +16,7 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -41,6 +42,7 @@ public final class GrowthUnderLoad
     private static final int BYTES_PER_RECORD = 320;
     private static final long LEAST_MEMORY_BYTES = 64L << 20;
     private static final long TIMEOUT_NS = TimeUnit.SECONDS.toNanos(30);
+    private static final Duration TIMEOUT = Duration.ofNanos(TIMEOUT_NS);
     private static final long SHRINK_NS = TimeUnit.SECONDS.toNanos(90);
     private static final double NS_PER_S = 1e9;
     /** Of so many records one stays, or of more, so that no more than so many stay: they fit where the table began. */
@@ -129,7 +131,7 @@ public final class GrowthUnderLoad
     {
         final Path history = TemporaryHistory.create();
         try (EmbeddedCluster cluster = EmbeddedCluster.start(new EmbeddedClusterOptions().growingTables(true)
-            .memoryNodes(2).computeNodes(computeNodes).clientOptions(new KvClientOptions().timeoutNs(TIMEOUT_NS))
+            .memoryNodes(2).computeNodes(computeNodes).clientOptions(new KvClientOptions().timeout(TIMEOUT))
             .memoryBytesPerNode(Math.max(LEAST_MEMORY_BYTES, (long)records * BYTES_PER_RECORD / 2))))
         {
             final KvTable table = cluster.client().createTable("growth", new TableOptions(FIRST_RECORDS));
@@ -139,13 +141,13 @@ public final class GrowthUnderLoad
             sampler = new GrowthSampler(table, clock);
             final AtomicLong endNs = new AtomicLong(startNs + TIMEOUT_NS);
             final WorkerThreads workers = registers.start(startNs, endNs::get);
-            writeAll((number) -> table.putAsync(key(number), value(number), TIMEOUT_NS), endNs);
+            writeAll((number) -> table.withTimeout(TIMEOUT).putAsync(key(number), value(number)), endNs);
             final double seconds = secondsSince(startNs);
             final TableStat grown = table.stat();
             readAll(table, true, endNs);
             final long deleteNs = clock.nanoTime();
             writeAll((number) -> stays(number) ? CompletableFuture.completedFuture(null) :
-                table.deleteAsync(key(number), KvTable.ANY_VERSION, TIMEOUT_NS), endNs);
+                table.withTimeout(TIMEOUT).deleteAsync(key(number)), endNs);
             final double deleteSeconds = secondsSince(deleteNs);
             final double shrinkSeconds = awaitShrunk(firstSubtables, endNs);
             endNs.set(clock.nanoTime());
@@ -213,7 +215,7 @@ public final class GrowthUnderLoad
 
     private void readAll(final KvTable table, final boolean isGrown, final AtomicLong endNs) throws InterruptedException
     {
-        forAll((number) -> table.getAsync(key(number), TIMEOUT_NS).whenComplete((entry, error) ->
+        forAll((number) -> table.withTimeout(TIMEOUT).getAsync(key(number)).whenComplete((entry, error) ->
         {
             if (error != null || !isAsExpected(number, isGrown || stays(number), entry))
             {
