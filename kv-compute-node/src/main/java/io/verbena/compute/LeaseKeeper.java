@@ -54,7 +54,7 @@ final class LeaseKeeper
     private long unheardSinceNs;
 
     /**
-     * @param metaLink       over which the node was registered.
+     * @param metaLink       over which the node was registered, and which acts as that.
      * @param registered     the registration, ended with OK.
      * @param configuration  of the node.
      * @param onHeartbeat    takes each answer.
@@ -72,7 +72,7 @@ final class LeaseKeeper
         this.onHeartbeat = onHeartbeat;
         this.passedEpoch = passedEpoch;
         this.wantsEpochs = wantsEpochs;
-        heartbeats = new Heartbeats(registered);
+        heartbeats = new Heartbeats(registered, metaLink.credentials());
         intervalNs = Math.min(configuration.heartbeatIntervalNs(), registration.leaseNs() / 4);
         waitingIntervalNs = Math.min(WAITING_FACTOR * intervalNs, registration.leaseNs() / 4);
         restingIntervalNs = Math.max(waitingIntervalNs, registration.leaseNs() / BEATS_PER_LEASE);

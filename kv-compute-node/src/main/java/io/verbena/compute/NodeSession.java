@@ -102,7 +102,7 @@ final class NodeSession implements AutoCloseable
         this.dispatcher = dispatcher;
         this.timeline = timeline;
         registration = registered.result();
-        raas.identity(registration.identity());
+        metaLink.actAs(registration);
         memoryLinks = new MemoryLinks(configuration.name(), configuration.maxMemoryNodes());
         indexReturns = new IndexReturns(metaLink::retryBackoff);
         growth = new GrowthScheduler(memoryLinks.byId(), indexReturns, this::returnIndex);

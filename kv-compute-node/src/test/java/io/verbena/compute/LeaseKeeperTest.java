@@ -2,7 +2,6 @@ package io.verbena.compute;
 
 import io.verbena.protocol.message.ControlStatus;
 import io.verbena.protocol.message.Heartbeat;
-
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -25,7 +24,7 @@ class LeaseKeeperTest
 
     LeaseKeeperTest()
     {
-        rig.answer("heartbeat", (arguments) -> new Heartbeat(11, 9, 20, MetaRig.LEASE_NS));
+        rig.answer("heartbeat", (arguments) -> new Heartbeat(11, 9, 20, MetaRig.LEASE_NS, List.of()));
         keeper = new LeaseKeeper(rig.link, rig.registered(),
             new ComputeNodeConfiguration().heartbeatIntervalNs(INTERVAL_NS).callTimeoutNs(MetaRig.TIMEOUT_NS),
             heard::add, () -> isWorking ? ++operations : operations, () -> passedEpoch, () -> wantsEpochs);

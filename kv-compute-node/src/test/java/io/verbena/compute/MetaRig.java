@@ -16,6 +16,7 @@ import io.verbena.raas.RaasContext;
 import io.verbena.raas.RemoteRegion;
 import io.verbena.raas.directory.DirectoryView;
 import io.verbena.raas.directory.NodeRole;
+import io.verbena.raas.identity.IdentitySecret;
 import io.verbena.rdma.sim.SimNode;
 import io.verbena.rdma.sim.SimWorld;
 import io.verbena.rdma.sim.schedule.SimFabricOptions;
@@ -23,6 +24,7 @@ import io.verbena.rdma.verbs.AccessFlags;
 import io.verbena.rdma.verbs.MemoryRegion;
 import org.agrona.concurrent.Agent;
 
+import java.security.SecureRandom;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.BooleanSupplier;
@@ -34,7 +36,8 @@ public final class MetaRig implements AutoCloseable
 {
     public static final long LEASE_NS = 100_000_000;
     public static final long TIMEOUT_NS = 5_000_000;
-    public static final Registration REGISTRATION = new Registration(3, 7, 1, 10, 8, 20, LEASE_NS, 99);
+    public static final Registration REGISTRATION = new Registration(
+        3, 7, 1, 10, 8, 20, LEASE_NS, 99, IdentitySecret.random(new SecureRandom()), List.of());
     private static final long MAX_STEPS = 2_000_000;
     private static final int PLACES = 16;
     private static final int NAMED_BYTES = 8192;
@@ -64,11 +67,12 @@ public final class MetaRig implements AutoCloseable
         server.serve(1, (caller, source) -> Admission.accept(AccessFlags.REMOTE_READ, view.privateData(), viewRegion),
             new MetaDispatcher(script.service(MetaService.class)));
         metaNode.addAgent(agent("meta", (nowNs) -> isSilent ? 0 : server.poll()));
-        raas = RaasContext.open(node.device(), new RaasConfiguration());
+        raas = RaasContext.open(node.device(), new RaasConfiguration().identity(REGISTRATION.identity()));
         metaServer = MetaServerLocator.at(new PeerAddress(metaNode.device().address(), 1, 1, 1));
         link = new MetaLink(raas, metaServer, TIMEOUT_NS);
         node.addAgent(agent("raas", (nowNs) -> raas.poll(nowNs) + link.poll(nowNs)));
         answer("register", (arguments) -> REGISTRATION);
+        answer("mayChangeTables", (arguments) -> true);
         answer("awaitChange", (arguments) ->
         {
             awaitingChanges.add((PendingNotification)arguments[1]);
@@ -130,6 +134,7 @@ public final class MetaRig implements AutoCloseable
             new NodeRegistration(0, NodeRole.COMPUTE_NODE, raas.device().address(), 0, new RemoteRegion(0, 0, 0)),
             TIMEOUT_NS);
         runUntil(call::isDone);
+        link.actAs(call.result());
         return call;
     }
 

@@ -133,6 +133,10 @@ final class Membership
     void rejoin(final ReadTargetAddress newReadTarget, final long nowNs)
     {
         readTarget = newReadTarget;
+        if (0 != incarnation)
+        {
+            link.actAsNobody();
+        }
         state = State.REGISTERING;
         nextCallNs = nowNs;
         registering = null;
@@ -226,7 +230,7 @@ final class Membership
 
         if (ControlStatus.OK == ended.status())
         {
-            heartbeats = new Heartbeats(ended);
+            heartbeats = new Heartbeats(ended, link.actAs(ended.result()));
             onRegistered(ended.result(), nowNs);
         }
         else if (isFinal(ended.status()))

@@ -24,6 +24,7 @@ final class MemoryAnswers implements MemoryNodeService
     private final int chunkLengthBytes;
     private final ChunkTable chunks;
     private final Fence fence;
+    private long forbidden;
 
     MemoryAnswers(
         final long regionLengthBytes, final int chunkLengthBytes, final ChunkTable chunks, final Fence fence)
@@ -68,14 +69,27 @@ final class MemoryAnswers implements MemoryNodeService
         chunks.takeBack(caller, runs, newestLease);
     }
 
-    /** Only the meta server may: it connects as nobody, and a member never does. */
+    /** @return requests so far that nobody but another may make. */
+    long forbiddenRequests()
+    {
+        return forbidden;
+    }
+
+    /** Only the meta server may, which has proved that it is that. */
     @Override
     public void fence(final PeerIdentity caller, final PeerIdentity identity)
     {
-        if (0 != caller.nodeId() || 0 == identity.nodeId())
+        if (!PeerIdentity.META_SERVER.equals(caller))
+        {
+            forbidden++;
+            throw new ControlException(
+                ControlStatus.FORBIDDEN, caller + " may not fence " + identity + ": only the meta server may");
+        }
+
+        if (0 == identity.nodeId())
         {
             throw new ControlException(
-                ControlStatus.INVALID_REQUEST, caller + " may not fence " + identity + ": only the meta server may");
+                ControlStatus.INVALID_REQUEST, identity + " cannot be fenced: only registered nodes can");
         }
 
         // In this order: only what it cannot reach any more is up for reclamation.

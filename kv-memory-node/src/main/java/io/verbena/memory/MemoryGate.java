@@ -7,11 +7,13 @@ import io.verbena.raas.PeerIdentity;
 import io.verbena.raas.RaasContext;
 import io.verbena.raas.ReadTargetAddress;
 import io.verbena.raas.RpcServer;
+import io.verbena.raas.identity.IdentitySecret;
 import io.verbena.rdma.verbs.AccessFlags;
 import io.verbena.rdma.verbs.DeviceAddress;
 import io.verbena.rdma.verbs.MemoryRegion;
 import io.verbena.rdma.verbs.RdmaException;
 
+import java.util.function.Function;
 import java.util.function.Supplier;
 
 /**
@@ -25,6 +27,7 @@ final class MemoryGate implements AutoCloseable
     private final IdentityKeys keys;
     private final int servicePort;
     private final MemoryNodeService service;
+    private final Function<PeerIdentity, IdentitySecret> verifier;
     private final Supplier<String> state;
     private final LeasedReadTarget readTarget;
     private RpcServer server;
@@ -35,16 +38,18 @@ final class MemoryGate implements AutoCloseable
     /**
      * Opens it: fence calls must be heard from before the registration on.
      *
-     * @param state of the node, for those who are not let in.
+     * @param verifier what proves an identity here, null for one that nothing can prove.
+     * @param state    of the node, for those who are not let in.
      */
     MemoryGate(
         final RaasContext raas, final MemoryRegion region, final int servicePort, final MemoryNodeService service,
-        final Supplier<String> state)
+        final Function<PeerIdentity, IdentitySecret> verifier, final Supplier<String> state)
     {
         this.raas = raas;
         keys = new IdentityKeys(raas.protectionDomain(), region);
         this.servicePort = servicePort;
         this.service = service;
+        this.verifier = verifier;
         this.state = state;
         readTarget = new LeasedReadTarget(raas);
         open();
@@ -53,7 +58,7 @@ final class MemoryGate implements AutoCloseable
     /** Takes calls; nodes are let in once {@link #admit} says which. */
     void open()
     {
-        server = raas.serve(servicePort, this::onConnect, new MemoryNodeDispatcher(service));
+        server = raas.serve(servicePort, this::onConnect, verifier, new MemoryNodeDispatcher(service));
         readTarget.open();
     }
 
@@ -122,6 +127,12 @@ final class MemoryGate implements AutoCloseable
         // In this order: nobody gets a key that was just closed.
         server.refuse(identity);
         return keys.revoke(identity);
+    }
+
+    /** @return connections refused, since it was opened last, because the peer did not prove who it is. */
+    long refusedProofs()
+    {
+        return server.refusedProofs();
     }
 
     /** @return whether a node has a key to the region. */

@@ -4,6 +4,7 @@ import io.verbena.memory.RegionAdoption.Kind;
 import io.verbena.protocol.bootstrap.MetaServerLocator;
 import io.verbena.protocol.message.MemoryNodeStat;
 import io.verbena.protocol.message.NodeRegistration;
+import io.verbena.protocol.session.Credentials;
 import io.verbena.protocol.session.MetaLink;
 import io.verbena.raas.PeerAddress;
 import io.verbena.raas.PeerIdentity;
@@ -12,6 +13,7 @@ import io.verbena.raas.RaasContext;
 import io.verbena.raas.RemoteRegion;
 import io.verbena.raas.directory.NodeRole;
 import io.verbena.raas.failure.PeerFailures;
+import io.verbena.raas.identity.IdentitySecret;
 import io.verbena.rdma.verbs.Device;
 import io.verbena.rdma.verbs.DeviceAttributes;
 import io.verbena.rdma.verbs.MemoryRegion;
@@ -83,7 +85,7 @@ public final class MemoryNode implements Agent, AutoCloseable
         chunks = chunks(Kind.FOUND == kind);
         answers = new MemoryAnswers(region.lengthBytes(), configuration.chunkLengthBytes(), chunks, this::fence);
         metaLink = new MetaLink(raas, metaServer, configuration.callTimeoutNs());
-        gate = new MemoryGate(raas, region, MemoryNodeConfiguration.SERVICE_PORT, answers,
+        gate = new MemoryGate(raas, region, MemoryNodeConfiguration.SERVICE_PORT, answers, this::proofOf,
             () -> "memory node " + nodeId + " is " + state);
         final NodeRegistration request = registration(device);
         membership = new Membership(
@@ -91,6 +93,13 @@ public final class MemoryNode implements Agent, AutoCloseable
         memoryReturn = Kind.NEW == kind ? null : new MemoryReturn(
             kind, configuration, region, this::readForCheck, chunks, metaLink, membership, clock.nanoTime());
         joinDeadlineNs = clock.nanoTime() + configuration.joinTimeoutNs();
+    }
+
+    /** Before it is registered it shares no secret with anybody, so the meta server asks it again later. */
+    private IdentitySecret proofOf(final PeerIdentity caller)
+    {
+        final Credentials credentials = metaLink.credentials();
+        return null == credentials ? null : credentials.ofCaller(caller);
     }
 
     private NodeRegistration registration(final Device device)
@@ -267,6 +276,12 @@ public final class MemoryNode implements Agent, AutoCloseable
     public long failedRequests()
     {
         return failures.requestCount();
+    }
+
+    /** @return connections and requests refused because they claimed an identity that is not theirs. */
+    public long refusedIdentities()
+    {
+        return gate.refusedProofs() + answers.forbiddenRequests();
     }
 
     /** @return whether nothing was ever in its memory, so that nothing is lost with it. */

@@ -382,7 +382,7 @@ class ControlPlaneSimTest
             final SimComputeNode ended = plane.addComputeNode();
             final TableEntry table =
                 new TableEntry("users", result(plane, compute.meta.allocateTableId(TIMEOUT_NS)), new byte[8]);
-            result(plane, compute.meta.leave(
+            result(plane, ended.meta.leave(
                 ended.registration.nodeId(), ended.registration.incarnation(), TIMEOUT_NS));
 
             final ControlCall<Void> late = done(plane, compute.meta.createTable(
@@ -492,7 +492,7 @@ class ControlPlaneSimTest
             final ControlCall<Void> fenceOfNobody =
                 done(plane, compute.client(vqp).fence(new PeerIdentity(0, 0), TIMEOUT_NS));
 
-            assertThat(fence.status()).isEqualTo(ControlStatus.INVALID_REQUEST);
+            assertThat(fence.status()).isEqualTo(ControlStatus.FORBIDDEN);
             assertThat(fenceOfNobody.status()).isEqualTo(ControlStatus.INVALID_REQUEST);
             ready(plane, other, plane.memoryNodes.getFirst());
         }

@@ -19,7 +19,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 class MemoryAnswersTest
 {
     private static final int LENGTH = 1 << 16;
-    private static final PeerIdentity META_SERVER = new PeerIdentity(0, 0);
+    private static final PeerIdentity META_SERVER = PeerIdentity.META_SERVER;
     private static final PeerIdentity ANN = new PeerIdentity(5, 50);
     private static final PeerIdentity BEN = new PeerIdentity(6, 60);
 
@@ -64,6 +64,9 @@ class MemoryAnswersTest
         assertThatThrownBy(() -> answers.claimChunks(META_SERVER, List.of())).isInstanceOf(ControlException.class);
         assertThatThrownBy(() -> answers.adoptChunks(META_SERVER, List.of())).isInstanceOf(ControlException.class);
         assertThatThrownBy(() -> answers.fence(BEN, ANN)).isInstanceOf(ControlException.class);
+        assertThat(answers.forbiddenRequests()).isEqualTo(1);
+        assertThatThrownBy(() -> answers.fence(META_SERVER, PeerIdentity.CLIENT))
+            .isInstanceOf(ControlException.class).hasMessageContaining("only registered nodes");
     }
 
     private MemoryAnswers answers(final MemoryAnswers.Fence fence)

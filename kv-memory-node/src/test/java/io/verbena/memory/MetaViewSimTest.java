@@ -99,7 +99,9 @@ class MetaViewSimTest
             final SimComputeNode late = plane.addComputeNode();
             assertThat(tables(list(plane, late, version))).isEqualTo(tables(after));
             result(plane, late.meta.dropTable("users", TIMEOUT_NS));
-            result(plane, late.meta.leave(
+            final int beats = second.beats;
+            plane.runUntil(() -> second.beats > beats);
+            result(plane, second.meta.leave(
                 second.registration.nodeId(), second.registration.incarnation(), TIMEOUT_NS));
             final PeerListing last = list(plane, late, plane.metaServer.stat().membershipVersion());
             assertThat(tables(last)).containsOnlyKeys("orders");

@@ -51,7 +51,7 @@ class NotificationSimTest
     }
 
     @Test
-    void shouldAnswerTheEarlierRequestWhenANodeAsksAnewAndOneThatIsNotKnown()
+    void shouldAnswerTheEarlierRequestWhenANodeAsksAnewAndRefuseThatOfAnother()
     {
         try (SimControlPlane plane = new SimControlPlane(3, new InMemoryMetaStore(), 1))
         {
@@ -66,7 +66,7 @@ class NotificationSimTest
             final ControlCall<Void> ofNobody = resting.meta.awaitChange(
                 new NotificationRequest(resting.registration.nodeId(), 99, resting.epoch, resting.version), TIMEOUT_NS);
             plane.runUntil(ofNobody::isDone);
-            assertThat(ofNobody.status()).as("hears the rest by its heartbeat").isEqualTo(ControlStatus.OK);
+            assertThat(ofNobody.status()).as("not its own").isEqualTo(ControlStatus.FORBIDDEN);
         }
     }
 

@@ -8,6 +8,7 @@ import io.verbena.protocol.message.ControlStatus;
 import io.verbena.protocol.message.Heartbeat;
 import io.verbena.protocol.message.NodeRegistration;
 import io.verbena.protocol.message.Registration;
+import io.verbena.protocol.session.Credentials;
 import io.verbena.raas.PeerAddress;
 import io.verbena.raas.RaasConfiguration;
 import io.verbena.raas.RaasContext;
@@ -49,6 +50,7 @@ final class SimComputeNode implements Agent
     private ControlCall<Registration> registering;
     private ControlCall<Heartbeat> renewing;
     private long nextHeartbeatNs;
+    Credentials credentials;
 
     SimComputeNode(final SimNode node, final MetaServerLocator metaServer)
     {
@@ -96,7 +98,8 @@ final class SimComputeNode implements Agent
             else if (registering.isDone())
             {
                 registration = registering.result();
-                raas.identity(registration.identity());
+                credentials = new Credentials(registration);
+                raas.identity(registration.identity(), 1, credentials::towards);
                 epoch = registration.epoch();
                 nextHeartbeatNs = raas.clock().nanoTime();
             }
@@ -113,7 +116,8 @@ final class SimComputeNode implements Agent
         {
             // It runs no operation that outlives a duty cycle, so it has passed what it heard before.
             renewing = meta.heartbeat(
-                registration.nodeId(), registration.incarnation(), epoch - 1, !rests, TIMEOUT_NS);
+                registration.nodeId(), registration.incarnation(), epoch - 1, !rests, credentials.newestToken(),
+                TIMEOUT_NS);
             nextHeartbeatNs = nowNs + registration.leaseNs() / (rests ? 3 : 20);
             return 1;
         }
@@ -123,6 +127,7 @@ final class SimComputeNode implements Agent
             if (ControlStatus.OK == renewing.status())
             {
                 beats++;
+                credentials.add(renewing.result().tokens());
                 epoch = renewing.result().epoch();
                 safeEpoch = renewing.result().safeEpoch();
                 version = renewing.result().membershipVersion();

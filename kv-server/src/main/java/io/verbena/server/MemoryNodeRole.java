@@ -34,6 +34,7 @@ public final class MemoryNodeRole implements Role
     private volatile RaasContext.Transports transports = RaasContext.Transports.NONE;
     private final FigurePace pace;
     private boolean draining;
+    private volatile long refusedIdentities;
 
     private MemoryNodeRole(
         final Fabric fabric, final Device device, final CompletionChannel channel, final MemoryNode node,
@@ -130,6 +131,7 @@ public final class MemoryNodeRole implements Role
         if (pace.isDue(work, device.clock().nanoTime()))
         {
             stat = node.stat();
+            refusedIdentities = node.refusedIdentities();
             transports = node.transports();
         }
         return work;
@@ -201,6 +203,7 @@ public final class MemoryNodeRole implements Role
         figures.put("orphan_bytes", now.retainedChunkCount() * chunkBytes);
         figures.put("damaged_records", node.damagedRecords());
         figures.put("quarantined_chunks", node.quarantinedChunks());
+        figures.put("refused_identities", refusedIdentities);
         figures.put("failed_requests", node.failedRequests());
         figures.put("node_carriers", transports.counts());
         figures.put("node_transports", NodeTransports.figure(transports));

@@ -45,6 +45,7 @@ public final class MetaServerRole implements Role
     private volatile RaasContext.Transports transports = RaasContext.Transports.NONE;
     private volatile int clients;
     private volatile long refusedConnections;
+    private volatile long refusedIdentities;
     private final PacedWarning refused;
     private final FigurePace pace;
     private boolean draining;
@@ -164,6 +165,7 @@ public final class MetaServerRole implements Role
             leasesLeftNs = server.leasesLeftNs();
             transports = server.transports();
             clients = server.clients();
+            refusedIdentities = server.refusedIdentities();
             refusedConnections = server.refusedConnections();
             refused.poll(refusedConnections, clock.nanoTime());
         }
@@ -226,6 +228,7 @@ public final class MetaServerRole implements Role
         figures.put("refused_handshakes", bootstrap.refusals());
         figures.put("clients", clients);
         figures.put("refused_connections", refusedConnections);
+        figures.put("refused_identities", refusedIdentities);
         figures.put("failed_requests", server.failedRequests());
         figures.put("nodes", leasesLeftNs.entrySet().stream()
             .map((each) -> figures(each.getKey(), each.getValue())).toList());

@@ -48,6 +48,7 @@ final class MetaAnswers implements MetaService
     private final ShownTables shownTables;
     private final NodeDirectory directory;
     private final ChangeNotifier news;
+    private final RegistrationSecrets secrets;
     private final TableNumbers tableNumbers = new TableNumbers(TableNumbers.MOST);
 
     MetaAnswers(
@@ -57,8 +58,10 @@ final class MetaAnswers implements MetaService
         final TableCatalog catalog,
         final ShownTables shownTables,
         final NodeDirectory directory,
-        final ChangeNotifier news)
+        final ChangeNotifier news,
+        final RegistrationSecrets secrets)
     {
+        this.secrets = secrets;
         this.news = news;
         this.clock = clock;
         this.ledger = ledger;
@@ -95,6 +98,7 @@ final class MetaAnswers implements MetaService
                 "the directory has no room for " + member + "; start the server with more maxNodes");
         }
 
+        final PeerIdentity identity = new PeerIdentity(member.nodeId(), member.incarnation());
         return new Registration(
             member.nodeId(),
             member.incarnation(),
@@ -103,12 +107,15 @@ final class MetaAnswers implements MetaService
             conductor.safeEpoch(),
             conductor.table().version(),
             conductor.table().leaseNs(),
-            ledger.counters().clusterId());
+            ledger.counters().clusterId(),
+            secrets.of(identity),
+            secrets.tokens(identity, 0));
     }
 
     @Override
     public Heartbeat heartbeat(
-        final int nodeId, final int incarnation, final long passedEpoch, final boolean wantsEpochs)
+        final int nodeId, final int incarnation, final long passedEpoch, final boolean wantsEpochs,
+        final int newestToken)
     {
         answer(() -> conductor.heartbeat(nodeId, incarnation, passedEpoch, clock.nanoTime()));
         if (wantsEpochs)
@@ -117,7 +124,16 @@ final class MetaAnswers implements MetaService
         }
 
         return new Heartbeat(
-            conductor.epoch(), conductor.safeEpoch(), conductor.table().version(), conductor.table().leaseNs());
+            conductor.epoch(), conductor.safeEpoch(), conductor.table().version(), conductor.table().leaseNs(),
+            secrets.tokens(new PeerIdentity(nodeId, incarnation), newestToken));
+    }
+
+    @Override
+    public boolean mayChangeTables(final PeerIdentity identity)
+    {
+        final Member member = conductor.table().member(identity.nodeId());
+        return null != member && member.isCompute() && member.isLive() &&
+            member.incarnation() == identity.incarnation();
     }
 
     @Override

@@ -20,6 +20,7 @@ import io.verbena.raas.RaasContext;
 import io.verbena.raas.RpcServer;
 import io.verbena.raas.directory.DirectoryView;
 import io.verbena.raas.failure.PeerFailures;
+import io.verbena.raas.identity.IdentitySecret;
 import io.verbena.rdma.verbs.AccessFlags;
 import io.verbena.rdma.verbs.Device;
 import io.verbena.rdma.verbs.MemoryRegion;
@@ -43,6 +44,8 @@ public final class MetaServer implements Agent, AutoCloseable
 {
     private static final Logger LOGGER = LoggerFactory.getLogger(MetaServer.class);
     private static final int VIEW_SLOTS_PER_NODE = 4;
+    /** For numbers of requests to connect within one epoch. */
+    private static final int NONCE_BITS = 24;
 
     private final MetaServerConfiguration configuration;
     private final Device device;
@@ -60,6 +63,7 @@ public final class MetaServer implements Agent, AutoCloseable
     private final FenceLinks fenceLinks;
     private final LinkPlaces places;
     private final RpcServer server;
+    private final MetaDispatcher dispatcher;
     private DurableWriteError halted;
     private boolean closed;
 
@@ -84,19 +88,26 @@ public final class MetaServer implements Agent, AutoCloseable
         view = new DirectoryView(viewRegion, viewCapacity(configuration), configuration.viewTableBytes());
 
         directory = new NodeDirectory(view);
-        ledger = MembershipConductor.openLedger(store, state, device.random().nextLong(1, Long.MAX_VALUE));
+        final IdentitySecret secret =
+            null == state.secret() ? IdentitySecret.random(device.random()) : state.secret();
+        ledger = MembershipConductor.openLedger(
+            store, state, device.random().nextLong(1, Long.MAX_VALUE), secret);
         conductor = new MembershipConductor(ledger, state, conductorOptions, directory, clock.nanoTime());
         catalog = new TableCatalog(store, state.tables());
         final ShownTables shownTables = new ShownTables(view, catalog);
         news = new ChangeNotifier(conductor);
-        answers = new MetaAnswers(clock, ledger, conductor, catalog, shownTables, directory, news);
+        final RegistrationSecrets secrets = new RegistrationSecrets(secret, conductor.table());
+        answers = new MetaAnswers(clock, ledger, conductor, catalog, shownTables, directory, news, secrets);
+        // Every start begins with a later epoch: so numbers of requests to connect go on growing.
+        raas.identity(PeerIdentity.META_SERVER, conductor.epoch() << NONCE_BITS | 1, secrets::towards);
         fenceLinks = new FenceLinks(raas, conductor.table(), configuration.fenceTimeoutNs());
         directory.epoch(conductor.epoch());
         conductor.table().members().stream().filter(Member::isLive).forEach(directory::publish);
 
         directory.membershipVersion(conductor.table().version());
         places.open(() -> Admission.accept(AccessFlags.REMOTE_READ, view.privateData(), viewRegion));
-        server = raas.serve(MetaServerConfiguration.SERVICE_PORT, places, new MetaDispatcher(answers));
+        dispatcher = new MetaDispatcher(answers);
+        server = raas.serve(MetaServerConfiguration.SERVICE_PORT, places, secrets::of, dispatcher);
         places.count(() -> server.connections(PeerIdentity.CLIENT), server::connections);
     }
 
@@ -212,6 +223,12 @@ public final class MetaServer implements Agent, AutoCloseable
     public long refusedConnections()
     {
         return server.refusals();
+    }
+
+    /** @return connections and requests refused so far because they claimed an identity that is not theirs. */
+    public long refusedIdentities()
+    {
+        return server.refusedProofs() + dispatcher.forbiddenRequests();
     }
 
     /** @return requests so far that met an error of this server's code, and failed alone. Any thread. */

@@ -1,5 +1,6 @@
 package io.verbena.raas;
 
+import io.verbena.raas.identity.IdentitySecret;
 import io.verbena.raas.limit.RaasLimit;
 import io.verbena.rdma.verbs.RdmaException;
 import io.verbena.rdma.verbs.VerbCounters;
@@ -11,6 +12,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
 
 /** The physical queue pairs of a context: those made here, one per peer, and those accepted here. */
 final class ChannelPool implements ClientChannel.Pool
@@ -33,6 +35,8 @@ final class ChannelPool implements ClientChannel.Pool
     private final DcTransportPool dcTransports;
     private final VerbCounters closedCounters = new VerbCounters();
     private PeerIdentity identity;
+    private Function<PeerAddress, IdentitySecret> secrets = (_) -> null;
+    private long nextNonce;
     private long nextCheckNs;
     private int nextCheck;
 
@@ -49,8 +53,11 @@ final class ChannelPool implements ClientChannel.Pool
     }
 
     /** Changes it. The queue pairs made by another registered identity are given to nobody any more. */
-    void identity(final PeerIdentity newIdentity)
+    void identity(
+        final PeerIdentity newIdentity, final long firstNonce, final Function<PeerAddress, IdentitySecret> newSecrets)
     {
+        secrets = newSecrets;
+        nextNonce = firstNonce;
         if (!newIdentity.equals(identity) && identity.nodeId() != 0)
         {
             retireAll();
@@ -252,7 +259,7 @@ final class ChannelPool implements ClientChannel.Pool
         try
         {
             channel = new ClientChannel(resources, this, virtualQps, calls, vqp.peer());
-            channel.connect(identity, timeoutNs);
+            channel.connect(identity, secrets.apply(vqp.peer()), nextNonce++, timeoutNs);
         }
         catch (final RdmaException ex)
         {

@@ -3,12 +3,15 @@ package io.verbena.raas;
 import io.verbena.raas.batch.StagedBatch;
 import io.verbena.raas.completion.OutstandingBatches;
 import io.verbena.raas.completion.RequestId;
+import io.verbena.raas.identity.ConnectionClaim;
+import io.verbena.raas.identity.IdentitySecret;
 import io.verbena.raas.message.MessageBlock;
 import io.verbena.raas.message.MessageHeaderDescriptor;
 import io.verbena.raas.message.MessageImmediateDescriptor;
 import io.verbena.raas.message.Receives;
 import io.verbena.rdma.verbs.AccessFlags;
 import io.verbena.rdma.verbs.ConnectionAttempt;
+import io.verbena.rdma.verbs.DeviceAddress;
 import io.verbena.rdma.verbs.PostStatus;
 import io.verbena.rdma.verbs.RdmaException;
 import io.verbena.rdma.verbs.SendFlags;
@@ -97,9 +100,17 @@ final class ClientChannel extends Channel implements DcTransport.User
         }
     }
 
-    void connect(final PeerIdentity identity, final long timeoutNs)
+    /**
+     * @param secret proves the identity; null when there is none.
+     * @param nonce  of this request, never used with the secret before.
+     */
+    void connect(final PeerIdentity identity, final IdentitySecret secret, final long nonce, final long timeoutNs)
     {
-        final byte[] data = ConnectDataDescriptor.encodeRequest(identity, receives.credits());
+        final DeviceAddress source = resources.device().address();
+        final byte[] data = secret == null ? ConnectDataDescriptor.encodeRequest(identity, receives.credits()) :
+            ConnectDataDescriptor.encodeRequest(identity, receives.credits(), nonce,
+                new ConnectionClaim(identity.nodeId(), identity.incarnation(), nonce, queuePairNumber(),
+                    source.gidHigh(), source.gidLow(), peer.servicePort()).proof(secret));
         // The right to READ, without a region that has it: enough for the peer to probe whether we are still there.
         attempt = resources.device().connect(
             queuePair, peer.device(), peer.servicePort(), AccessFlags.REMOTE_READ, data, timeoutNs);

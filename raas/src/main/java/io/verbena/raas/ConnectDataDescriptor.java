@@ -1,5 +1,7 @@
 package io.verbena.raas;
 
+import io.verbena.raas.identity.ConnectionClaim;
+import io.verbena.raas.identity.IdentitySecret;
 import io.verbena.rdma.verbs.ConnectionRequest;
 import io.verbena.rdma.verbs.MemoryRegion;
 
@@ -23,10 +25,10 @@ import java.util.List;
  *  12 +---------------------------+   12 +-------------+------+------+
  *     |        incarnation        |      |  incarnation of acceptor  |
  *  16 +---------------------------+   16 +---------------------------+
- *                                        | regions * { address 8,    |
- *                                        |   length 8, remote key 4, |
- *                                        |   access flags 4 }        |
- *                                        +---------------------------+
+ *     |           nonce           |      | regions * { address 8,    |
+ *  24 +---------------------------+      |   length 8, remote key 4, |
+ *     |          proof 16         |      |   access flags 4 }        |
+ *  40 +---------------------------+      +---------------------------+
  *                                        | data: the acceptor's own  |
  *                                        +---------------------------+
  * </pre>
@@ -36,7 +38,7 @@ public final class ConnectDataDescriptor
     /** First 32 bits of a request and of an answer: {@code VRC\0}. */
     public static final int MAGIC = 0x0043_5256;
     /** Version of this layout. */
-    public static final int VERSION = 1;
+    public static final int VERSION = 2;
     /** Offset of the magic. */
     public static final int MAGIC_OFFSET = 0;
     /** Offset of the 16-bit version. */
@@ -47,8 +49,12 @@ public final class ConnectDataDescriptor
     public static final int NODE_ID_OFFSET = CREDITS_OFFSET + Short.BYTES;
     /** Request: offset of the 32-bit incarnation. */
     public static final int INCARNATION_OFFSET = NODE_ID_OFFSET + Integer.BYTES;
+    /** Request: offset of the 64-bit number of this request under its secret. */
+    public static final int NONCE_OFFSET = INCARNATION_OFFSET + Integer.BYTES;
+    /** Request: offset of the proof that the holder of the identity's secret sends this. */
+    public static final int PROOF_OFFSET = NONCE_OFFSET + Long.BYTES;
     /** Length of a request. */
-    public static final int REQUEST_LENGTH_BYTES = INCARNATION_OFFSET + Integer.BYTES;
+    public static final int REQUEST_LENGTH_BYTES = PROOF_OFFSET + IdentitySecret.LENGTH_BYTES;
     /** Answer: offset of the 16-bit access flags of the queue pair. */
     public static final int ACCESS_FLAGS_OFFSET = CREDITS_OFFSET + Short.BYTES;
     /** Answer: offset of the 8-bit count of regions. */
@@ -76,7 +82,14 @@ public final class ConnectDataDescriptor
     {
     }
 
+    /** Of who proves nothing. */
     static byte[] encodeRequest(final PeerIdentity identity, final int credits)
+    {
+        return encodeRequest(identity, credits, 0, new byte[IdentitySecret.LENGTH_BYTES]);
+    }
+
+    static byte[] encodeRequest(
+        final PeerIdentity identity, final int credits, final long nonce, final byte[] proof)
     {
         final byte[] bytes = new byte[REQUEST_LENGTH_BYTES];
         littleEndian(bytes)
@@ -84,7 +97,9 @@ public final class ConnectDataDescriptor
             .putShort(VERSION_OFFSET, (short)VERSION)
             .putShort(CREDITS_OFFSET, (short)credits)
             .putInt(NODE_ID_OFFSET, identity.nodeId())
-            .putInt(INCARNATION_OFFSET, identity.incarnation());
+            .putInt(INCARNATION_OFFSET, identity.incarnation())
+            .putLong(NONCE_OFFSET, nonce)
+            .put(PROOF_OFFSET, proof);
         return bytes;
     }
 
@@ -144,14 +159,17 @@ public final class ConnectDataDescriptor
 
     private static String problem(final byte[] bytes, final int minimumBytes)
     {
-        if (bytes.length < minimumBytes || littleEndian(bytes).getInt(MAGIC_OFFSET) != MAGIC)
+        final boolean hasVersion =
+            bytes.length >= CREDITS_OFFSET && littleEndian(bytes).getInt(MAGIC_OFFSET) == MAGIC;
+        final int version = hasVersion ? littleEndian(bytes).getShort(VERSION_OFFSET) & 0xFFFF : VERSION;
+        // The version first: data of another one has another length.
+        if (version != VERSION)
         {
-            return "this is not Verbena connect data (" + bytes.length + " bytes)";
-        }
-        final int version = littleEndian(bytes).getShort(VERSION_OFFSET) & 0xFFFF;
-        return version == VERSION ? null :
-            "connect data has version " + version + ", this node knows version " + VERSION +
+            return "connect data has version " + version + ", this node knows version " + VERSION +
                 ": update the older of the two";
+        }
+        return hasVersion && bytes.length >= minimumBytes ? null :
+            "this is not Verbena connect data (" + bytes.length + " bytes)";
     }
 
     static int credits(final byte[] bytes)
@@ -168,6 +186,20 @@ public final class ConnectDataDescriptor
     static int acceptorIncarnation(final byte[] answer)
     {
         return littleEndian(answer).getInt(ACCEPTOR_INCARNATION_OFFSET);
+    }
+
+    /** What the peer claims, and {@link #proof} is to prove. */
+    static ConnectionClaim claim(final byte[] data, final ConnectionRequest request, final int servicePort)
+    {
+        final PeerIdentity identity = identity(data);
+        return new ConnectionClaim(
+            identity.nodeId(), identity.incarnation(), littleEndian(data).getLong(NONCE_OFFSET),
+            request.queuePairNumber(), request.source().gidHigh(), request.source().gidLow(), servicePort);
+    }
+
+    static byte[] proof(final byte[] request)
+    {
+        return Arrays.copyOfRange(request, PROOF_OFFSET, PROOF_OFFSET + IdentitySecret.LENGTH_BYTES);
     }
 
     static PeerGrants grants(final byte[] answer)

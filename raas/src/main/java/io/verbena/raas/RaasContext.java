@@ -1,6 +1,7 @@
 package io.verbena.raas;
 
 import io.verbena.raas.completion.RequestId;
+import io.verbena.raas.identity.IdentitySecret;
 import io.verbena.raas.limit.RaasLimit;
 import io.verbena.raas.limit.RaasLimitException;
 import io.verbena.rdma.verbs.CompletionChannel;
@@ -14,6 +15,7 @@ import org.agrona.concurrent.NanoClock;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Function;
 
 /**
  * One node's share of the service: a protection domain, completion queues, a pool with one physical queue pair per
@@ -108,7 +110,22 @@ public final class RaasContext implements AutoCloseable
      */
     public void identity(final PeerIdentity identity)
     {
-        pool.identity(identity);
+        identity(identity, 1, (_) -> null);
+    }
+
+    /**
+     * As {@link #identity(PeerIdentity)}, with what proves it.
+     *
+     * @param identity   given by the meta server.
+     * @param firstNonce number of the next request to connect, 1 or more and above all that were made with these
+     *                   secrets before; later ones count on from it.
+     * @param secrets    shared with a peer, asked for each connection; null for a peer to which nothing can be proved,
+     *                   and which refuses it if it wants a proof.
+     */
+    public void identity(
+        final PeerIdentity identity, final long firstNonce, final Function<PeerAddress, IdentitySecret> secrets)
+    {
+        pool.identity(identity, firstNonce, secrets);
     }
 
     /**
@@ -186,8 +203,27 @@ public final class RaasContext implements AutoCloseable
      */
     public RpcServer serve(final int servicePort, final ConnectionAcceptor acceptor, final RpcHandler handler)
     {
+        return serve(servicePort, acceptor, null, handler);
+    }
+
+    /**
+     * Serves at a port as {@link #serve(int, ConnectionAcceptor, RpcHandler)} does, and takes nobody's word for who it
+     * is: a peer that claims another identity than {@link PeerIdentity#UNREGISTERED} or {@link PeerIdentity#CLIENT} has
+     * to prove it, for this queue pair, this device and this request.
+     *
+     * @param servicePort 1 to 65,535, free on this device.
+     * @param acceptor    decides who may connect and with which rights, once the identity is proved.
+     * @param verifier    what the holder of an identity shares with this node; null when there is nothing, so that it
+     *                    is refused. Itself null: identities are what peers say, for servers that do not go by them.
+     * @param handler     answers calls.
+     * @return the server, closed by the caller or with this context.
+     */
+    public RpcServer serve(
+        final int servicePort, final ConnectionAcceptor acceptor,
+        final Function<PeerIdentity, IdentitySecret> verifier, final RpcHandler handler)
+    {
         final RpcServer server = RpcServer.open(
-            resources, pool, servers::remove, servicePort, acceptor, handler);
+            resources, pool, servers::remove, servicePort, acceptor, verifier, handler);
         servers.add(server);
         return server;
     }

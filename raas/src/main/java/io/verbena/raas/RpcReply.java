@@ -5,6 +5,7 @@ import io.verbena.raas.message.MessageHeaderDescriptor;
 import org.agrona.MutableDirectBuffer;
 
 import java.nio.charset.StandardCharsets;
+import java.util.function.Predicate;
 
 /** Where a {@link RpcHandler} writes its answer; valid during the call only. */
 public final class RpcReply
@@ -33,6 +34,35 @@ public final class RpcReply
     public long connection()
     {
         return channel.connection();
+    }
+
+    /**
+     * Gives the caller an identity: from now on it acts for it over this connection, beside those that it had. An
+     * earlier incarnation of the same node is replaced.
+     *
+     * @param identity of a registered node, just given to it.
+     */
+    public void give(final PeerIdentity identity)
+    {
+        channel.give(identity);
+    }
+
+    /**
+     * @param identity of a registered node.
+     * @return whether the caller acts for it: it was proved when the connection was made, or given since.
+     */
+    public boolean actsFor(final PeerIdentity identity)
+    {
+        return channel.actsFor(identity);
+    }
+
+    /**
+     * @param wanted which identities.
+     * @return whether the caller acts for one of them.
+     */
+    public boolean actsForAny(final Predicate<PeerIdentity> wanted)
+    {
+        return channel.actsForAny(wanted);
     }
 
     /** @return takes the bytes of the reply, from {@link #offset()}. */

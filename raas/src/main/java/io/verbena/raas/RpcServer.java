@@ -1,5 +1,8 @@
 package io.verbena.raas;
 
+import io.verbena.raas.identity.ConnectionClaim;
+import io.verbena.raas.identity.IdentitySecret;
+import io.verbena.raas.identity.NonceWindows;
 import io.verbena.raas.message.MessageBlock;
 import io.verbena.raas.message.MessageHeaderDescriptor;
 import io.verbena.raas.message.MessageImmediateDescriptor;
@@ -18,6 +21,7 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Consumer;
+import java.util.function.Function;
 
 /**
  * The answering side: accepts queue pairs at a service port, gives peers access to memory as far as the
@@ -39,6 +43,7 @@ public final class RpcServer implements AutoCloseable
     private final Consumer<RpcServer> onClosed;
     private final int servicePort;
     private final ConnectionAcceptor acceptor;
+    private final Function<PeerIdentity, IdentitySecret> verifier;
     private final RpcHandler handler;
     private final ConnectionListener listener;
     private final MemoryRegion replyRegion;
@@ -51,7 +56,9 @@ public final class RpcServer implements AutoCloseable
     private final RpcReply reply = new RpcReply(this::reply);
     private final ServerChannel.Listener channelListener = new ChannelListener();
     private long nextProbeNs;
+    private final NonceWindows nonces = new NonceWindows();
     private long refusals;
+    private long refusedProofs;
     private long lastConnection;
     private int incarnation;
     private boolean isHandling;
@@ -64,6 +71,7 @@ public final class RpcServer implements AutoCloseable
         final Consumer<RpcServer> onClosed,
         final int servicePort,
         final ConnectionAcceptor acceptor,
+        final Function<PeerIdentity, IdentitySecret> verifier,
         final RpcHandler handler,
         final MemoryRegion replyRegion,
         final ConnectionListener listener)
@@ -73,6 +81,7 @@ public final class RpcServer implements AutoCloseable
         this.onClosed = onClosed;
         this.servicePort = servicePort;
         this.acceptor = acceptor;
+        this.verifier = verifier;
         this.handler = handler;
         this.replyRegion = replyRegion;
         this.listener = listener;
@@ -86,13 +95,17 @@ public final class RpcServer implements AutoCloseable
         }
     }
 
-    /** @param onClosed called once when it is closed. */
+    /**
+     * @param onClosed called once when it is closed.
+     * @param verifier null: identities are what peers say.
+     */
     static RpcServer open(
         final ContextResources resources,
         final ChannelPool pool,
         final Consumer<RpcServer> onClosed,
         final int servicePort,
         final ConnectionAcceptor acceptor,
+        final Function<PeerIdentity, IdentitySecret> verifier,
         final RpcHandler handler)
     {
         final MemoryRegion replyRegion = resources.verbsProtectionDomain().allocateRegistered(
@@ -103,7 +116,7 @@ public final class RpcServer implements AutoCloseable
             final ConnectionListener listener = null == channel ?
                 resources.device().listen(servicePort) : resources.device().listen(servicePort, channel);
             return new RpcServer(
-                resources, pool, onClosed, servicePort, acceptor, handler, replyRegion, listener);
+                resources, pool, onClosed, servicePort, acceptor, verifier, handler, replyRegion, listener);
         }
         catch (final RdmaException ex)
         {
@@ -134,6 +147,12 @@ public final class RpcServer implements AutoCloseable
     public long refusals()
     {
         return refusals;
+    }
+
+    /** @return connections refused so far because the peer did not prove the identity that it claimed. */
+    public long refusedProofs()
+    {
+        return refusedProofs;
     }
 
     /**
@@ -258,6 +277,13 @@ public final class RpcServer implements AutoCloseable
             return;
         }
         final PeerIdentity identity = ConnectDataDescriptor.identity(data);
+        if (!isProved(identity, request, data))
+        {
+            refusedProofs++;
+            request.reject(ConnectDataDescriptor.encodeRefusal(identity + " did not prove that it is that: its " +
+                "registration is over, not known here yet, or somebody else's"));
+            return;
+        }
         if (isFenced(identity))
         {
             request.reject(ConnectDataDescriptor.encodeRefusal(fencedText(identity)));
@@ -283,6 +309,20 @@ public final class RpcServer implements AutoCloseable
         {
             accept(request, identity, admission, receives);
         }
+    }
+
+    /** Whether the peer has the secret of the identity that it claims, and this request was not here before. */
+    private boolean isProved(final PeerIdentity identity, final ConnectionRequest request, final byte[] data)
+    {
+        if (verifier == null || identity.isAnonymous())
+        {
+            return true;
+        }
+        final IdentitySecret secret = verifier.apply(identity);
+        final ConnectionClaim claim = ConnectDataDescriptor.claim(data, request, servicePort);
+        // The number last: who has not proved it uses none up.
+        return secret != null && claim.isProvedBy(secret, ConnectDataDescriptor.proof(data)) &&
+            nonces.use(identity.nodeId(), identity.incarnation(), claim.nonce());
     }
 
     /** Null when there are none: then the request was refused. */

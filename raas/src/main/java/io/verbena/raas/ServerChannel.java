@@ -7,6 +7,9 @@ import io.verbena.raas.message.Receives;
 import io.verbena.rdma.verbs.ConnectionRequest;
 import io.verbena.rdma.verbs.PostStatus;
 import io.verbena.rdma.verbs.SendFlags;
+import org.agrona.collections.Int2IntHashMap;
+
+import java.util.function.Predicate;
 
 /** A physical queue pair accepted from a peer: its requests come in here, and replies go out. */
 final class ServerChannel extends Channel
@@ -31,6 +34,8 @@ final class ServerChannel extends Channel
     private final long connection;
     private int repliesOutstanding;
     private int waitingRequests;
+    /** Incarnations by node: identities that were given to the peer here, over this connection. */
+    private Int2IntHashMap givenIdentities;
     private boolean isProbing;
     /** At first as if it had been: a probe that comes before the peer is RTR is lost, seven times if it takes long. */
     private boolean wasHeard = true;
@@ -75,6 +80,46 @@ final class ServerChannel extends Channel
     PeerIdentity identity()
     {
         return identity;
+    }
+
+    /** See {@link RpcReply#give}. */
+    void give(final PeerIdentity given)
+    {
+        if (givenIdentities == null)
+        {
+            givenIdentities = new Int2IntHashMap(0);
+        }
+        givenIdentities.put(given.nodeId(), given.incarnation());
+    }
+
+    /** See {@link RpcReply#actsFor}. */
+    boolean actsFor(final PeerIdentity other)
+    {
+        // No registration has incarnation 0: it is what the map returns for a node that it does not have.
+        return other.nodeId() != 0 && other.incarnation() != 0 && (other.equals(identity) ||
+            givenIdentities != null && givenIdentities.get(other.nodeId()) == other.incarnation());
+    }
+
+    /** See {@link RpcReply#actsForAny}. */
+    boolean actsForAny(final Predicate<PeerIdentity> wanted)
+    {
+        if (identity.nodeId() != 0 && wanted.test(identity))
+        {
+            return true;
+        }
+        if (givenIdentities != null)
+        {
+            final Int2IntHashMap.EntryIterator entries = givenIdentities.entrySet().iterator();
+            while (entries.hasNext())
+            {
+                entries.next();
+                if (wanted.test(new PeerIdentity(entries.getIntKey(), entries.getIntValue())))
+                {
+                    return true;
+                }
+            }
+        }
+        return false;
     }
 
     /** @param incarnation of this node, for the peer. */

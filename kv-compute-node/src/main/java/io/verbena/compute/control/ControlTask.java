@@ -112,7 +112,7 @@ abstract class ControlTask
             case TABLE_EXISTS -> Status.ALREADY_EXISTS;
             case EXHAUSTED -> Status.NO_MEMORY;
             case INVALID_REQUEST, REFUSED -> Status.REFUSED;
-            case UNKNOWN_NODE -> Status.NOT_SERVING;
+            case UNKNOWN_NODE, FORBIDDEN -> Status.NOT_SERVING;
             case UNAVAILABLE -> Status.TIMED_OUT;
             case TIMED_OUT, PEER_FAILED, MALFORMED_REPLY -> changes ? Status.OUTCOME_UNKNOWN : Status.TIMED_OUT;
         };

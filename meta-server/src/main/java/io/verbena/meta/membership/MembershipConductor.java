@@ -9,6 +9,7 @@ import io.verbena.meta.store.StoredNode;
 import io.verbena.meta.store.StoredNodeState;
 import io.verbena.protocol.message.NodeRegistration;
 import io.verbena.raas.directory.NodeRole;
+import io.verbena.raas.identity.IdentitySecret;
 
 import java.util.ArrayList;
 import java.util.List;
@@ -62,22 +63,26 @@ public final class MembershipConductor
     }
 
     /**
-     * Opens the ledger of a store, writing the first counters into a new one.
+     * Opens the ledger of a store, writing the first counters into a new one, and the secret where there is none.
      *
      * @param store     open.
      * @param state     as loaded from it.
      * @param clusterId for a new store; not 0.
+     * @param secret    of the cluster, for a store that has none.
      * @return the ledger.
      */
-    public static MetaLedger openLedger(final MetaStore store, final MetaState state, final long clusterId)
+    public static MetaLedger openLedger(
+        final MetaStore store, final MetaState state, final long clusterId, final IdentitySecret secret)
     {
-        if (!state.isNew())
+        final MetaLedger ledger = new MetaLedger(store, state.counters());
+
+        if (state.isNew() || null == state.secret())
         {
-            return new MetaLedger(store, state.counters());
+            // The counters along with it: in the present format, so that an earlier build says what is the matter.
+            ledger.commit(
+                state.isNew() ? MetaCounters.initial(clusterId) : state.counters(), new MetaBatch().secret(secret));
         }
 
-        final MetaLedger ledger = new MetaLedger(store, null);
-        ledger.commit(MetaCounters.initial(clusterId), new MetaBatch());
         return ledger;
     }
 

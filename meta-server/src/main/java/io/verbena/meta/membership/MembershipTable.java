@@ -36,6 +36,7 @@ public final class MembershipTable
     private final Int2ObjectHashMap<Member> membersById = new Int2ObjectHashMap<>();
     private final List<Member> members = new ArrayList<>();
     private final IntHashSet writerNumbers = new IntHashSet();
+    private int newestMemoryIncarnation;
 
     /**
      * @param ledger   the durable counters and the way to the store.
@@ -333,6 +334,12 @@ public final class MembershipTable
         return Collections.unmodifiableList(members);
     }
 
+    /** @return highest incarnation of a memory node so far; 0 before the first. */
+    public int newestMemoryIncarnation()
+    {
+        return newestMemoryIncarnation;
+    }
+
     /** @return grows with each change of the set of live nodes, through restarts. */
     public long version()
     {
@@ -422,6 +429,11 @@ public final class MembershipTable
         final Member previous = membersById.put(member.nodeId(), member);
         members.remove(previous);
         members.add(member);
+
+        if (!member.isCompute())
+        {
+            newestMemoryIncarnation = Math.max(newestMemoryIncarnation, member.incarnation());
+        }
 
         if (0 != member.node.writerNumber())
         {

@@ -27,6 +27,11 @@ public final class InMemoryMetaStore implements MetaStore
             records.put(MetaRecordDescriptor.COUNTERS_KEY, MetaRecordDescriptor.encode(batch.counters));
         }
 
+        if (null != batch.secret)
+        {
+            records.put(MetaRecordDescriptor.SECRET_KEY, MetaRecordDescriptor.encode(batch.secret));
+        }
+
         for (final StoredNode node : batch.nodes)
         {
             records.put(MetaRecordDescriptor.nodeKey(node.nodeId()), MetaRecordDescriptor.encode(node));

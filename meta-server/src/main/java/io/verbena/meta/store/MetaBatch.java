@@ -1,5 +1,7 @@
 package io.verbena.meta.store;
 
+import io.verbena.raas.identity.IdentitySecret;
+
 import java.util.ArrayList;
 import java.util.List;
 
@@ -7,6 +9,7 @@ import java.util.List;
 public final class MetaBatch
 {
     MetaCounters counters;
+    IdentitySecret secret;
     final List<StoredNode> nodes = new ArrayList<>();
     final List<Integer> removedNodeIds = new ArrayList<>();
     final List<StoredTable> tables = new ArrayList<>();
@@ -19,6 +22,16 @@ public final class MetaBatch
     public MetaBatch counters(final MetaCounters newCounters)
     {
         counters = newCounters;
+        return this;
+    }
+
+    /**
+     * @param newSecret of the cluster; replaces one that is there.
+     * @return this.
+     */
+    public MetaBatch secret(final IdentitySecret newSecret)
+    {
+        secret = newSecret;
         return this;
     }
 

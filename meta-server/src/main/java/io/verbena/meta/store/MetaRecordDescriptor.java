@@ -4,8 +4,10 @@ import io.verbena.raas.ReadTargetAddress;
 import io.verbena.raas.RemoteRegion;
 import io.verbena.raas.directory.NodeRole;
 import io.verbena.raas.directory.PeerRecord;
+import io.verbena.raas.identity.IdentitySecret;
 import io.verbena.rdma.verbs.DeviceAddress;
 import net.openhft.hashing.LongHashFunction;
+import org.agrona.concurrent.UnsafeBuffer;
 
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -29,12 +31,15 @@ final class MetaRecordDescriptor
 {
     /** "VMET" read as a little-endian integer. */
     static final int MAGIC = 0x54454D56;
-    /** The only format version this build writes and reads. */
-    static final int FORMAT_VERSION = 5;
+    /** The format version that this build writes. */
+    static final int FORMAT_VERSION = 6;
+    /** Also read: version 5 is the same without the cluster's secret, which the meta server then makes. */
+    static final int OLDEST_VERSION = 5;
 
     static final int KIND_COUNTERS = 1;
     static final int KIND_NODE = 2;
     static final int KIND_TABLE = 3;
+    static final int KIND_SECRET = 4;
 
     static final int MAGIC_OFFSET = 0;
     static final int KIND_OFFSET = MAGIC_OFFSET + Integer.BYTES;
@@ -75,13 +80,17 @@ final class MetaRecordDescriptor
     static final int TABLE_RESERVED_OFFSET = TABLE_ID_OFFSET + Integer.BYTES;
     static final int DESCRIPTOR_OFFSET = TABLE_RESERVED_OFFSET + Integer.BYTES;
 
+    static final int SECRET_OFFSET = HEADER_LENGTH;
+    static final int SECRET_LENGTH = SECRET_OFFSET + IdentitySecret.LENGTH_BYTES;
+
     static final String COUNTERS_KEY = "counters";
+    static final String SECRET_KEY = "secret";
     static final String NODE_PREFIX = "node/";
     static final String TABLE_PREFIX = "table/";
 
     static
     {
-        if (24 != HEADER_LENGTH || 64 != COUNTERS_LENGTH || 112 != NODE_LENGTH)
+        if (24 != HEADER_LENGTH || 64 != COUNTERS_LENGTH || 112 != NODE_LENGTH || 40 != SECRET_LENGTH)
         {
             throw new ExceptionInInitializerError("record lengths changed: header=" + HEADER_LENGTH + " counters=" +
                 COUNTERS_LENGTH + " node=" + NODE_LENGTH + "; give the format a new version");
@@ -135,6 +144,19 @@ final class MetaRecordDescriptor
         record.putLong(READ_TARGET_KEY_OFFSET, member.readTarget().accessKey());
         record.putInt(READ_TARGET_NUMBER_OFFSET, member.readTarget().number());
         return seal(nodeKey(node.nodeId()), record);
+    }
+
+    static byte[] encode(final IdentitySecret secret)
+    {
+        final ByteBuffer record = begin(KIND_SECRET, SECRET_LENGTH);
+        secret.write(new UnsafeBuffer(record), SECRET_OFFSET);
+        return seal(SECRET_KEY, record);
+    }
+
+    static IdentitySecret decodeSecret(final String source, final byte[] bytes)
+    {
+        return IdentitySecret.read(
+            new UnsafeBuffer(open(source, SECRET_KEY, KIND_SECRET, SECRET_LENGTH, bytes)), SECRET_OFFSET);
     }
 
     static byte[] encode(final StoredTable table)
@@ -229,12 +251,14 @@ final class MetaRecordDescriptor
             throw corrupt(source, key, "it does not begin as a record (length=" + bytes.length + ")");
         }
 
-        if (FORMAT_VERSION != record.getShort(VERSION_OFFSET))
+        final int version = 0xFFFF & record.getShort(VERSION_OFFSET);
+
+        if (version < OLDEST_VERSION || version > FORMAT_VERSION)
         {
             throw new MetaStoreException(
                 MetaStoreException.Category.UNKNOWN_VERSION,
                 "record '" + key + "' in " + source + " has format version " +
-                (0xFFFF & record.getShort(VERSION_OFFSET)) + ", this build knows version " + FORMAT_VERSION +
+                version + ", this build knows versions " + OLDEST_VERSION + " and " + FORMAT_VERSION +
                 ": use the build that wrote it, or another data folder",
                 null);
         }

@@ -1,15 +1,19 @@
 package io.verbena.meta.store;
 
+import io.verbena.raas.identity.IdentitySecret;
+
 import java.util.List;
 
 /**
  * Everything a store holds, as read at start.
  *
  * @param counters null when the store is new.
+ * @param secret   from which those of registrations are derived; null when none was written yet.
  * @param nodes    every registration not forgotten, by ascending id.
  * @param tables   every table, by name.
  */
-public record MetaState(MetaCounters counters, List<StoredNode> nodes, List<StoredTable> tables)
+public record MetaState(
+    MetaCounters counters, IdentitySecret secret, List<StoredNode> nodes, List<StoredTable> tables)
 {
     /** @return whether nothing was ever written. */
     public boolean isNew()

@@ -1,5 +1,7 @@
 package io.verbena.meta.store;
 
+import io.verbena.raas.identity.IdentitySecret;
+
 import java.util.ArrayList;
 import java.util.List;
 
@@ -10,6 +12,7 @@ final class MetaStateReader
     private final List<StoredNode> nodes = new ArrayList<>();
     private final List<StoredTable> tables = new ArrayList<>();
     private MetaCounters counters;
+    private IdentitySecret secret;
 
     MetaStateReader(final String source)
     {
@@ -21,6 +24,10 @@ final class MetaStateReader
         if (MetaRecordDescriptor.COUNTERS_KEY.equals(key))
         {
             counters = MetaRecordDescriptor.decodeCounters(source, bytes);
+        }
+        else if (MetaRecordDescriptor.SECRET_KEY.equals(key))
+        {
+            secret = MetaRecordDescriptor.decodeSecret(source, bytes);
         }
         else if (key.startsWith(MetaRecordDescriptor.NODE_PREFIX))
         {
@@ -38,11 +45,11 @@ final class MetaStateReader
 
     MetaState state()
     {
-        if (null == counters && !(nodes.isEmpty() && tables.isEmpty()))
+        if (null == counters && !(nodes.isEmpty() && tables.isEmpty() && null == secret))
         {
             throw MetaRecordDescriptor.corrupt(source, MetaRecordDescriptor.COUNTERS_KEY, "it is missing");
         }
 
-        return new MetaState(counters, List.copyOf(nodes), List.copyOf(tables));
+        return new MetaState(counters, secret, List.copyOf(nodes), List.copyOf(tables));
     }
 }

@@ -122,6 +122,11 @@ public final class RocksMetaStore implements MetaStore
             writes.put(bytes(MetaRecordDescriptor.COUNTERS_KEY), MetaRecordDescriptor.encode(batch.counters));
         }
 
+        if (null != batch.secret)
+        {
+            writes.put(bytes(MetaRecordDescriptor.SECRET_KEY), MetaRecordDescriptor.encode(batch.secret));
+        }
+
         for (final StoredNode node : batch.nodes)
         {
             writes.put(bytes(MetaRecordDescriptor.nodeKey(node.nodeId())), MetaRecordDescriptor.encode(node));

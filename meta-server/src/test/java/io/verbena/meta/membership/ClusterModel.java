@@ -9,8 +9,10 @@ import io.verbena.meta.store.MetaState;
 import io.verbena.protocol.message.NodeRegistration;
 import io.verbena.raas.RemoteRegion;
 import io.verbena.raas.directory.NodeRole;
+import io.verbena.raas.identity.IdentitySecret;
 import io.verbena.rdma.verbs.DeviceAddress;
 
+import java.security.SecureRandom;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -152,7 +154,8 @@ final class ClusterModel
     private void start()
     {
         final MetaState state = store.load();
-        final MetaLedger ledger = MembershipConductor.openLedger(store, state, 99);
+        final MetaLedger ledger =
+            MembershipConductor.openLedger(store, state, 99, IdentitySecret.random(new SecureRandom()));
         conductor = new MembershipConductor(
             ledger,
             state,

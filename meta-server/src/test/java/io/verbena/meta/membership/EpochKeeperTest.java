@@ -2,7 +2,10 @@ package io.verbena.meta.membership;
 
 import io.verbena.meta.store.InMemoryMetaStore;
 import io.verbena.meta.store.MetaState;
+import io.verbena.raas.identity.IdentitySecret;
 import org.junit.jupiter.api.Test;
+
+import java.security.SecureRandom;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -180,7 +183,8 @@ class EpochKeeperTest
     {
         final MetaState state = store.load();
         return new EpochKeeper(
-            MembershipConductor.openLedger(store, state, 1), !state.isNew(), INTERVAL_NS, IDLE_INTERVAL_NS, nowNs);
+            MembershipConductor.openLedger(store, state, 1, IdentitySecret.random(new SecureRandom())),
+            !state.isNew(), INTERVAL_NS, IDLE_INTERVAL_NS, nowNs);
     }
 
     private boolean advance()

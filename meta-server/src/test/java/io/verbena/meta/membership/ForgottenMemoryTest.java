@@ -11,6 +11,7 @@ import io.verbena.raas.ReadTargetAddress;
 import io.verbena.raas.RemoteRegion;
 import io.verbena.raas.directory.NodeRole;
 import io.verbena.raas.directory.PeerRecord;
+import io.verbena.raas.identity.IdentitySecret;
 import io.verbena.rdma.verbs.DeviceAddress;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -18,6 +19,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 import java.nio.file.Path;
+import java.security.SecureRandom;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -48,7 +50,7 @@ class ForgottenMemoryTest
         store = RocksMetaStore.open(folder.resolve("meta"));
         final MetaState state = store.load();
         conductor = new MembershipConductor(
-            MembershipConductor.openLedger(store, state, 1),
+            MembershipConductor.openLedger(store, state, 1, IdentitySecret.random(new SecureRandom())),
             state,
             new ConductorOptions(
                 new MembershipOptions(LEASE_NS, MARGIN_NS, MAX_NODES), STEP_NS, STEP_NS, STEP_NS, nodesAreGone),

@@ -4,7 +4,9 @@ import io.verbena.raas.ReadTargetAddress;
 import io.verbena.raas.RemoteRegion;
 import io.verbena.raas.directory.NodeRole;
 import io.verbena.raas.directory.PeerRecord;
+import io.verbena.raas.identity.IdentitySecret;
 import io.verbena.rdma.verbs.DeviceAddress;
+import org.agrona.concurrent.UnsafeBuffer;
 import org.junit.jupiter.api.Test;
 
 import java.io.IOException;
@@ -40,15 +42,33 @@ class MetaRecordDescriptorTest
         0x0A0B0C0D0E0F1011L);
     private static final StoredTable TABLE = new StoredTable("t", 0x0A0B0C0D, "abc".getBytes(StandardCharsets.UTF_8));
 
+    private static final IdentitySecret SECRET = IdentitySecret.read(
+        new UnsafeBuffer("0123456789abcdef".getBytes(StandardCharsets.US_ASCII)), 0);
+
     @Test
     void shouldMatchGoldenBytes() throws IOException
     {
-        final Map<String, String> golden = golden();
+        final Map<String, String> golden = golden(6);
 
         assertThat(golden).containsExactlyInAnyOrderEntriesOf(Map.of(
             "counters", hex(MetaRecordDescriptor.encode(COUNTERS)),
+            "secret", hex(MetaRecordDescriptor.encode(SECRET)),
             "node/65535", hex(MetaRecordDescriptor.encode(NODE)),
             "table/t", hex(MetaRecordDescriptor.encode(TABLE))));
+    }
+
+    /** What an earlier build wrote is read; the next write is in the present format. */
+    @Test
+    void shouldReadTheVersionBefore() throws IOException
+    {
+        final Map<String, String> golden = golden(5);
+        final HexFormat hex = HexFormat.of();
+
+        assertThat(MetaRecordDescriptor.decodeCounters("x", hex.parseHex(golden.get("counters")))).isEqualTo(COUNTERS);
+        assertThat(MetaRecordDescriptor.decodeNode("x", "node/65535", hex.parseHex(golden.get("node/65535"))))
+            .isEqualTo(NODE);
+        assertThat(MetaRecordDescriptor.decodeTable("x", "table/t", hex.parseHex(golden.get("table/t"))).descriptor())
+            .isEqualTo(TABLE.descriptor());
     }
 
     @Test
@@ -59,6 +79,7 @@ class MetaRecordDescriptorTest
             .isEqualTo(NODE);
         assertThat(MetaRecordDescriptor.decodeTable("x", "table/t", MetaRecordDescriptor.encode(TABLE)).descriptor())
             .isEqualTo(TABLE.descriptor());
+        assertThat(MetaRecordDescriptor.decodeSecret("x", MetaRecordDescriptor.encode(SECRET))).isEqualTo(SECRET);
     }
 
     @Test
@@ -128,11 +149,12 @@ class MetaRecordDescriptorTest
         return HexFormat.of().formatHex(bytes);
     }
 
-    private static Map<String, String> golden() throws IOException
+    private static Map<String, String> golden(final int version) throws IOException
     {
         final Map<String, String> records = new TreeMap<>();
 
-        try (InputStream in = MetaRecordDescriptorTest.class.getResourceAsStream("/golden/meta-records-5.hex"))
+        try (InputStream in = MetaRecordDescriptorTest.class.getResourceAsStream(
+            "/golden/meta-records-" + version + ".hex"))
         {
             new String(in.readAllBytes(), StandardCharsets.US_ASCII).lines()
                 .map((line) -> line.split(" "))

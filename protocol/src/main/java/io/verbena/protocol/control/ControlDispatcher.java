@@ -5,7 +5,6 @@ import io.verbena.raas.PeerIdentity;
 import io.verbena.raas.RpcHandler;
 import io.verbena.raas.RpcReply;
 import org.agrona.DirectBuffer;
-import org.agrona.MutableDirectBuffer;
 
 /** What the two dispatchers have in common: the header, unknown methods, and how a service says no. */
 abstract class ControlDispatcher implements RpcHandler
@@ -44,7 +43,7 @@ abstract class ControlDispatcher implements RpcHandler
                 putOff(request, offset, lengthBytes, reply);
                 return RpcReply.DEFERRED;
             }
-            final int length = dispatch(caller, method, request, offset, lengthBytes, reply.buffer(), reply.offset());
+            final int length = dispatch(caller, method, request, offset, lengthBytes, reply);
             return length != UNKNOWN_METHOD ? length : reply.refuse(
                 "this " + serviceName + " does not know method " + method + " (" + ControlMethod.name(method) +
                     "): is it the right node, and new enough?");
@@ -74,6 +73,5 @@ abstract class ControlDispatcher implements RpcHandler
         DirectBuffer request,
         int offset,
         int lengthBytes,
-        MutableDirectBuffer reply,
-        int replyOffset);
+        RpcReply reply);
 }

@@ -22,7 +22,7 @@ import java.nio.charset.StandardCharsets;
  */
 final class ControlHeaderDescriptor
 {
-    static final int VERSION = 1;
+    static final int VERSION = 2;
     static final int VERSION_OFFSET = 0;
     static final int STATUS_OFFSET = VERSION_OFFSET + Short.BYTES;
     static final int RESERVED_OFFSET = STATUS_OFFSET + Short.BYTES;

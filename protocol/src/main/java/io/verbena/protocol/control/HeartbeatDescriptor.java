@@ -19,10 +19,12 @@ import java.nio.ByteOrder;
  *  16 +---------------+---------------+  16 +-------------------------------+
  *     |         passed epoch          |     |          safe epoch           |
  *  24 +---------------+---------------+  24 +-------------------------------+
- *     | wants epochs  |    reserved   |     |      membership version       |
+ *     | wants epochs  |  newest token |     |      membership version       |
  *  32 +---------------+---------------+  32 +-------------------------------+
  *                                           |       lease, nanoseconds      |
  *                                        40 +-------------------------------+
+ *                                           |            tokens             |
+ *                                           +-------------------------------+
  * </pre>
  */
 final class HeartbeatDescriptor
@@ -31,14 +33,14 @@ final class HeartbeatDescriptor
     static final int INCARNATION_OFFSET = NODE_ID_OFFSET + Integer.BYTES;
     static final int PASSED_EPOCH_OFFSET = INCARNATION_OFFSET + Integer.BYTES;
     static final int WANTS_EPOCHS_OFFSET = PASSED_EPOCH_OFFSET + Long.BYTES;
-    static final int RESERVED_OFFSET = WANTS_EPOCHS_OFFSET + Integer.BYTES;
-    static final int REQUEST_LENGTH_BYTES = RESERVED_OFFSET + Integer.BYTES;
+    static final int NEWEST_TOKEN_OFFSET = WANTS_EPOCHS_OFFSET + Integer.BYTES;
+    static final int REQUEST_LENGTH_BYTES = NEWEST_TOKEN_OFFSET + Integer.BYTES;
 
     static final int REPLY_EPOCH_OFFSET = ControlHeaderDescriptor.LENGTH_BYTES;
     static final int REPLY_SAFE_EPOCH_OFFSET = REPLY_EPOCH_OFFSET + Long.BYTES;
     static final int REPLY_MEMBERSHIP_VERSION_OFFSET = REPLY_SAFE_EPOCH_OFFSET + Long.BYTES;
     static final int REPLY_LEASE_OFFSET = REPLY_MEMBERSHIP_VERSION_OFFSET + Long.BYTES;
-    static final int REPLY_LENGTH_BYTES = REPLY_LEASE_OFFSET + Long.BYTES;
+    static final int REPLY_TOKENS_OFFSET = REPLY_LEASE_OFFSET + Long.BYTES;
 
     private static final ByteOrder ORDER = ControlHeaderDescriptor.ORDER;
 
@@ -51,6 +53,7 @@ final class HeartbeatDescriptor
         final int incarnation,
         final long passedEpoch,
         final boolean wantsEpochs,
+        final int newestToken,
         final MutableDirectBuffer buffer,
         final int offset)
     {
@@ -59,7 +62,7 @@ final class HeartbeatDescriptor
         buffer.putInt(offset + INCARNATION_OFFSET, incarnation, ORDER);
         buffer.putLong(offset + PASSED_EPOCH_OFFSET, passedEpoch, ORDER);
         buffer.putInt(offset + WANTS_EPOCHS_OFFSET, wantsEpochs ? 1 : 0, ORDER);
-        buffer.putInt(offset + RESERVED_OFFSET, 0, ORDER);
+        buffer.putInt(offset + NEWEST_TOKEN_OFFSET, newestToken, ORDER);
         return REQUEST_LENGTH_BYTES;
     }
 
@@ -88,6 +91,11 @@ final class HeartbeatDescriptor
         return buffer.getInt(offset + WANTS_EPOCHS_OFFSET, ORDER) != 0;
     }
 
+    static int newestToken(final DirectBuffer buffer, final int offset)
+    {
+        return buffer.getInt(offset + NEWEST_TOKEN_OFFSET, ORDER);
+    }
+
     static int encodeReply(final Heartbeat reply, final MutableDirectBuffer buffer, final int offset)
     {
         ControlHeaderDescriptor.encode(buffer, offset, ControlStatus.OK);
@@ -95,16 +103,19 @@ final class HeartbeatDescriptor
         buffer.putLong(offset + REPLY_SAFE_EPOCH_OFFSET, reply.safeEpoch(), ORDER);
         buffer.putLong(offset + REPLY_MEMBERSHIP_VERSION_OFFSET, reply.membershipVersion(), ORDER);
         buffer.putLong(offset + REPLY_LEASE_OFFSET, reply.leaseNs(), ORDER);
-        return REPLY_LENGTH_BYTES;
+        return REPLY_TOKENS_OFFSET +
+            AdmissionTokensDescriptor.encode(reply.tokens(), buffer, offset + REPLY_TOKENS_OFFSET);
     }
 
     static Heartbeat decodeReply(final DirectBuffer buffer, final int offset, final int lengthBytes)
     {
-        ControlHeaderDescriptor.require(lengthBytes, REPLY_LENGTH_BYTES, "heartbeat reply");
+        ControlHeaderDescriptor.require(lengthBytes, REPLY_TOKENS_OFFSET, "heartbeat reply");
         return new Heartbeat(
             buffer.getLong(offset + REPLY_EPOCH_OFFSET, ORDER),
             buffer.getLong(offset + REPLY_SAFE_EPOCH_OFFSET, ORDER),
             buffer.getLong(offset + REPLY_MEMBERSHIP_VERSION_OFFSET, ORDER),
-            buffer.getLong(offset + REPLY_LEASE_OFFSET, ORDER));
+            buffer.getLong(offset + REPLY_LEASE_OFFSET, ORDER),
+            AdmissionTokensDescriptor.decode(
+                buffer, offset + REPLY_TOKENS_OFFSET, lengthBytes - REPLY_TOKENS_OFFSET));
     }
 }

@@ -2,6 +2,7 @@ package io.verbena.protocol.control;
 
 import io.verbena.protocol.message.ChunkLease;
 import io.verbena.raas.PeerIdentity;
+import io.verbena.raas.RpcReply;
 import org.agrona.DirectBuffer;
 import org.agrona.MutableDirectBuffer;
 
@@ -24,9 +25,10 @@ public final class MemoryNodeDispatcher extends ControlDispatcher
         final DirectBuffer request,
         final int offset,
         final int lengthBytes,
-        final MutableDirectBuffer reply,
-        final int replyOffset)
+        final RpcReply to)
     {
+        final MutableDirectBuffer reply = to.buffer();
+        final int replyOffset = to.offset();
         return switch (method)
         {
             case ControlMethod.LEASE_CHUNKS -> leaseChunks(caller, request, offset, lengthBytes, reply, replyOffset);

@@ -32,7 +32,8 @@ public final class MetaClient
     }
 
     /**
-     * Registers this node; afterwards set {@link RaasContext#identity(PeerIdentity)}.
+     * Registers this node: the connection acts for it from then on. Afterwards set
+     * {@link RaasContext#identity(PeerIdentity, long, java.util.function.Function)}, so that later ones do.
      *
      * @param request   what the node says of itself.
      * @param timeoutNs deadline.
@@ -54,6 +55,7 @@ public final class MetaClient
      * @param incarnation of this life.
      * @param passedEpoch every operation begun before this epoch was heard has ended.
      * @param wantsEpochs whether this node waits for epochs; without anybody who does they pass slowly.
+     * @param newestToken highest incarnation of a memory node for which this node has a token, 0 for none.
      * @param timeoutNs   deadline.
      * @return the call.
      */
@@ -62,12 +64,13 @@ public final class MetaClient
         final int incarnation,
         final long passedEpoch,
         final boolean wantsEpochs,
+        final int newestToken,
         final long timeoutNs)
     {
         return proxy.call(
             ControlMethod.HEARTBEAT,
             (buffer, offset) -> HeartbeatDescriptor.encodeRequest(
-                nodeId, incarnation, passedEpoch, wantsEpochs, buffer, offset),
+                nodeId, incarnation, passedEpoch, wantsEpochs, newestToken, buffer, offset),
             HeartbeatDescriptor::decodeReply,
             timeoutNs);
     }

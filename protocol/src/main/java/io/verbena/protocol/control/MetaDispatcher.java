@@ -1,7 +1,10 @@
 package io.verbena.protocol.control;
 
+import io.verbena.protocol.message.ControlException;
+import io.verbena.protocol.message.ControlStatus;
 import io.verbena.protocol.message.Heartbeat;
 import io.verbena.protocol.message.NotificationRequest;
+import io.verbena.protocol.message.Registration;
 import io.verbena.raas.PeerIdentity;
 import io.verbena.raas.RpcReply;
 import org.agrona.DirectBuffer;
@@ -11,12 +14,19 @@ import org.agrona.MutableDirectBuffer;
 public final class MetaDispatcher extends ControlDispatcher
 {
     private final MetaService service;
+    private long forbidden;
 
     /** @param service answers. */
     public MetaDispatcher(final MetaService service)
     {
         super("meta server");
         this.service = service;
+    }
+
+    /** @return requests so far that named a node for which their connection does not act, or needed one. */
+    public long forbiddenRequests()
+    {
+        return forbidden;
     }
 
     @Override
@@ -26,19 +36,19 @@ public final class MetaDispatcher extends ControlDispatcher
         final DirectBuffer request,
         final int offset,
         final int lengthBytes,
-        final MutableDirectBuffer reply,
-        final int replyOffset)
+        final RpcReply to)
     {
+        final MutableDirectBuffer reply = to.buffer();
+        final int replyOffset = to.offset();
+        requireWriter(method, to);
         return switch (method)
         {
-            case ControlMethod.REGISTER -> RegisterDescriptor.encodeReply(
-                service.register(caller, RegisterDescriptor.decodeRequest(request, offset, lengthBytes)),
-                reply,
-                replyOffset);
-            case ControlMethod.HEARTBEAT -> heartbeat(request, offset, lengthBytes, reply, replyOffset);
+            case ControlMethod.REGISTER -> register(caller, request, offset, lengthBytes, to);
+            case ControlMethod.HEARTBEAT -> heartbeat(request, offset, lengthBytes, to);
             case ControlMethod.LEAVE ->
             {
                 final PeerIdentity identity = IdentityDescriptor.decode(request, offset, lengthBytes);
+                requireIdentity(identity, to);
                 service.leave(identity.nodeId(), identity.incarnation());
                 yield ControlProxy.encodeHeader(reply, replyOffset);
             }
@@ -95,22 +105,69 @@ public final class MetaDispatcher extends ControlDispatcher
     void putOff(final DirectBuffer request, final int offset, final int lengthBytes, final RpcReply reply)
     {
         final NotificationRequest news = NotificationDescriptor.decode(request, offset, lengthBytes);
+        requireIdentity(new PeerIdentity(news.nodeId(), news.incarnation()), reply);
         service.awaitChange(news, new PendingNotification(reply.defer()));
+    }
+
+    /** The connection acts for the node from now on. */
+    private int register(
+        final PeerIdentity caller,
+        final DirectBuffer request,
+        final int offset,
+        final int lengthBytes,
+        final RpcReply to)
+    {
+        final Registration registration =
+            service.register(caller, RegisterDescriptor.decodeRequest(request, offset, lengthBytes));
+        to.give(registration.identity());
+        return RegisterDescriptor.encodeReply(registration, to.buffer(), to.offset());
     }
 
     private int heartbeat(
         final DirectBuffer request,
         final int offset,
         final int lengthBytes,
-        final MutableDirectBuffer reply,
-        final int replyOffset)
+        final RpcReply to)
     {
         HeartbeatDescriptor.requireRequest(lengthBytes);
+        requireIdentity(
+            new PeerIdentity(
+                HeartbeatDescriptor.nodeId(request, offset), HeartbeatDescriptor.incarnation(request, offset)),
+            to);
         final Heartbeat heartbeat = service.heartbeat(
             HeartbeatDescriptor.nodeId(request, offset),
             HeartbeatDescriptor.incarnation(request, offset),
             HeartbeatDescriptor.passedEpoch(request, offset),
-            HeartbeatDescriptor.wantsEpochs(request, offset));
-        return HeartbeatDescriptor.encodeReply(heartbeat, reply, replyOffset);
+            HeartbeatDescriptor.wantsEpochs(request, offset),
+            HeartbeatDescriptor.newestToken(request, offset));
+        return HeartbeatDescriptor.encodeReply(heartbeat, to.buffer(), to.offset());
+    }
+
+    /** Whatever a message says, it acts for an identity that its connection has. */
+    private void requireIdentity(final PeerIdentity identity, final RpcReply connection)
+    {
+        if (!connection.actsFor(identity))
+        {
+            forbidden++;
+            throw new ControlException(ControlStatus.FORBIDDEN, "this connection does not act for " + identity +
+                ": it was made by another node, or before that one registered; register again");
+        }
+    }
+
+    /** Tables are changed by compute nodes with a lease, for their clients. */
+    private void requireWriter(final int method, final RpcReply connection)
+    {
+        final boolean changesTables = switch (method)
+        {
+            case ControlMethod.ALLOCATE_TABLE_ID, ControlMethod.CREATE_TABLE, ControlMethod.DROP_TABLE,
+                ControlMethod.DROP_THIS_TABLE, ControlMethod.GROW_TABLE -> true;
+            default -> false;
+        };
+        if (changesTables && !connection.actsForAny(service::mayChangeTables))
+        {
+            forbidden++;
+            throw new ControlException(ControlStatus.FORBIDDEN, ControlMethod.name(method) +
+                " by a connection that acts for no compute node with a lease: ask a compute node");
+        }
     }
 }

@@ -14,7 +14,8 @@ import io.verbena.raas.PeerIdentity;
 import java.util.List;
 
 /**
- * What a meta server answers; {@link MetaDispatcher} decodes and encodes. Called by the server's thread; answers at
+ * What a meta server answers; {@link MetaDispatcher} decodes and encodes, and sees to it that each request acts for an
+ * identity that its connection has. Called by the server's thread; answers at
  * once, but for {@link #awaitChange}. Says no by {@link ControlException}; any other exception reaches the caller as a
  * refusal.
  */
@@ -36,9 +37,16 @@ public interface MetaService
      * @param incarnation of its life.
      * @param passedEpoch every operation begun before this epoch was heard has ended.
      * @param wantsEpochs whether the node waits for epochs.
+     * @param newestToken highest incarnation of a memory node for which the node has a token.
      * @return epochs and the new lease.
      */
-    Heartbeat heartbeat(int nodeId, int incarnation, long passedEpoch, boolean wantsEpochs);
+    Heartbeat heartbeat(int nodeId, int incarnation, long passedEpoch, boolean wantsEpochs, int newestToken);
+
+    /**
+     * @param identity for which a connection acts.
+     * @return whether it may create, grow and drop tables: it is a compute node with a lease.
+     */
+    boolean mayChangeTables(PeerIdentity identity);
 
     /**
      * A node that rests would hear of news, which make its next heartbeat due: then it gets the answer. The lease is

@@ -7,6 +7,7 @@ import io.verbena.protocol.message.Registration;
 import io.verbena.raas.ReadTargetAddress;
 import io.verbena.raas.RemoteRegion;
 import io.verbena.raas.directory.NodeRole;
+import io.verbena.raas.identity.IdentitySecret;
 import io.verbena.rdma.verbs.DeviceAddress;
 import org.agrona.DirectBuffer;
 import org.agrona.MutableDirectBuffer;
@@ -35,12 +36,12 @@ import java.nio.ByteOrder;
  *  56 +---------------+---------------+  56 +---------------+---------------+
  *     |    device service locator     |     |          cluster id           |
  *  64 +-------------------------------+  64 +-------------------------------+
- *     |           memory id           |
- *  72 +-------------------------------+
- *     |          cluster id           |
- *  80 +---------------+---------------+
- *     | target number |   reserved    |
- *  88 +---------------+---------------+
+ *     |           memory id           |     |                               |
+ *  72 +-------------------------------+     |            secret             |
+ *     |          cluster id           |     |                               |
+ *  80 +---------------+---------------+  80 +-------------------------------+
+ *     | target number |   reserved    |     |            tokens             |
+ *  88 +---------------+---------------+     +-------------------------------+
  *     |    target access key (DC)     |
  *  96 +-------------------------------+
  * </pre>
@@ -72,7 +73,8 @@ final class RegisterDescriptor
     static final int REPLY_WRITER_NUMBER_OFFSET = REPLY_LEASE_OFFSET + Long.BYTES;
     static final int REPLY_RESERVED_OFFSET = REPLY_WRITER_NUMBER_OFFSET + Integer.BYTES;
     static final int REPLY_CLUSTER_ID_OFFSET = REPLY_RESERVED_OFFSET + Integer.BYTES;
-    static final int REPLY_LENGTH_BYTES = REPLY_CLUSTER_ID_OFFSET + Long.BYTES;
+    static final int REPLY_SECRET_OFFSET = REPLY_CLUSTER_ID_OFFSET + Long.BYTES;
+    static final int REPLY_TOKENS_OFFSET = REPLY_SECRET_OFFSET + IdentitySecret.LENGTH_BYTES;
 
     private static final ByteOrder ORDER = ControlHeaderDescriptor.ORDER;
 
@@ -140,12 +142,14 @@ final class RegisterDescriptor
         buffer.putInt(offset + REPLY_WRITER_NUMBER_OFFSET, reply.writerNumber(), ORDER);
         buffer.putInt(offset + REPLY_RESERVED_OFFSET, 0, ORDER);
         buffer.putLong(offset + REPLY_CLUSTER_ID_OFFSET, reply.clusterId(), ORDER);
-        return REPLY_LENGTH_BYTES;
+        reply.secret().write(buffer, offset + REPLY_SECRET_OFFSET);
+        return REPLY_TOKENS_OFFSET +
+            AdmissionTokensDescriptor.encode(reply.tokens(), buffer, offset + REPLY_TOKENS_OFFSET);
     }
 
     static Registration decodeReply(final DirectBuffer buffer, final int offset, final int lengthBytes)
     {
-        ControlHeaderDescriptor.require(lengthBytes, REPLY_LENGTH_BYTES, "register reply");
+        ControlHeaderDescriptor.require(lengthBytes, REPLY_TOKENS_OFFSET, "register reply");
         return new Registration(
             buffer.getInt(offset + REPLY_NODE_ID_OFFSET, ORDER),
             buffer.getInt(offset + REPLY_INCARNATION_OFFSET, ORDER),
@@ -154,6 +158,9 @@ final class RegisterDescriptor
             buffer.getLong(offset + REPLY_SAFE_EPOCH_OFFSET, ORDER),
             buffer.getLong(offset + REPLY_MEMBERSHIP_VERSION_OFFSET, ORDER),
             buffer.getLong(offset + REPLY_LEASE_OFFSET, ORDER),
-            buffer.getLong(offset + REPLY_CLUSTER_ID_OFFSET, ORDER));
+            buffer.getLong(offset + REPLY_CLUSTER_ID_OFFSET, ORDER),
+            IdentitySecret.read(buffer, offset + REPLY_SECRET_OFFSET),
+            AdmissionTokensDescriptor.decode(
+                buffer, offset + REPLY_TOKENS_OFFSET, lengthBytes - REPLY_TOKENS_OFFSET));
     }
 }

@@ -1,6 +1,9 @@
 package io.verbena.protocol.message;
 
 import io.verbena.raas.PeerIdentity;
+import io.verbena.raas.identity.IdentitySecret;
+
+import java.util.List;
 
 /**
  * What a node gets when it registers.
@@ -13,6 +16,8 @@ import io.verbena.raas.PeerIdentity;
  * @param membershipVersion changes when a node joins or leaves.
  * @param leaseNs           how long, from before the request was sent, the node may act without a heartbeat.
  * @param clusterId         of the cluster; never 0.
+ * @param secret            of this registration: whoever has it can act for it. Known to the meta server besides.
+ * @param tokens            of a compute node: for memory nodes, by ascending incarnation; more come with heartbeats.
  */
 public record Registration(
     int nodeId,
@@ -22,7 +27,9 @@ public record Registration(
     long safeEpoch,
     long membershipVersion,
     long leaseNs,
-    long clusterId)
+    long clusterId,
+    IdentitySecret secret,
+    List<AdmissionToken> tokens)
 {
     /** @return who the node is from now on. */
     public PeerIdentity identity()

@@ -25,6 +25,7 @@ public final class Heartbeats
         LOST
     }
 
+    private final Credentials credentials;
     private final int nodeId;
     private final int incarnation;
     private final Lease lease = new Lease();
@@ -32,9 +33,13 @@ public final class Heartbeats
     private ControlCall<Heartbeat> ended;
     private boolean isLost;
 
-    /** @param registered the registration, ended with OK. */
-    public Heartbeats(final ControlCall<Registration> registered)
+    /**
+     * @param registered  the registration, ended with OK.
+     * @param credentials of it; get the tokens that come.
+     */
+    public Heartbeats(final ControlCall<Registration> registered, final Credentials credentials)
     {
+        this.credentials = credentials;
         nodeId = registered.result().nodeId();
         incarnation = registered.result().incarnation();
         lease.begin(registered);
@@ -56,7 +61,7 @@ public final class Heartbeats
             throw new IllegalStateException("node " + nodeId + " sends a heartbeat before the last one has ended: " +
                 call);
         }
-        call = client.heartbeat(nodeId, incarnation, passedEpoch, wantsEpochs, timeoutNs);
+        call = client.heartbeat(nodeId, incarnation, passedEpoch, wantsEpochs, credentials.newestToken(), timeoutNs);
     }
 
     /** @return what became of the one sent last; once for each. */
@@ -71,9 +76,10 @@ public final class Heartbeats
         if (ControlStatus.OK == ended.status())
         {
             lease.renew(ended);
+            credentials.add(ended.result().tokens());
             return Outcome.RENEWED;
         }
-        if (ControlStatus.UNKNOWN_NODE == ended.status())
+        if (ControlStatus.UNKNOWN_NODE == ended.status() || ControlStatus.FORBIDDEN == ended.status())
         {
             isLost = true;
             return Outcome.LOST;

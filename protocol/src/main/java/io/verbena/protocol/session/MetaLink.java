@@ -2,7 +2,9 @@ package io.verbena.protocol.session;
 
 import io.verbena.protocol.bootstrap.MetaServerLocator;
 import io.verbena.protocol.control.MetaClient;
+import io.verbena.protocol.message.Registration;
 import io.verbena.raas.PeerAddress;
+import io.verbena.raas.PeerIdentity;
 import io.verbena.raas.RaasContext;
 import io.verbena.raas.VirtualQp;
 import io.verbena.raas.directory.PeerDirectory;
@@ -29,6 +31,7 @@ public final class MetaLink implements AutoCloseable
     private final MetaServerLocator metaServer;
     private final long timeoutNs;
     private final Backoff backoff;
+    private Credentials credentials;
     private PeerAddress address;
     private VirtualQp vqp;
     private MetaClient client;
@@ -76,6 +79,34 @@ public final class MetaLink implements AutoCloseable
             reconnect();
         }
         return client();
+    }
+
+    /**
+     * From now on connections of the context are made as this registration, and the present one acts for it.
+     *
+     * @param registration just got over this link.
+     * @return with what it proves that.
+     */
+    public Credentials actAs(final Registration registration)
+    {
+        credentials = new Credentials(registration);
+        raas.identity(credentials.identity(), 1, credentials::towards);
+        return credentials;
+    }
+
+    /** A registration is over: from now on connections are made as a node without one; also the one to here. */
+    public void actAsNobody()
+    {
+        raas.identity(PeerIdentity.UNREGISTERED);
+        close();
+        vqp = null;
+        directory = null;
+    }
+
+    /** @return of the latest registration, over or not; null before the first. */
+    public Credentials credentials()
+    {
+        return credentials;
     }
 
     /** @return lookups of the meta server's view; good until the connection is made anew. */

@@ -8,9 +8,9 @@ import io.verbena.protocol.message.ControlStatus;
 import io.verbena.protocol.message.ForgottenNode;
 import io.verbena.protocol.message.Heartbeat;
 import io.verbena.protocol.message.MemoryNodeStat;
-import io.verbena.protocol.message.NotificationRequest;
 import io.verbena.protocol.message.NodePage;
 import io.verbena.protocol.message.NodeRegistration;
+import io.verbena.protocol.message.NotificationRequest;
 import io.verbena.protocol.message.Registration;
 import io.verbena.protocol.message.TableEntry;
 import io.verbena.protocol.message.TablePage;
@@ -136,9 +136,9 @@ class ControlClientsTest
         assertThat(await(call).result()).isEqualTo(RecordingMetaService.REGISTRATION);
         assertThat(call.calledAtNs() - beforeNs).isNotNegative();
         assertThat(call.calledAtNs() - client.clock().nanoTime()).isNegative();
-        assertThat(await(meta.heartbeat(7, 2, 41, false, TIMEOUT_NS)).result()).isEqualTo(
-            new Heartbeat(42, 41, 3, 9));
-        assertThat(await(meta.heartbeat(7, 2, 42, true, TIMEOUT_NS)).status()).isEqualTo(ControlStatus.OK);
+        assertThat(await(meta.heartbeat(7, 2, 41, false, 0, TIMEOUT_NS)).result()).isEqualTo(
+            new Heartbeat(42, 41, 3, 9, List.of()));
+        assertThat(await(meta.heartbeat(7, 2, 42, true, 0, TIMEOUT_NS)).status()).isEqualTo(ControlStatus.OK);
         assertThat(await(meta.leave(7, 2, TIMEOUT_NS)).result()).isNull();
         assertThat(metaService.asked).containsExactly(
             "register by node 3 incarnation 1: " + request, "heartbeat 7 2 41", "heartbeat 7 2 42 wants epochs",
@@ -148,8 +148,11 @@ class ControlClientsTest
     @Test
     void shouldTellOfNewsWhenThereAreSome()
     {
+        await(meta.register(new NodeRegistration(
+            0, NodeRole.COMPUTE_NODE, clientDevice.address(), 0, RemoteRegion.NONE), TIMEOUT_NS));
+        metaService.asked.clear();
         final ControlCall<Void> news = meta.awaitChange(new NotificationRequest(7, 2, 42, 3), TIMEOUT_NS);
-        await(meta.heartbeat(7, 2, 41, false, TIMEOUT_NS));
+        await(meta.heartbeat(7, 2, 41, false, 0, TIMEOUT_NS));
         assertThat(news.isDone()).as("told when there are some").isFalse();
         assertThat(metaService.asked).containsExactly(
             "NotificationRequest[nodeId=7, incarnation=2, epoch=42, membershipVersion=3]", "heartbeat 7 2 41");
@@ -275,14 +278,14 @@ class ControlClientsTest
             client.poll();
             server.poll();
         }
-        assertThat(text[0]).startsWith("REFUSED this meta server knows version 1").contains("version 9");
+        assertThat(text[0]).startsWith("REFUSED this meta server knows version 2").contains("version 9");
     }
 
     @Test
     void shouldAnswerATruncatedRequestWithInvalidRequest()
     {
         final UnsafeBuffer request = new UnsafeBuffer(new byte[12]);
-        request.putShort(0, (short)1);
+        request.putShort(0, (short)2);
         final ControlStatus[] answer = new ControlStatus[1];
         client.rpcClient().call(toMeta, ControlMethod.HEARTBEAT, request, 0, 12, TIMEOUT_NS,
             (callId, status, payload, offset, length) -> answer[0] = ControlHeaderDescriptor.status(payload, offset));

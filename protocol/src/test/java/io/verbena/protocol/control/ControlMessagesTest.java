@@ -1,5 +1,6 @@
 package io.verbena.protocol.control;
 
+import io.verbena.protocol.message.AdmissionToken;
 import io.verbena.protocol.message.ChunkLease;
 import io.verbena.protocol.message.ChunkPurpose;
 import io.verbena.protocol.message.ChunkRun;
@@ -8,9 +9,9 @@ import io.verbena.protocol.message.ControlStatus;
 import io.verbena.protocol.message.ForgottenNode;
 import io.verbena.protocol.message.Heartbeat;
 import io.verbena.protocol.message.MemoryNodeStat;
-import io.verbena.protocol.message.NotificationRequest;
 import io.verbena.protocol.message.NodePage;
 import io.verbena.protocol.message.NodeRegistration;
+import io.verbena.protocol.message.NotificationRequest;
 import io.verbena.protocol.message.Registration;
 import io.verbena.protocol.message.TableEntry;
 import io.verbena.protocol.message.TablePage;
@@ -20,6 +21,7 @@ import io.verbena.raas.RemoteRegion;
 import io.verbena.raas.RpcClient;
 import io.verbena.raas.directory.NodeRole;
 import io.verbena.raas.directory.PeerRecord;
+import io.verbena.raas.identity.IdentitySecret;
 import io.verbena.rdma.verbs.DeviceAddress;
 import io.verbena.test.FormatPage;
 import org.agrona.ExpandableArrayBuffer;
@@ -37,7 +39,9 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 class ControlMessagesTest
 {
-    private static final String HEADER = "01000000" + "00000000";
+    private static final IdentitySecret SECRET = IdentitySecret.read(
+        new UnsafeBuffer(new byte[]{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15}), 0);
+    private static final String HEADER = "02000000" + "00000000";
     private static final int AT = 8;
 
     private final MutableDirectBuffer buffer = new ExpandableArrayBuffer(2 * RpcClient.MAX_MESSAGE_BYTES);
@@ -69,23 +73,26 @@ class ControlMessagesTest
             "0010000000000000" + "0020000000000000" + "efbeadde" + "a00f0000" + "2827262524232221" +
             "3837363534333231" + "4847464544434241" + "6745230100000000" + "5857565554535251");
         assertThat(RegisterDescriptor.decodeRequest(buffer, AT, 96)).isEqualTo(request);
-        final Registration reply = new Registration(3, 9, 0xFFFF, 100, 97, 12, 5_000_000_000L, 0x0102);
+        final Registration reply = new Registration(
+            3, 9, 0xFFFF, 100, 97, 12, 5_000_000_000L, 0x0102, SECRET, List.of());
         assertThat(hex(to -> RegisterDescriptor.encodeReply(reply, to, AT))).isEqualTo(
             HEADER + "0300000009000000" + "6400000000000000" + "6100000000000000" + "0c00000000000000" +
-            "00f2052a01000000" + "ffff000000000000" + "0201000000000000");
-        assertThat(RegisterDescriptor.decodeReply(buffer, AT, 64)).isEqualTo(reply);
+            "00f2052a01000000" + "ffff000000000000" + "0201000000000000" +
+            "000102030405060708090a0b0c0d0e0f" + "0000000000000000");
+        assertThat(RegisterDescriptor.decodeReply(buffer, AT, 88)).isEqualTo(reply);
     }
 
     @Test
     void shouldWriteTheseBytesForHeartbeatAndIdentity()
     {
-        assertThat(hex(to -> HeartbeatDescriptor.encodeRequest(3, 9, 0x0102L, true, to, AT))).isEqualTo(
-            HEADER + "0300000009000000" + "0201000000000000" + "0100000000000000");
+        assertThat(hex(to -> HeartbeatDescriptor.encodeRequest(3, 9, 0x0102L, true, 8, to, AT))).isEqualTo(
+            HEADER + "0300000009000000" + "0201000000000000" + "0100000008000000");
         assertThat(HeartbeatDescriptor.wantsEpochs(buffer, AT)).isTrue();
-        final Heartbeat reply = new Heartbeat(100, 97, 12, 1);
+        final Heartbeat reply = new Heartbeat(100, 97, 12, 1, List.of(new AdmissionToken(5, 6, SECRET)));
         assertThat(hex(to -> HeartbeatDescriptor.encodeReply(reply, to, AT))).isEqualTo(
-            HEADER + "6400000000000000" + "6100000000000000" + "0c00000000000000" + "0100000000000000");
-        assertThat(HeartbeatDescriptor.decodeReply(buffer, AT, 40)).isEqualTo(reply);
+            HEADER + "6400000000000000" + "6100000000000000" + "0c00000000000000" + "0100000000000000" +
+            "0100000000000000" + "0500000006000000" + "000102030405060708090a0b0c0d0e0f");
+        assertThat(HeartbeatDescriptor.decodeReply(buffer, AT, 48 + 24)).isEqualTo(reply);
         final NotificationRequest news = new NotificationRequest(3, 9, 0x0102L, 0x0304L);
         assertThat(hex(to -> NotificationDescriptor.encode(news, to, AT))).isEqualTo(
             HEADER + "0300000009000000" + "0201000000000000" + "0403000000000000");
@@ -213,7 +220,8 @@ class ControlMessagesTest
         refuseTruncations(
             NotificationDescriptor.encode(new NotificationRequest(1, 1, 1, 1), buffer, 0),
             NotificationDescriptor::decode);
-        refuseTruncations(HeartbeatDescriptor.encodeReply(new Heartbeat(1, 1, 1, 1), buffer, 0),
+        refuseTruncations(HeartbeatDescriptor.encodeReply(
+            new Heartbeat(1, 1, 1, 1, List.of(new AdmissionToken(1, 1, SECRET))), buffer, 0),
             HeartbeatDescriptor::decodeReply);
         refuseTruncations(StatDescriptor.encode(new MemoryNodeStat(1, 1, 1, 1, 1, 1, 1), buffer, 0),
             StatDescriptor::decode);
@@ -264,6 +272,7 @@ class ControlMessagesTest
             ControlHeaderDescriptor.class,
             RegisterDescriptor.class,
             HeartbeatDescriptor.class,
+            AdmissionTokensDescriptor.class,
             NotificationDescriptor.class,
             IdentityDescriptor.class,
             ForgetNodeDescriptor.class,

@@ -4,15 +4,17 @@ import io.verbena.protocol.message.ControlException;
 import io.verbena.protocol.message.ControlStatus;
 import io.verbena.protocol.message.ForgottenNode;
 import io.verbena.protocol.message.Heartbeat;
-import io.verbena.protocol.message.NotificationRequest;
 import io.verbena.protocol.message.NodePage;
 import io.verbena.protocol.message.NodeRegistration;
+import io.verbena.protocol.message.NotificationRequest;
 import io.verbena.protocol.message.Registration;
 import io.verbena.protocol.message.TableEntry;
 import io.verbena.protocol.message.TablePage;
 import io.verbena.raas.PeerIdentity;
 import io.verbena.raas.directory.PeerRecord;
+import io.verbena.raas.identity.IdentitySecret;
 
+import java.security.SecureRandom;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.TreeMap;
@@ -20,7 +22,8 @@ import java.util.TreeMap;
 /** Remembers what it was asked, and answers from memory. */
 final class RecordingMetaService implements MetaService
 {
-    static final Registration REGISTRATION = new Registration(7, 2, 513, 42, 40, 3, 1_000_000, 99);
+    static final Registration REGISTRATION = new Registration(
+        7, 2, 513, 42, 40, 3, 1_000_000, 99, IdentitySecret.random(new SecureRandom()), List.of());
 
     final List<String> asked = new ArrayList<>();
     final List<PendingNotification> awaited = new ArrayList<>();
@@ -38,10 +41,17 @@ final class RecordingMetaService implements MetaService
 
     @Override
     public Heartbeat heartbeat(
-        final int nodeId, final int incarnation, final long passedEpoch, final boolean wantsEpochs)
+        final int nodeId, final int incarnation, final long passedEpoch, final boolean wantsEpochs,
+        final int newestToken)
     {
         asked.add("heartbeat " + nodeId + ' ' + incarnation + ' ' + passedEpoch + (wantsEpochs ? " wants epochs" : ""));
-        return new Heartbeat(42, 41, 3, 9);
+        return new Heartbeat(42, 41, 3, 9, List.of());
+    }
+
+    @Override
+    public boolean mayChangeTables(final PeerIdentity identity)
+    {
+        return true;
     }
 
     @Override

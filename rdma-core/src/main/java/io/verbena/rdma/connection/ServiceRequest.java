@@ -50,6 +50,12 @@ final class ServiceRequest implements ConnectionRequest, ConnectionChannel.Respo
     }
 
     @Override
+    public int queuePairNumber()
+    {
+        return message.queuePairNumber();
+    }
+
+    @Override
     public void prepare(final QueuePair queuePair)
     {
         device.own(queuePair).openForConnection(0);

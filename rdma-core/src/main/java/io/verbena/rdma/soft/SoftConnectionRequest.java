@@ -61,6 +61,12 @@ final class SoftConnectionRequest implements ConnectionRequest
     }
 
     @Override
+    public int queuePairNumber()
+    {
+        return peerNumber;
+    }
+
+    @Override
     public void prepare(final QueuePair queuePair)
     {
         SoftQueuePair.of(device, queuePair).toInit();

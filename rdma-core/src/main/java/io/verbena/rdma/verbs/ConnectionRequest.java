@@ -12,6 +12,9 @@ public interface ConnectionRequest
     /** @return the peer's device. */
     DeviceAddress source();
 
+    /** @return number of the peer's queue pair, see {@link QueuePair#number()}. */
+    int queuePairNumber();
+
     /**
      * Connects: moves the queue pair through INIT and RTR to RTS. Post receives before. When the peer has given up
      * meanwhile, the queue pair goes to ERR instead, now or a little later.

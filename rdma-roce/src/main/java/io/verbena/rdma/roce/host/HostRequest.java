@@ -35,6 +35,12 @@ final class HostRequest implements ConnectionRequest
     }
 
     @Override
+    public int queuePairNumber()
+    {
+        return request.queuePairNumber();
+    }
+
+    @Override
     public void accept(final QueuePair queuePair, final int accessFlags, final byte[] privateData)
     {
         request.accept(HostQueuePair.of(parts, queuePair).route(isLocal, source), accessFlags, privateData);

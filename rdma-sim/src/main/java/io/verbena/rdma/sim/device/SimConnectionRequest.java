@@ -45,6 +45,12 @@ final class SimConnectionRequest implements ConnectionRequest
     }
 
     @Override
+    public int queuePairNumber()
+    {
+        return attempt.queuePair().number();
+    }
+
+    @Override
     public void prepare(final QueuePair queuePair)
     {
         SimQueuePair.of(host, queuePair).toInit();

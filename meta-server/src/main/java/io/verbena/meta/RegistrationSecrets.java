@@ -1,0 +1,76 @@
+package io.verbena.meta;
+
+import io.verbena.meta.membership.Member;
+import io.verbena.meta.membership.MembershipTable;
+import io.verbena.protocol.message.AdmissionToken;
+import io.verbena.protocol.session.Credentials;
+import io.verbena.raas.PeerAddress;
+import io.verbena.raas.PeerIdentity;
+import io.verbena.raas.identity.IdentitySecret;
+
+import java.util.Comparator;
+import java.util.List;
+
+/**
+ * The secrets of registrations, all derived from that of the cluster: none is kept, and after a restart all are the
+ * same. The secret of a registration is known to its node and here; from that of a memory node come the tokens of
+ * compute nodes for it. One thread.
+ */
+final class RegistrationSecrets
+{
+    private static final String PURPOSE = "registration";
+    /** More come with the next heartbeats. */
+    private static final int MAX_TOKENS = 160;
+
+    private final IdentitySecret cluster;
+    private final MembershipTable members;
+
+    RegistrationSecrets(final IdentitySecret cluster, final MembershipTable members)
+    {
+        this.cluster = cluster;
+        this.members = members;
+    }
+
+    /** What proves an identity here; null for one that no registration can have. */
+    IdentitySecret of(final PeerIdentity identity)
+    {
+        return identity.nodeId() < 1 || identity.incarnation() < 1 ? null :
+            cluster.derive(PURPOSE, identity.nodeId(), identity.incarnation());
+    }
+
+    /** What proves to a memory node that this is the meta server. */
+    IdentitySecret towards(final PeerAddress memoryNode)
+    {
+        return of(new PeerIdentity(memoryNode.nodeId(), memoryNode.incarnation()));
+    }
+
+    /**
+     * Tokens of a compute node for memory nodes that may let it in.
+     *
+     * @param holder            the compute node, registered; another node gets none.
+     * @param afterIncarnation only for memory nodes with later registrations.
+     * @return by ascending incarnation; the first of them.
+     */
+    List<AdmissionToken> tokens(final PeerIdentity holder, final int afterIncarnation)
+    {
+        final Member member = members.member(holder.nodeId());
+
+        if (null == member || !member.isCompute() || members.newestMemoryIncarnation() <= afterIncarnation)
+        {
+            return List.of();
+        }
+
+        return members.members().stream()
+            .filter((node) -> !node.isCompute() && node.incarnation() > afterIncarnation)
+            .sorted(Comparator.comparingInt(Member::incarnation))
+            .limit(MAX_TOKENS)
+            .map((node) -> token(holder, new PeerIdentity(node.nodeId(), node.incarnation())))
+            .toList();
+    }
+
+    private AdmissionToken token(final PeerIdentity holder, final PeerIdentity memoryNode)
+    {
+        return new AdmissionToken(
+            memoryNode.nodeId(), memoryNode.incarnation(), Credentials.token(of(memoryNode), holder));
+    }
+}

@@ -1,0 +1,125 @@
+package io.verbena.raas.identity;
+
+import org.agrona.DirectBuffer;
+import org.agrona.MutableDirectBuffer;
+
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.charset.StandardCharsets;
+import java.security.GeneralSecurityException;
+import java.security.MessageDigest;
+import java.util.Arrays;
+import java.util.random.RandomGenerator;
+import javax.crypto.Mac;
+import javax.crypto.spec.SecretKeySpec;
+
+/**
+ * 128 secret bits, and what is computed with them: HMAC-SHA-256 (RFC 2104, FIPS 180-4), of which the first 128 bits are
+ * used. Compared in constant time; never part of a text. Immutable, any thread.
+ */
+public final class IdentitySecret
+{
+    /** Length of a secret, and of everything computed with it. */
+    public static final int LENGTH_BYTES = 16;
+    private static final String ALGORITHM = "HmacSHA256";
+
+    private final byte[] bytes;
+
+    private IdentitySecret(final byte[] bytes)
+    {
+        this.bytes = bytes;
+    }
+
+    /**
+     * Makes a new one.
+     *
+     * @param random that nobody can guess, see {@link io.verbena.rdma.verbs.Device#random()}.
+     * @return the secret.
+     */
+    public static IdentitySecret random(final RandomGenerator random)
+    {
+        final byte[] bytes = new byte[LENGTH_BYTES];
+        random.nextBytes(bytes);
+        return new IdentitySecret(bytes);
+    }
+
+    /**
+     * Reads one.
+     *
+     * @param buffer with {@link #LENGTH_BYTES} of it.
+     * @param offset of the first.
+     * @return a copy.
+     */
+    public static IdentitySecret read(final DirectBuffer buffer, final int offset)
+    {
+        final byte[] bytes = new byte[LENGTH_BYTES];
+        buffer.getBytes(offset, bytes);
+        return new IdentitySecret(bytes);
+    }
+
+    /**
+     * Writes it.
+     *
+     * @param buffer takes {@link #LENGTH_BYTES}.
+     * @param offset of the first.
+     */
+    public void write(final MutableDirectBuffer buffer, final int offset)
+    {
+        buffer.putBytes(offset, bytes);
+    }
+
+    /**
+     * Derives the secret of one registration for one purpose. Who knows the result knows neither this secret nor any
+     * other one derived from it.
+     *
+     * @param purpose     what for; another purpose gives another secret.
+     * @param nodeId      of the node.
+     * @param incarnation of its registration.
+     * @return the secret.
+     */
+    public IdentitySecret derive(final String purpose, final int nodeId, final int incarnation)
+    {
+        final byte[] label = purpose.getBytes(StandardCharsets.UTF_8);
+        return new IdentitySecret(mac(ByteBuffer.allocate(label.length + 2 * Integer.BYTES)
+            .order(ByteOrder.LITTLE_ENDIAN).putInt(nodeId).putInt(incarnation).put(label).array()));
+    }
+
+    /**
+     * Authenticates a message.
+     *
+     * @param message bytes.
+     * @return the first {@link #LENGTH_BYTES} of the HMAC.
+     */
+    byte[] mac(final byte[] message)
+    {
+        try
+        {
+            final Mac mac = Mac.getInstance(ALGORITHM);
+            mac.init(new SecretKeySpec(bytes, ALGORITHM));
+            return Arrays.copyOf(mac.doFinal(message), LENGTH_BYTES);
+        }
+        catch (final GeneralSecurityException ex)
+        {
+            throw new IllegalStateException("every Java runtime has " + ALGORITHM, ex);
+        }
+    }
+
+    @Override
+    public boolean equals(final Object other)
+    {
+        return other instanceof final IdentitySecret secret && MessageDigest.isEqual(bytes, secret.bytes);
+    }
+
+    /** The same for all: secrets are not looked up. */
+    @Override
+    public int hashCode()
+    {
+        return LENGTH_BYTES;
+    }
+
+    @Override
+    public String toString()
+    {
+        return "IdentitySecret{not shown}";
+    }
+}
