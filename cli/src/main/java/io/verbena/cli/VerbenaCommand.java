@@ -27,6 +27,8 @@ import io.verbena.cli.role.MemoryNodeCommand;
 import io.verbena.cli.role.MetaServerCommand;
 import io.verbena.cli.role.ProcessStart;
 import io.verbena.cli.role.StartAhead;
+import io.verbena.cli.shell.ShellCommand;
+import io.verbena.cli.shell.ShellOwnCommand;
 import io.verbena.cli.table.TableCommand;
 import io.verbena.cli.training.TrainCacheCommand;
 import picocli.CommandLine;
@@ -34,17 +36,18 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
-import picocli.CommandLine.ParseResult;
 import picocli.CommandLine.ScopeType;
 import picocli.CommandLine.Spec;
 import picocli.CommandLine.TypeConversionException;
 
 import java.io.PrintWriter;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.function.Function;
 import java.util.function.Supplier;
 
 /**
@@ -87,6 +90,7 @@ public final class VerbenaCommand implements Runnable
         command("append", AppendCommand.class),
         command("increment", IncrementCommand.class),
         command("scan", ScanCommand.class),
+        command("shell", ShellCommand.class),
         command("load", LoadCommand.class),
         command("dump", DumpCommand.class),
         command("table", TableCommand.class),
@@ -105,6 +109,10 @@ public final class VerbenaCommand implements Runnable
         command("train-cache", TrainCacheCommand.class),
         command("completion", CompletionCommand.class),
         command("version", VersionCommand.class));
+
+    /** What a line of the shell may begin with, besides what only the shell has. */
+    private static final Set<String> SHELL_COMMANDS = Set.of("put", "get", "delete", "exists", "replace", "append",
+        "increment", "scan", "load", "dump", "table", "status");
 
     @Spec
     private CommandSpec spec;
@@ -165,7 +173,7 @@ public final class VerbenaCommand implements Runnable
         }
         catch (final RuntimeException ex)
         {
-            return onFailure(ex, err, false);
+            return onFailure(ex, err, false, "verbena: ");
         }
     }
 
@@ -187,6 +195,10 @@ public final class VerbenaCommand implements Runnable
             if (SettingsProvider.class == type)
             {
                 return type.cast(settings.get());
+            }
+            if (ShellCommand.class == type)
+            {
+                return type.cast(new ShellCommand(VerbenaCommand::shellLine, System.getenv(), System.in));
             }
             return CompletionCommand.class == type ?
                 type.cast(new CompletionCommand(() -> commandLine(false))) : CommandLine.defaultFactory().create(type);
@@ -228,10 +240,38 @@ public final class VerbenaCommand implements Runnable
     private static CommandLine commandLine(
         final boolean debug, final String first, final CommandLine.IFactory factory)
     {
+        return commandLine(debug, first, factory, COMMANDS, "verbena: ");
+    }
+
+    /** One line of the shell. */
+    static CommandLine shellLine(
+        final String first, final Map<String, String> settings, final Function<Class<?>, Object> parts,
+        final String place)
+    {
+        final CommandLine.IFactory usual =
+            new CommandFactory(() -> new SettingsProvider(settings, VerbenaCommand::settings));
+        final List<Map.Entry<String, Class<?>>> commands = new ArrayList<>(COMMANDS);
+        commands.removeIf((command) -> !SHELL_COMMANDS.contains(command.getKey()));
+        commands.addAll(ShellOwnCommand.COMMANDS);
+        return commandLine(System.getenv("VERBENA_DEBUG") != null, first, new CommandLine.IFactory()
+        {
+            @Override
+            public <K> K create(final Class<K> type) throws Exception
+            {
+                final Object part = parts.apply(type);
+                return null == part ? usual.create(type) : type.cast(part);
+            }
+        }, commands, "verbena: " + place);
+    }
+
+    private static CommandLine commandLine(
+        final boolean debug, final String first, final CommandLine.IFactory factory,
+        final List<Map.Entry<String, Class<?>>> commands, final String prefix)
+    {
         final VerbenaCommand root = new VerbenaCommand();
         final CommandLine line = new CommandLine(root, factory);
-        final boolean isOne = COMMANDS.stream().anyMatch((command) -> command.getKey().equals(first));
-        for (final Map.Entry<String, Class<?>> command : COMMANDS)
+        final boolean isOne = commands.stream().anyMatch((command) -> command.getKey().equals(first));
+        for (final Map.Entry<String, Class<?>> command : commands)
         {
             if (!isOne || command.getKey().equals(first))
             {
@@ -248,9 +288,9 @@ public final class VerbenaCommand implements Runnable
             // A key may begin with '@', and be the name of a file.
             .setExpandAtFiles(false)
             .setUsageHelpAutoWidth(true)
-            .setParameterExceptionHandler(VerbenaCommand::onBadUsage)
+            .setParameterExceptionHandler((exception, args) -> onBadUsage(exception, prefix))
             .setExecutionExceptionHandler((exception, commandLine, parsed) ->
-                onFailure(exception, commandLine, parsed, debug || root.stackTrace));
+                onFailure(exception, commandLine.getErr(), debug || root.stackTrace, prefix));
     }
 
     /** Names that are no UTF-8 all look alike by the time that they come here: one file would be taken for another. */
@@ -275,27 +315,22 @@ public final class VerbenaCommand implements Runnable
         throw new ParameterException(spec.commandLine(), "no command given");
     }
 
-    private static int onBadUsage(final ParameterException exception, final String[] args)
+    private static int onBadUsage(final ParameterException exception, final String prefix)
     {
         final CommandLine commandLine = exception.getCommandLine();
         final PrintWriter err = commandLine.getErr();
         if (exception.getCause() instanceof final CommandFailedException failed)
         {
             // Where settings come from; the library would repeat all words in its message, values too.
-            return onFailure(failed, err, false);
+            return onFailure(failed, err, false, prefix);
         }
-        err.println("verbena: " + oneLine(UsageText.of(exception)) + " (see " +
+        err.println(prefix + oneLine(UsageText.of(exception)) + " (see " +
             commandLine.getCommandSpec().qualifiedName() + " --help)");
         return ExitStatus.USAGE;
     }
 
     private static int onFailure(
-        final Exception exception, final CommandLine commandLine, final ParseResult parsed, final boolean stackTrace)
-    {
-        return onFailure(exception, commandLine.getErr(), stackTrace);
-    }
-
-    private static int onFailure(final Exception exception, final PrintWriter err, final boolean stackTrace)
+        final Exception exception, final PrintWriter err, final boolean stackTrace, final String prefix)
     {
         if (stackTrace)
         {
@@ -303,16 +338,16 @@ public final class VerbenaCommand implements Runnable
         }
         if (exception instanceof final CommandFailedException failed)
         {
-            err.println("verbena: " + oneLine(failed.getMessage()));
+            err.println(prefix + oneLine(failed.getMessage()));
             return failed.exitStatus();
         }
         if (isProcessEnding())
         {
             // What was open is being closed by the hooks of the process: its failure is expected.
-            err.println("verbena: interrupted");
+            err.println(prefix + "interrupted");
             return ExitStatus.INTERRUPTED;
         }
-        err.println("verbena: internal error: " + oneLine(exception.toString()) +
+        err.println(prefix + "internal error: " + oneLine(exception.toString()) +
             (stackTrace ? "" : " (run again with --stacktrace for more)"));
         return ExitStatus.INTERNAL;
     }

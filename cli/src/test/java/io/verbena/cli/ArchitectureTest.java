@@ -237,6 +237,7 @@ class ArchitectureTest
         onlyIn("org.HdrHistogram..", Module.LOAD_TESTS, Module.RDMA_CONFORMANCE);
         onlyIn("picocli..", Module.CLI);
         onlyIn("de.siegmar.fastcsv..", Module.CLI);
+        onlyIn("org.jline..", Module.CLI);
         onlyIn("com.fasterxml.jackson.core..", Module.CLI, Module.LOAD_TESTS, Module.KV_SERVER);
     }
 

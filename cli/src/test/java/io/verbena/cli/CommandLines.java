@@ -1,6 +1,7 @@
 package io.verbena.cli;
 
 import io.verbena.cli.console.CommandOutput;
+import io.verbena.cli.shell.ShellLines;
 
 import java.io.ByteArrayOutputStream;
 import java.io.OutputStream;
@@ -24,6 +25,12 @@ public final class CommandLines
 
     private CommandLines()
     {
+    }
+
+    /** @return what makes the lines of the shell. */
+    public static ShellLines shellLines()
+    {
+        return VerbenaCommand::shellLine;
     }
 
     /** Runs one command as if at a terminal. */

@@ -10,11 +10,19 @@ import picocli.CommandLine.Option;
 
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 
 /** How a command reaches the cluster. */
 public final class ClientOptions
 {
+    /** A client and how it was reached. */
+    private record Target(String address, Path tokenFile, String fabric, int timeoutMs)
+    {
+    }
+
     private static final String NO_NODE = "there is no compute node";
 
     /** What a command does with a client. */
@@ -43,6 +51,34 @@ public final class ClientOptions
         description = "Deadline of each operation. Default: ${DEFAULT-VALUE}.")
     private int timeoutMs;
 
+    private final SharedClient shared;
+
+    /** Options of a command that has a client of its own. */
+    public ClientOptions()
+    {
+        this(null);
+    }
+
+    /** Options of a command that runs after others, and before others, with one client. */
+    public ClientOptions(final SharedClient shared)
+    {
+        this.shared = shared;
+    }
+
+    /** @return these options as settings of further commands, by names of environment variables. */
+    public Map<String, String> settings()
+    {
+        checkTimeout();
+        final Map<String, String> settings = new HashMap<>();
+        settings.put("VERBENA_CLUSTER", cluster);
+        settings.put("VERBENA_TOKEN_FILE", null == tokenFile ? null : tokenFile.toString());
+        settings.put("VERBENA_DATA", null == data ? null : data.toString());
+        settings.put("VERBENA_FABRIC", fabric);
+        settings.put("VERBENA_TIMEOUT_MS", Integer.toString(timeoutMs));
+        settings.values().removeIf(Objects::isNull);
+        return settings;
+    }
+
     /** @return deadline of each operation. */
     public long timeoutNs()
     {
@@ -53,9 +89,17 @@ public final class ClientOptions
     public int with(final Work work)
     {
         checkTimeout();
-        try (KvClient client = connect(new KvClientOptions()))
+        try
         {
-            return work.run(client);
+            if (null != shared)
+            {
+                return shared.run(new Target(address(), null == tokenFile ? folder().token() : tokenFile, fabric,
+                    timeoutMs), () -> connect(new KvClientOptions()), work);
+            }
+            try (KvClient client = connect(new KvClientOptions()))
+            {
+                return work.run(client);
+            }
         }
         catch (final KvException ex)
         {

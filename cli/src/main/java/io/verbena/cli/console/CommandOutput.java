@@ -92,6 +92,7 @@ public final class CommandOutput extends PrintWriter
     private final Place place;
     private final OutputStream buffer;
     private final boolean isTerminal;
+    private boolean endsValues;
 
     private CommandOutput(final Place place, final OutputStream buffer, final boolean isTerminal)
     {
@@ -133,6 +134,18 @@ public final class CommandOutput extends PrintWriter
     public boolean isTerminal()
     {
         return isTerminal;
+    }
+
+    /** From now on several commands print here, one after the other: a value ends with its line. */
+    public void endValues()
+    {
+        endsValues = true;
+    }
+
+    /** @return whether a newline follows each value, which then is not the output's exact bytes. */
+    public boolean endsValues()
+    {
+        return endsValues || isTerminal;
     }
 
     /** Prints bytes as they are. */

@@ -18,12 +18,23 @@ public final class Terminal
     {
     }
 
+    /** @return whether a person types what a command reads, and reads what it prints. */
+    public static boolean isInteractive()
+    {
+        return isTerminal("/proc/self/fd/0") && isStandardOutput();
+    }
+
     /** @return whether standard output is a terminal; the JDK knows only input and output together. */
     static boolean isStandardOutput()
     {
+        return isTerminal("/proc/self/fd/1");
+    }
+
+    private static boolean isTerminal(final String file)
+    {
         try
         {
-            final String place = Files.readSymbolicLink(Path.of("/proc/self/fd/1")).toString();
+            final String place = Files.readSymbolicLink(Path.of(file)).toString();
             return place.startsWith("/dev/pts/") || place.startsWith("/dev/tty") || "/dev/console".equals(place);
         }
         catch (final IOException ex)

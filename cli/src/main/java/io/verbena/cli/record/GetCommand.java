@@ -24,7 +24,8 @@ import java.util.concurrent.Callable;
     name = "get",
     description = "Print the value of a record.",
     footer = {"", "On a terminal a newline follows; in a pipe or file the output is exactly the value's bytes. With " +
-        "--hex or --show-version it is a line everywhere.", "", "Exit status 0: printed; 1: no such record."},
+        "--hex or --show-version, and in the shell, it is a line everywhere.", "",
+        "Exit status 0: printed; 1: no such record."},
     defaultValueProvider = SettingsProvider.class)
 public final class GetCommand implements Callable<Integer>
 {

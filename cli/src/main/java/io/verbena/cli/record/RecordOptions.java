@@ -76,7 +76,7 @@ public final class RecordOptions
             out.print(entry.version() + "\t");
         }
         out.print(bytes(entry.value(), hex, out));
-        if (showsVersion || hex || out.isTerminal())
+        if (showsVersion || hex || out.endsValues())
         {
             out.println();
         }

@@ -1,0 +1,276 @@
+package io.verbena.cli.shell;
+
+import io.verbena.cli.CommandLines;
+import io.verbena.cli.cluster.ClusterFolder;
+import io.verbena.cli.console.CommandOutput;
+import io.verbena.cli.console.ExitStatus;
+import org.jline.terminal.Terminal;
+import org.jline.terminal.impl.ExternalTerminal;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+import java.io.ByteArrayInputStream;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.PipedInputStream;
+import java.io.PipedOutputStream;
+import java.io.PrintWriter;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/** The shell over a cluster of processes: lines from a file, and keys that a person types. */
+@Timeout(180)
+class ShellSystemTest
+{
+    private static final long STEP_NS = TimeUnit.SECONDS.toNanos(30);
+
+    @TempDir
+    private Path directory;
+    private CommandLines.Result last;
+
+    private Path cluster()
+    {
+        return directory.resolve("cluster");
+    }
+
+    private int run(final String... arguments)
+    {
+        final List<String> all = new ArrayList<>(List.of(arguments));
+        all.addAll(List.of("--data", cluster().toString()));
+        last = CommandLines.piped(all);
+        return last.status();
+    }
+
+    private int batch(final String lines, final String... options)
+    {
+        final InputStream before = System.in;
+        System.setIn(new ByteArrayInputStream(lines.getBytes(StandardCharsets.UTF_8)));
+        try
+        {
+            final List<String> all = new ArrayList<>(List.of("shell"));
+            all.addAll(List.of(options));
+            return run(all.toArray(new String[0]));
+        }
+        finally
+        {
+            System.setIn(before);
+        }
+    }
+
+    @AfterEach
+    void leaveNothingBehind()
+    {
+        run("down", "--discard");
+    }
+
+    @Test
+    void shouldServeFilesAndPersonsAndOutliveTheCluster() throws Exception
+    {
+        assertThat(run("up", "--memory", "64")).as(last.err()).isZero();
+        executeBatches();
+        refuseInOneLine();
+        serveAPerson();
+        outliveTheCluster();
+    }
+
+    private void executeBatches() throws IOException
+    {
+        assertThat(batch("""
+            # a comment
+            put hello world
+            ./verbena get hello
+
+            get 'hello' --show-version --timeout-ms 4000
+            put 'two
+            lines' "it's"
+            get 'two
+            lines'
+            put --hex 00ff 0a0b
+            get --hex 00ff
+            table create other
+            use other
+            put k v
+            exit
+            get nothing
+            """)).as(last.err()).isZero();
+        final List<String> lines = last.out().lines().toList();
+        assertThat(lines).hasSize(8);
+        assertThat(lines.get(1)).isEqualTo("world");
+        assertThat(lines.get(2)).isEqualTo(lines.get(0) + "\tworld");
+        assertThat(lines.get(4)).isEqualTo("it's");
+        assertThat(lines.get(6)).isEqualTo("0a0b");
+        assertThat(run("get", "k", "--table", "other")).isZero();
+        assertThat(last.out()).as("outside of the shell, the exact bytes").isEqualTo("v");
+        assertThat(run("get", "k")).isEqualTo(ExitStatus.FAILED);
+    }
+
+    private void refuseInOneLine()
+    {
+        assertThat(batch("get hello\nget nothing\nput after it\n")).isEqualTo(ExitStatus.FAILED);
+        assertThat(last.err()).isEqualTo("verbena: line 2: no such record\n");
+        assertThat(run("exists", "after")).as("behind the line that failed").isEqualTo(ExitStatus.FAILED);
+        assertThat(batch("get a 'b\n\nc' d e\nget nothing\nput after it\n", "--keep-going"))
+            .isEqualTo(ExitStatus.USAGE);
+        assertThat(last.err().lines()).hasSize(2).satisfiesExactly(
+            (first) -> assertThat(first).startsWith("verbena: line 1: "),
+            (second) -> assertThat(second).isEqualTo("verbena: line 4: no such record"));
+        assertThat(run("delete", "after")).isZero();
+
+        assertRefused("bogus", "line 1: unknown command 'bogus': 'help' lists the commands");
+        assertRefused("up", "line 1: unknown command 'up'");
+        assertRefused("shell", "line 1: unknown command 'shell'");
+        assertRefused("put k --stdin", "line 1: --stdin: the shell reads its lines from there");
+        assertRefused("put k --file -", "line 1: --file: the shell reads its lines from there");
+        assertRefused("load -", "line 1: -: the shell reads its lines from there");
+        assertRefused("get --bogus k", "line 1: there is no option '--bogus'");
+        assertRefused("use nothing", "line 1: no such table: name=nothing");
+        assertRefused("get 'k", "line 1: ' is not closed");
+        assertRefused("help bogus", "line 1: unknown command 'bogus'");
+        assertThat(batch("get k", "--timeout-ms", "0")).isEqualTo(ExitStatus.USAGE);
+    }
+
+    private void assertRefused(final String line, final String message)
+    {
+        assertThat(batch(line)).as(line).isEqualTo(ExitStatus.USAGE);
+        assertThat(last.err()).as(line).hasLineCount(1).startsWith("verbena: " + message);
+    }
+
+    /** A shell at a terminal that the test types at. */
+    private final class Typing implements AutoCloseable
+    {
+        private final ByteArrayOutputStream screen = new ByteArrayOutputStream();
+        private final PipedOutputStream keys = new PipedOutputStream();
+        private final Terminal terminal;
+        private final CompletableFuture<Integer> status;
+        private int seen;
+
+        private Typing(final Path history) throws IOException
+        {
+            terminal = new ExternalTerminal(
+                "test", "xterm", new PipedInputStream(keys, 1 << 16), screen, StandardCharsets.UTF_8);
+            final CommandOutput out = CommandOutput.to(screen, true);
+            final ShellSession session = new ShellSession(CommandLines.shellLines(), Map.of(
+                "VERBENA_DATA", cluster().toString(), "VERBENA_TIMEOUT_MS", "20000"), "default", out,
+                new PrintWriter(screen, true));
+            status = CompletableFuture.supplyAsync(() ->
+            {
+                try (session)
+                {
+                    return new ShellTerminal(session).run(terminal, out, history);
+                }
+            });
+            await("verbena default> ");
+        }
+
+        private void type(final String text) throws IOException
+        {
+            keys.write(text.getBytes(StandardCharsets.UTF_8));
+            keys.flush();
+        }
+
+        /** Waits until the screen shows a text, behind what was awaited before. */
+        private void await(final String text)
+        {
+            final long deadlineNs = System.nanoTime() + STEP_NS;
+            while (shown().indexOf(text, seen) < 0 && System.nanoTime() - deadlineNs < 0)
+            {
+                LockSupport.parkNanos(5_000_000);
+            }
+            assertThat(shown().substring(Math.min(seen, shown().length()))).contains(text);
+            seen = shown().indexOf(text, seen) + text.length();
+        }
+
+        private String shown()
+        {
+            return screen.toString(StandardCharsets.UTF_8);
+        }
+
+        @Override
+        public void close() throws IOException
+        {
+            keys.close();
+            status.orTimeout(STEP_NS, TimeUnit.NANOSECONDS).join();
+            terminal.close();
+        }
+    }
+
+    private void serveAPerson() throws Exception
+    {
+        final Path history = directory.resolve("history");
+        try (Typing shell = new Typing(history))
+        {
+            shell.type("put k\u00e4 hey!\r");
+            shell.await("verbena default> ");
+            shell.type("ge\tk\u00e4\r");
+            shell.await("hey!");
+            shell.type("get k\u00e4 --show-v\t\r");
+            shell.await("\they!");
+            shell.type("use oth\t\r");
+            shell.await("verbena other> ");
+            shell.type("put --table def\tk2 v2\r");
+            shell.await("verbena other> ");
+            shell.type("get nothing\r");
+            shell.await("verbena: no such record");
+            shell.type("get 'k\r");
+            shell.await("> ");
+            shell.type("2'\003"); // Ctrl-C: the line is given up
+            shell.await("verbena other> ");
+            shell.type("get k2 -t default\r");
+            shell.await("v2");
+            shell.await("verbena other> ");
+            shell.type(" put secret s\r");
+            shell.await("verbena other> ");
+            shell.type("\004"); // Ctrl-D
+            assertThat(shell.status.get(STEP_NS, TimeUnit.NANOSECONDS)).isZero();
+        }
+        assertThat(Files.readString(history)).contains("put k\u00e4 hey!", "use other").doesNotContain("secret");
+        try (Typing shell = new Typing(history))
+        {
+            shell.type("\022use o\r"); // Ctrl-R: the last line that has it
+            shell.await("verbena other> ");
+            shell.type("quit\r");
+            assertThat(shell.status.get(STEP_NS, TimeUnit.NANOSECONDS)).isZero();
+        }
+    }
+
+    private void outliveTheCluster() throws Exception
+    {
+        try (Typing shell = new Typing(null))
+        {
+            shell.type("get hello\r");
+            shell.await("world");
+            assertThat(run("scale", "--compute-nodes", "0")).isZero();
+            shell.await("verbena default> ");
+            final long beganNs = System.nanoTime();
+            shell.type("get hello\r");
+            shell.await("get hello");
+            LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(500));
+            shell.type("\003"); // its deadline is 20 s
+            shell.await("verbena: interrupted");
+            assertThat(System.nanoTime() - beganNs).isLessThan(TimeUnit.SECONDS.toNanos(15));
+            shell.await("verbena default> ");
+            assertThat(run("down")).isZero();
+            shell.type("get hello --timeout-ms 300\r");
+            shell.await("verbena: ");
+            shell.await("verbena default> ");
+            assertThat(run("up")).isZero();
+            assertThat(ClusterFolder.of(cluster()).address()).isNotEmpty();
+            shell.type("get hello\r");
+            shell.await("world");
+            shell.type("exit\r");
+            assertThat(shell.status.get(STEP_NS, TimeUnit.NANOSECONDS)).isZero();
+        }
+    }
+}
