@@ -49,7 +49,7 @@ public final class AppendCommand implements Callable<Integer>
         final byte[] key = record.key();
         return clientOptions.with((client) ->
         {
-            spec.commandLine().getOut().println(client.table(record.table()).append(key, bytes));
+            record.printVersion(client.table(record.table()).append(key, bytes), spec.commandLine().getOut());
             return ExitStatus.OK;
         });
     }

@@ -9,7 +9,9 @@ import io.verbena.client.KvTable;
 
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
 
 import java.util.concurrent.Callable;
 
@@ -22,6 +24,9 @@ import java.util.concurrent.Callable;
     defaultValueProvider = SettingsProvider.class)
 public final class DeleteCommand implements Callable<Integer>
 {
+    @Spec
+    private CommandSpec spec;
+
     @Mixin
     private ClientOptions clientOptions;
 
@@ -48,11 +53,15 @@ public final class DeleteCommand implements Callable<Integer>
         });
     }
 
-    private static int done(final boolean isDeleted, final String why)
+    private int done(final boolean isDeleted, final String why)
     {
         if (!isDeleted)
         {
             throw new CommandFailedException(ExitStatus.FAILED, "not deleted: " + why, null);
+        }
+        if (record.isJson())
+        {
+            spec.commandLine().getOut().println(record.json().truth("deleted", true).line());
         }
         return ExitStatus.OK;
     }

@@ -35,7 +35,8 @@ public final class ExistsCommand implements Callable<Integer>
         return clientOptions.with((client) ->
         {
             final boolean exists = client.table(record.table()).exists(key);
-            spec.commandLine().getOut().println(exists);
+            spec.commandLine().getOut().println(
+                record.isJson() ? record.json().truth("exists", exists).line() : exists);
             return exists ? ExitStatus.OK : ExitStatus.FAILED;
         });
     }

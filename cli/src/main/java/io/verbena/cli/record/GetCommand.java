@@ -48,6 +48,10 @@ public final class GetCommand implements Callable<Integer>
     public Integer call()
     {
         final byte[] key = record.key();
+        if (record.isJson() && null != file)
+        {
+            throw new CommandFailedException(ExitStatus.USAGE, "--json and --file: choose one", null);
+        }
         return clientOptions.with((client) ->
         {
             final KvEntry entry = client.table(record.table()).get(key).orElseThrow(() ->

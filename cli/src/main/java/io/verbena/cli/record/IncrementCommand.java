@@ -41,7 +41,8 @@ public final class IncrementCommand implements Callable<Integer>
         final byte[] key = record.key();
         return clientOptions.with((client) ->
         {
-            spec.commandLine().getOut().println(client.table(record.table()).increment(key, amount));
+            final long sum = client.table(record.table()).increment(key, amount);
+            spec.commandLine().getOut().println(record.isJson() ? record.json().number("counter", sum).line() : sum);
             return ExitStatus.OK;
         });
     }

@@ -100,7 +100,7 @@ final class JsonRecords implements RecordReader
         };
     }
 
-    private static void writeField(
+    static void writeField(
         final String name, final byte[] bytes, final JsonGenerator json, final boolean isHex) throws IOException
     {
         final String text = isHex ? null : RecordText.text(bytes);

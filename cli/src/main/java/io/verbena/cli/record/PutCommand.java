@@ -87,7 +87,7 @@ public final class PutCommand implements Callable<Integer>
         {
             throw new CommandFailedException(ExitStatus.FAILED, "not written: " + why, null);
         }
-        spec.commandLine().getOut().println(version);
+        record.printVersion(version, spec.commandLine().getOut());
         return ExitStatus.OK;
     }
 }

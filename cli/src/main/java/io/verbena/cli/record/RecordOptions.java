@@ -14,6 +14,7 @@ import picocli.CommandLine.Parameters;
 
 import java.io.IOException;
 import java.io.InputStream;
+import java.io.PrintWriter;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -30,6 +31,13 @@ public final class RecordOptions
     @Option(names = "--hex", description = "Keys and values are hex digits instead of text in UTF-8.")
     private boolean hex;
 
+    @Option(names = "--key-hex", description = "The key is hex digits; the value is what it is without this option.")
+    private boolean keyHex;
+
+    @Option(names = "--json", description = "Print one JSON object, on one line: key, and what the command found or " +
+        "did; bytes that are not text as key_hex, value_hex.")
+    private boolean json;
+
     @Parameters(index = "0", paramLabel = "KEY", description = "Key of the record.")
     private String key;
 
@@ -40,7 +48,24 @@ public final class RecordOptions
 
     byte[] key()
     {
-        return bytes("KEY", key, hex, "--hex");
+        return bytes("KEY", key, hex || keyHex, "--hex or --key-hex");
+    }
+
+    boolean isJson()
+    {
+        return json;
+    }
+
+    /** The line about this record, as far as it is known from the command line. */
+    RecordJson json()
+    {
+        return new RecordJson().bytes(RecordText.KEY, key(), hex || keyHex);
+    }
+
+    /** Prints the version of a record that was written. */
+    void printVersion(final long version, final PrintWriter out)
+    {
+        out.println(json ? json().number(RecordText.VERSION, version).line() : version);
     }
 
     /**
@@ -71,6 +96,12 @@ public final class RecordOptions
     /** Prints a value: exactly its bytes where a program reads them, else a line. */
     void print(final KvEntry entry, final boolean showsVersion, final CommandOutput out)
     {
+        if (json)
+        {
+            out.println(json().bytes(RecordText.VALUE, entry.value(), hex)
+                .number(RecordText.VERSION, entry.version()).line());
+            return;
+        }
         if (showsVersion)
         {
             out.print(entry.version() + "\t");

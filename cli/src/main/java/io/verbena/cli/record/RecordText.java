@@ -16,6 +16,7 @@ final class RecordText
 {
     static final String KEY = "key";
     static final String VALUE = "value";
+    static final String VERSION = "version";
     /** Behind the name of a member or column whose bytes are hex digits. */
     static final String HEX = "_hex";
 

@@ -64,7 +64,7 @@ public final class ReplaceCommand implements Callable<Integer>
                     (ReplaceResult.Outcome.NOT_FOUND == result.outcome() ?
                         "no such record" : "the record has version " + result.version()), null);
             }
-            spec.commandLine().getOut().println(result.version());
+            record.printVersion(result.version(), spec.commandLine().getOut());
             return ExitStatus.OK;
         });
     }

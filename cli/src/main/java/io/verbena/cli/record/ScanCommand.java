@@ -41,6 +41,14 @@ public final class ScanCommand implements Callable<Integer>
     @Option(names = "--hex", description = "Print keys and values as hex digits instead of text in UTF-8.")
     private boolean hex;
 
+    @Option(names = "--key-hex",
+        description = "Print keys as hex digits; values are what they are without this option.")
+    private boolean keyHex;
+
+    @Option(names = "--json", description = "Print each record as one JSON object on a line of its own, with key, " +
+        "value and version; bytes that are not text as key_hex, value_hex.")
+    private boolean json;
+
     @Option(names = "--keys", description = "Print keys only.")
     private boolean keysOnly;
 
@@ -73,16 +81,7 @@ public final class ScanCommand implements Callable<Integer>
         for (long left = null == limit ? Long.MAX_VALUE : limit; left > 0 && scan.hasNext(); left--)
         {
             final KvRecord record = scan.next();
-            out.print(RecordOptions.bytes(record.key(), hex, out));
-            if (showVersion)
-            {
-                out.print("\t" + record.version());
-            }
-            if (!keysOnly)
-            {
-                out.print('\t');
-                out.print(RecordOptions.bytes(record.value(), hex, out));
-            }
+            print(record, out);
             out.print('\n');
             if (out.isTerminal())
             {
@@ -99,5 +98,29 @@ public final class ScanCommand implements Callable<Integer>
             spec.commandLine().getErr().flush();
         }
         return ExitStatus.OK;
+    }
+
+    private void print(final KvRecord record, final CommandOutput out)
+    {
+        if (json)
+        {
+            final RecordJson line = new RecordJson().bytes(RecordText.KEY, record.key(), hex || keyHex);
+            if (!keysOnly)
+            {
+                line.bytes(RecordText.VALUE, record.value(), hex);
+            }
+            out.print(line.number(RecordText.VERSION, record.version()).line());
+            return;
+        }
+        out.print(RecordOptions.bytes(record.key(), hex || keyHex, out));
+        if (showVersion)
+        {
+            out.print("\t" + record.version());
+        }
+        if (!keysOnly)
+        {
+            out.print('\t');
+            out.print(RecordOptions.bytes(record.value(), hex, out));
+        }
     }
 }

@@ -21,6 +21,8 @@ import java.nio.charset.StandardCharsets;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.concurrent.Callable;
+import java.util.logging.Level;
+import java.util.logging.Logger;
 
 /** {@code verbena shell}. */
 @Command(
@@ -32,6 +34,9 @@ import java.util.concurrent.Callable;
     defaultValueProvider = SettingsProvider.class)
 public final class ShellCommand implements Callable<Integer>
 {
+    /** What the client logs, a command that fails says too, and a prompt is no place for a log. */
+    private static final Logger CLIENT_LOG = Logger.getLogger("io.verbena.client");
+
     private final ShellLines lines;
     private final Map<String, String> environment;
     private final InputStream in;
@@ -70,6 +75,7 @@ public final class ShellCommand implements Callable<Integer>
         final CommandOutput out = CommandOutput.of(spec);
         final PrintWriter err = spec.commandLine().getErr();
         out.endValues();
+        CLIENT_LOG.setLevel(Level.OFF);
         final Map<String, String> settings = new HashMap<>(environment);
         settings.putAll(clientOptions.settings());
         try (ShellSession session = new ShellSession(lines, settings, table, out, err))

@@ -80,6 +80,7 @@ class ShellSystemTest
     {
         assertThat(run("up", "--memory", "64")).as(last.err()).isZero();
         executeBatches();
+        printJson();
         refuseInOneLine();
         serveAPerson();
         outliveTheCluster();
@@ -114,6 +115,54 @@ class ShellSystemTest
         assertThat(run("get", "k", "--table", "other")).isZero();
         assertThat(last.out()).as("outside of the shell, the exact bytes").isEqualTo("v");
         assertThat(run("get", "k")).isEqualTo(ExitStatus.FAILED);
+    }
+
+    private void printJson()
+    {
+        assertThat(batch("""
+            table create json
+            use json
+            put a 'b"c' --json
+            get a --json
+            put --key-hex ff00 text --json
+            get --key-hex ff00
+            get --key-hex ff00 --json
+            get --hex ff00 --json
+            put --hex 61 ff --json
+            get a --json
+            exists a --json
+            append a d --json
+            delete a --json
+            increment n 42 --json
+            scan --limit 0 --json
+            scan --json --keys
+            scan --key-hex
+            put --key-hex 6e 7
+            delete --key-hex ff00
+            scan --json
+            """)).as(last.err()).isZero();
+        final List<String> lines = last.out().lines().map((line) -> line.replaceAll("1\\d{18}", "V")).toList();
+        assertThat(lines.subList(0, 11)).containsExactly(
+            "{\"key\":\"a\",\"version\":V}",
+            "{\"key\":\"a\",\"value\":\"b\\\"c\",\"version\":V}",
+            "{\"key_hex\":\"ff00\",\"version\":V}",
+            "text",
+            "{\"key_hex\":\"ff00\",\"value\":\"text\",\"version\":V}",
+            "{\"key_hex\":\"ff00\",\"value_hex\":\"74657874\",\"version\":V}",
+            "{\"key_hex\":\"61\",\"version\":V}",
+            "{\"key\":\"a\",\"value_hex\":\"ff\",\"version\":V}",
+            "{\"key\":\"a\",\"exists\":true}",
+            "{\"key\":\"a\",\"version\":V}",
+            "{\"key\":\"a\",\"deleted\":true}");
+        assertThat(lines.get(11)).isEqualTo("{\"key\":\"n\",\"counter\":42}");
+        assertThat(lines.subList(12, 14)).containsExactlyInAnyOrder(
+            "{\"key\":\"n\",\"version\":V}", "{\"key_hex\":\"ff00\",\"version\":V}");
+        assertThat(lines.subList(14, 16)).containsExactlyInAnyOrder("ff00\ttext", "6e\t*\0\0\0\0\0\0\0");
+        assertThat(lines.getLast()).isEqualTo("{\"key\":\"n\",\"value\":\"7\",\"version\":V}");
+        assertRefused("get a --json --file x", "line 1: --json and --file: choose one");
+        assertRefused("get --key-hex abc", "line 1: KEY 'abc': not hex digits");
+        assertThat(batch("use json\nexists a --json\n")).isEqualTo(ExitStatus.FAILED);
+        assertThat(last.out()).isEqualTo("{\"key\":\"a\",\"exists\":false}\n");
     }
 
     private void refuseInOneLine()
