@@ -29,7 +29,9 @@ final class SendRing
     private final int scope;
     private final RocePacket[] packets;
     private final int mask;
+    /** Those of all packets, twice in a row: a run that goes around the end of the ring is one message all the same. */
     private final UnsafeBuffer vectors;
+    private final int vectorsBytes;
     private final MessageHeaders headers = new MessageHeaders(MAX_MESSAGES, SEGMENT_CONTROL_BYTES);
     private final int[] messagePackets = new int[MAX_MESSAGES];
     private boolean isSegmenting;
@@ -57,11 +59,13 @@ final class SendRing
         this.isSegmenting = isSegmenting;
         packets = new RocePacket[capacity];
         mask = capacity - 1;
-        vectors = new UnsafeBuffer(BufferUtil.allocateDirectAligned(capacity * VECTOR_BYTES, LINE_BYTES));
+        vectorsBytes = capacity * VECTOR_BYTES;
+        vectors = new UnsafeBuffer(BufferUtil.allocateDirectAligned(2 * vectorsBytes, LINE_BYTES));
         for (int i = 0; i < capacity; i++)
         {
             packets[i] = new RocePacket();
             vectors.putLong(i * VECTOR_BYTES, packets[i].buffer().addressOffset());
+            vectors.putLong(vectorsBytes + i * VECTOR_BYTES, packets[i].buffer().addressOffset());
         }
         for (int i = 0; i < MAX_MESSAGES; i++)
         {
@@ -82,6 +86,7 @@ final class SendRing
         final int index = (int)tail & mask;
         lastBytes = packets[index].lengthBytes();
         vectors.putLong(index * VECTOR_BYTES + Long.BYTES, lastBytes);
+        vectors.putLong(vectorsBytes + index * VECTOR_BYTES + Long.BYTES, lastBytes);
         takenBytes += lastBytes;
         tail++;
     }
@@ -227,10 +232,8 @@ final class SendRing
     private int runLength(final long position, final RocePacket first)
     {
         final int segmentBytes = first.lengthBytes();
-        // A run does not go around the end of the ring, as its vectors lie one behind the other.
         final int limit = (int)Math.min(
-            Math.min(tail - position, packets.length - (position & mask)),
-            Math.min(MAX_RUN_PACKETS, MAX_RUN_BYTES / Math.max(1, segmentBytes)));
+            tail - position, Math.min(MAX_RUN_PACKETS, MAX_RUN_BYTES / Math.max(1, segmentBytes)));
         int run = 1;
         while (run < limit)
         {

@@ -19,7 +19,9 @@ class SendRingTest
 {
     private static final int ALL = Integer.MAX_VALUE;
     private static final int MESSAGE_BYTES = 64;
+    private static final int VECTORS_OFFSET = 16;
     private static final int VECTOR_COUNT_OFFSET = 24;
+    private static final int VECTOR_BYTES = 16;
     private static final int CONTROL_OFFSET = 32;
     private static final int CONTROL_BYTES_OFFSET = 40;
     private static final long HIGH = 0xFD00_0000_0000_0000L;
@@ -30,6 +32,8 @@ class SendRingTest
         final Queue<Integer> results = new ArrayDeque<>();
         final List<List<Integer>> runs = new ArrayList<>();
         final List<Integer> segmentBytes = new ArrayList<>();
+        /** Where the packets of the last call lie, and how long they are, one behind the other. */
+        final List<Long> places = new ArrayList<>();
         int reports;
         int drains;
 
@@ -37,10 +41,17 @@ class SendRingTest
         int sendmmsg(final int descriptor, final long messages, final int count, final int flags)
         {
             final List<Integer> offered = new ArrayList<>();
+            places.clear();
             for (int i = 0; i < count; i++)
             {
                 final long message = messages + (long)i * MESSAGE_BYTES;
                 offered.add((int)UnsafeApi.getLong(message + VECTOR_COUNT_OFFSET));
+                for (int vector = 0; vector < offered.getLast(); vector++)
+                {
+                    final long address = UnsafeApi.getLong(message + VECTORS_OFFSET) + (long)vector * VECTOR_BYTES;
+                    places.add(UnsafeApi.getLong(address));
+                    places.add(UnsafeApi.getLong(address + Long.BYTES));
+                }
                 if (UnsafeApi.getLong(message + CONTROL_BYTES_OFFSET) > 0)
                 {
                     segmentBytes.add((int)UnsafeApi.getShort(UnsafeApi.getLong(message + CONTROL_OFFSET) +
@@ -100,6 +111,29 @@ class SendRingTest
         assertThat(counters.messages).isEqualTo(5);
         assertThat(counters.sendCalls).isEqualTo(1);
         assertThat(calls.drains).isZero();
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {1, 63, 64, 65, 100, 127})
+    void shouldSendARunThatGoesAroundTheEndOfTheRingAsOneMessage(final int before)
+    {
+        for (int i = 0; i < before; i++)
+        {
+            send(1, 20, 2, 7);
+            ring.flush(0);
+        }
+        final List<Long> expected = new ArrayList<>();
+        for (int i = 0; i < 64; i++)
+        {
+            final int lengthBytes = i == 63 ? 80 : 84;
+            expected.add(ring.claim().buffer().addressOffset());
+            expected.add((long)lengthBytes);
+            send(1, lengthBytes, 2, 7);
+        }
+        ring.flush(0);
+        assertThat(calls.runs.getLast()).containsExactly(64);
+        assertThat(calls.places).isEqualTo(expected);
+        assertCounters(before + 64, 0, 0, 0);
     }
 
     @Test
