@@ -31,7 +31,7 @@ import java.util.concurrent.Callable;
         "namespaces, and 'ip', 'unshare' and 'nsenter'; for the shared link 'tc' besides."})
 final class BenchWireCommand implements Callable<Integer>
 {
-    private static final String ROW = "%-34s %,12.3f %-7s %12s  %8.3f %s%s%n";
+    private static final String ROW = "%-34s %,12.3f %-7s %12s  %8.3f %s%s%s%n";
 
     @Spec
     private CommandSpec spec;
@@ -74,7 +74,7 @@ final class BenchWireCommand implements Callable<Integer>
     {
         out.printf(Locale.ROOT, ROW, figure.name(), figure.value(), figure.unit(),
             Double.isNaN(figure.reference()) ? "" : String.format(Locale.ROOT, "%,.3f", figure.reference()),
-            figure.judged(), goal(figure), figure.isReached() ? "" : " MISSED");
+            figure.judged(), goal(figure), figure.isReached() ? "" : " MISSED", floor(figure));
         out.flush();
     }
 
@@ -82,6 +82,13 @@ final class BenchWireCommand implements Callable<Integer>
     {
         return Double.isNaN(figure.goal()) ? "" :
             String.format(Locale.ROOT, "%s %.3f", figure.isAtMost() ? "<=" : ">=", figure.goal());
+    }
+
+    /** What plain UDP would be judged in its place. */
+    private static String floor(final WireFigure figure)
+    {
+        return Double.isNaN(figure.floor()) ? "" :
+            String.format(Locale.ROOT, ", floor %.3f%s", figure.floor(), figure.isReachable() ? "" : ": out of reach");
     }
 
     private String json(final List<WireFigure> figures)

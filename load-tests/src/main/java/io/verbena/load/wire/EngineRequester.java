@@ -78,6 +78,7 @@ final class EngineRequester
     private void await(final int count)
     {
         missing = count;
+        side.send();
         while (missing > 0)
         {
             side.work();

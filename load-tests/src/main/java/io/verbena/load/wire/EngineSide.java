@@ -95,6 +95,14 @@ final class EngineSide
             pathMtuBytes + " " + describe().split(" ", 3)[2];
     }
 
+    /** Sends what was posted, as the provider does before it looks for packets. */
+    void send()
+    {
+        clock.update(SystemNanoClock.INSTANCE.nanoTime());
+        engine.doWork();
+        port.flush();
+    }
+
     /** Receives, answers, sends; returns whether there was something. */
     boolean work()
     {

@@ -36,14 +36,18 @@ class WireBenchmarkTest
         final int gets = names.size();
         names.addAll(List.of("get_cached_as_scheduled", "udp_echo_as_scheduled", "get_polling_memory_as_scheduled",
             "get_cached_best_placement", "udp_echo_best_placement", "gets_per_second_in_batches_of_64",
-            "cpu_per_get_in_batches_of_64", "memory_node_cpu_per_get", "memory_node_cpu_per_update"));
+            "udp_echo_per_second_in_batches_of_64", "cpu_per_get_in_batches_of_64",
+            "cpu_per_udp_echo_in_batches_of_64", "memory_node_cpu_per_get", "memory_node_cpu_per_update"));
         assertThat(figures).extracting(WireFigure::name).containsExactlyElementsOf(names);
         final boolean hasRedis = notes.stream().noneMatch(note -> note.startsWith("GETs"));
-        assertThat(figures.subList(gets, gets + 6)).allSatisfy(figure ->
+        assertThat(figures.subList(gets, gets + 8)).allSatisfy(figure ->
         {
             assertThat(figure.value()).isPositive();
             assertThat(Double.isNaN(figure.reference())).as("without Redis it says so").isEqualTo(!hasRedis);
         });
+        assertThat(figures).filteredOn(figure -> !Double.isNaN(figure.floor())).extracting(WireFigure::name)
+            .as("those that plain UDP stood in for").containsExactlyElementsOf(!hasRedis ? List.of() : List.of(
+                "get_cached_as_scheduled", "get_cached_best_placement", "gets_per_second_in_batches_of_64"));
         // No speed is demanded of a short run on any machine, and garbage of code that is not compiled yet is none.
         assertThat(figures.subList(0, 5)).allSatisfy(figure ->
         {
@@ -59,6 +63,11 @@ class WireBenchmarkTest
         assertThat(WireFigure.ratio("read", "us", 15.1, 10, 1.5).isReached()).isFalse();
         assertThat(WireFigure.atLeast("bulk", "Gbit/s", 5, 10, 0.5).isReached()).isTrue();
         assertThat(WireFigure.atLeast("bulk", "Gbit/s", 4.9, 10, 0.5).isReached()).isFalse();
+        final WireFigure rate = WireFigure.atLeast("rate", "1/s", 5, 10, 0.7);
+        assertThat(rate.isReachable()).isTrue();
+        assertThat(rate.withFloor(0.7).isReachable()).isTrue();
+        assertThat(rate.withFloor(0.69).isReachable()).isFalse();
+        assertThat(rate.withFloor(0.7).isReached()).as("a floor changes no verdict").isFalse();
         assertThat(WireFigure.value("garbage", "bytes", 1, 0).isReached()).isFalse();
         assertThat(WireFigure.value("losses", "count", 1, Double.NaN).isReached()).isTrue();
     }
@@ -70,6 +79,8 @@ class WireBenchmarkTest
         assertThat(WireFigure.parse(figure.line())).isEqualTo(figure);
         final WireFigure alone = WireFigure.value("losses", "count", 3, Double.NaN);
         assertThat(WireFigure.parse(alone.line())).isEqualTo(alone);
+        final WireFigure floored = WireFigure.atLeast("get", "1/s", 5, 10, 0.7).withFloor(0.6);
+        assertThat(WireFigure.parse(floored.line())).isEqualTo(floored);
     }
 
     @Test
