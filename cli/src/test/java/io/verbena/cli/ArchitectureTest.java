@@ -92,10 +92,11 @@ class ArchitectureTest
         KV_MEMORY_NODE("kv-memory-node", "memory", PROTOCOL, KV_TABLE, ROCKSDB_LIBRARY),
         KV_COMPUTE_NODE("kv-compute-node", "compute", PROTOCOL, KV_TABLE),
         CLIENT("client", "client", PROTOCOL),
-        KV_SERVER("kv-server", "server", META_SERVER, KV_MEMORY_NODE, KV_COMPUTE_NODE),
+        RESP("resp", "resp", PROTOCOL),
+        KV_SERVER("kv-server", "server", META_SERVER, KV_MEMORY_NODE, KV_COMPUTE_NODE, RESP),
         EMBEDDED("embedded", "embedded", CLIENT, KV_TABLE, KV_COMPUTE_NODE, META_SERVER, KV_MEMORY_NODE),
         LOAD_TESTS("load-tests", "load", EMBEDDED, ELLE, RDMA_SIM, RDMA_ROCE),
-        CLI("cli", "cli", KV_SERVER, LOAD_TESTS, RDMA_CONFORMANCE);
+        CLI("cli", "cli", KV_SERVER, RESP, LOAD_TESTS, RDMA_CONFORMANCE);
 
         private final String folder;
         private final String packages;
@@ -236,6 +237,7 @@ class ArchitectureTest
         onlyIn("net.openhft.chronicle..", Module.LOAD_TESTS);
         onlyIn("org.HdrHistogram..", Module.LOAD_TESTS, Module.RDMA_CONFORMANCE);
         onlyIn("picocli..", Module.CLI);
+        onlyIn("io.netty..", Module.RESP);
         onlyIn("de.siegmar.fastcsv..", Module.CLI);
         onlyIn("org.jline..", Module.CLI);
         onlyIn("com.fasterxml.jackson.core..", Module.CLI, Module.LOAD_TESTS, Module.KV_SERVER);

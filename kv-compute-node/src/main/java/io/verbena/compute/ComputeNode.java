@@ -260,6 +260,12 @@ public final class ComputeNode implements Agent
         return State.SERVING == state && isServing(nowNs) ? takeRequests(nowNs) + session.pollCompletions() : 0;
     }
 
+    /** @return whether a request waits that threads of this process left. */
+    public boolean hasRequests()
+    {
+        return !queue.isEmpty();
+    }
+
     private boolean isServing(final long nowNs)
     {
         return null != session && session.isServing(nowNs);

@@ -11,6 +11,10 @@ import io.verbena.raas.failure.PeerFailures;
 import io.verbena.rdma.verbs.CompletionChannel;
 import io.verbena.rdma.verbs.Device;
 import io.verbena.rdma.verbs.Fabric;
+import io.verbena.resp.HeapAllocation;
+import io.verbena.resp.RespConfiguration;
+import io.verbena.resp.RespException;
+import io.verbena.resp.RespServer;
 
 import org.agrona.CloseHelper;
 
@@ -20,6 +24,7 @@ import org.slf4j.LoggerFactory;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Collectors;
 
 /** A compute node with the server for its clients, both on one thread. */
@@ -47,6 +52,8 @@ public final class ComputeNodeRole implements Role
     private final CompletionChannel channel;
     private final ComputeNode node;
     private final RequestServer server;
+    /** Serves Redis' protocol; null where it does not. */
+    private RespServer resp;
     private final PeerFailures clientFailures;
     private final StartTimeline start;
     private final long beganNs;
@@ -66,6 +73,8 @@ public final class ComputeNodeRole implements Role
     private int servings;
     private int looks = MIN_LOOKS;
     private final int maxLooks;
+    /** The thread that runs this; threads of the port wake it where no channel does. */
+    private volatile Thread driver;
 
     /** Asks the node what it holds; answered on the thread of both. */
     private final class SpaceCount extends ControlRequest
@@ -136,6 +145,50 @@ public final class ComputeNodeRole implements Role
         }
     }
 
+    /**
+     * As the other one, and serves Redis' protocol besides.
+     *
+     * @param port for that protocol; null: none.
+     * @return the role.
+     * @throws RespException when the port cannot be opened.
+     */
+    public static ComputeNodeRole open(
+        final Fabric fabric, final MetaServerLocator metaServer, final StartTimeline start,
+        final ComputeNodeConfiguration configuration, final int maxClients, final RespConfiguration port)
+    {
+        final ComputeNodeRole role = open(fabric, metaServer, start, configuration, maxClients);
+        try
+        {
+            role.resp = null == port ? null : RespServer.open(
+                port, role.node.endpoint(), role.device.clock(), role::wake);
+            return role;
+        }
+        catch (final RuntimeException ex)
+        {
+            role.close();
+            throw ex;
+        }
+    }
+
+    /** Ends the sleep of the thread that runs this. Any thread. */
+    private void wake()
+    {
+        if (null != channel && channel.canWake())
+        {
+            channel.wake();
+        }
+        else
+        {
+            LockSupport.unpark(driver);
+        }
+    }
+
+    /** @return the port at which it serves Redis' protocol; 0 where it does not. */
+    public int respPort()
+    {
+        return null == resp ? 0 : resp.port();
+    }
+
     @Override
     public String name()
     {
@@ -151,13 +204,18 @@ public final class ComputeNodeRole implements Role
     @Override
     public CompletionChannel completionChannel()
     {
-        return channel;
+        // A wait that only completions end would keep requests of this process waiting.
+        return null == resp || null != channel && channel.canWake() ? channel : null;
     }
 
     @Override
     public int doWork()
     {
         final long nowNs = device.clock().nanoTime();
+        if (null != resp && null == driver)
+        {
+            driver = Thread.currentThread();
+        }
         final int work = serve(nowNs);
         servings = work > 0 && !isLeaving && !node.isBusy() ? servings + 1 : MAX_SERVINGS;
         if (servings < MAX_SERVINGS)
@@ -179,7 +237,7 @@ public final class ComputeNodeRole implements Role
         final int most = node.isBusy() ? 1 : looks;
         for (int i = 0; 0 == work && i < most; i++)
         {
-            work = server.takeRequests(nowNs);
+            work = server.takeRequests(nowNs) + (node.hasRequests() ? 1 : 0);
         }
         looks = work > 0 ? maxLooks : Math.max(MIN_LOOKS, looks / 2);
         return work > 0 ? work + node.serve(nowNs) + server.sendAnswers() : 0;
@@ -189,7 +247,8 @@ public final class ComputeNodeRole implements Role
     {
         int work = server.doWork(nowNs) + node.doWork(nowNs);
         work += work > 0 ? server.sendAnswers() : 0;
-        if (isLeaving && 0 == server.owed() && ComputeNode.State.SERVING == node.state())
+        if (isLeaving && 0 == server.owed() && (null == resp || 0 == resp.connections()) &&
+            ComputeNode.State.SERVING == node.state())
         {
             node.leave();
             work++;
@@ -278,6 +337,10 @@ public final class ComputeNodeRole implements Role
         isLeaving = true;
         lastAskedNs = device.clock().nanoTime();
         server.drain();
+        if (null != resp)
+        {
+            resp.drain();
+        }
         if (ComputeNode.State.SERVING != node.state())
         {
             node.leave();
@@ -289,7 +352,7 @@ public final class ComputeNodeRole implements Role
     {
         final boolean haveClientsGone =
             0 == server.connections() || device.clock().nanoTime() - lastAskedNs > RequestServer.LINGER_NS;
-        return 0 == server.owed() && haveClientsGone &&
+        return 0 == server.owed() && haveClientsGone && (null == resp || 0 == resp.connections()) &&
             (ComputeNode.State.LEFT == node.state() || ComputeNode.State.FAILED == node.state());
     }
 
@@ -312,6 +375,17 @@ public final class ComputeNodeRole implements Role
         figures.put("operations", node.operationCount());
         figures.put("failed_requests", node.failures().requestCount() + clientFailures.requestCount());
         figures.put("failed_dc_initiators", node.failures().dcInitiatorCount());
+        if (null != resp)
+        {
+            figures.put("resp_port", resp.port());
+            figures.put("resp_transport", resp.transport());
+            figures.put("resp_connections", resp.connections());
+            figures.put("resp_refused_connections", resp.refusals());
+            figures.put("resp_commands", resp.commandCount());
+            figures.put("resp_buffer_bytes", resp.bufferBytes());
+            figures.put("resp_allocated_bytes", resp.allocatedBytes());
+            figures.put("allocated_bytes", null == driver ? 0 : HeapAllocation.ofThread(driver.threadId()));
+        }
         figures.putAll(space);
         figures.put("began_ns", beganNs);
         if (null != start)
@@ -334,6 +408,6 @@ public final class ComputeNodeRole implements Role
     @Override
     public void close()
     {
-        CloseHelper.closeAll(node::onClose, server, () -> Channels.close(channel), device);
+        CloseHelper.closeAll(node::onClose, resp, server, () -> Channels.close(channel), device);
     }
 }

@@ -9,6 +9,7 @@ import io.verbena.cli.console.ExitStatus;
 import io.verbena.cli.console.OptionRange;
 import io.verbena.cli.console.SettingsProvider;
 import io.verbena.cli.role.MemoryNodeCommand;
+import io.verbena.cli.role.RespOptions;
 import io.verbena.client.KvClient;
 import io.verbena.client.KvClientOptions;
 import io.verbena.client.KvException;
@@ -19,6 +20,7 @@ import io.verbena.protocol.bootstrap.ClusterAddress;
 import io.verbena.protocol.bootstrap.NetworkFabric;
 
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
@@ -86,9 +88,13 @@ public final class UpCommand implements Callable<Integer>
             "keys then fail with a typed error. Default: such a node does not start, and changes nothing.")
     private boolean acceptsDamage;
 
+    @Mixin
+    private RespOptions resp;
+
     @Override
     public Integer call()
     {
+        resp.configuration(System.getenv());
         OptionRange.check("--memory-nodes", orOne(memoryNodes), 1, MAX_NODES);
         OptionRange.check("--compute-nodes", orOne(computeNodes), 1, MAX_NODES);
         OptionRange.check("--memory", orOne(memoryMib), 1, MemoryNodeCommand.MAX_MIB);
@@ -101,6 +107,7 @@ public final class UpCommand implements Callable<Integer>
             cluster.places(NodePlaces.onFabric(null == fabric ? null : fabricOf(fabric, null != advertise),
                 insecureNetwork ? List.of("--insecure-network") : List.of()));
             cluster.metaOptions(null == advertise ? List.of() : List.of("--advertise", advertise));
+            cluster.computeOptionsByNumber(resp::forNode);
             cluster.memoryOptions(acceptsDamage ? List.of("--accept-damage") : List.of());
             final String where = null != listen ? listen : null != fabric ? listenOf(fabric) : LocalCluster.ANY_PORT;
             cluster.up(where, orOne(memoryNodes), memoryMib, computeNodes, (line) -> out.println(line));

@@ -31,6 +31,7 @@ import java.util.Properties;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
+import java.util.function.IntFunction;
 
 /** A cluster of processes on this host: started, changed and ended by one command at a time, which holds a lock. */
 public final class LocalCluster implements AutoCloseable
@@ -50,6 +51,7 @@ public final class LocalCluster implements AutoCloseable
     private final ProcessTable table;
     private final NodeLauncher launcher;
     private List<String> computeOptions = List.of();
+    private IntFunction<List<String>> optionsByNumber = (number) -> List.of();
     private List<String> memoryOptions = List.of();
     private List<String> metaOptions = List.of();
     private boolean waitsForCheckpoints = true;
@@ -133,6 +135,12 @@ public final class LocalCluster implements AutoCloseable
     {
         return entries().stream().filter((entry) -> entry.name().equals(name)).findFirst().orElseThrow(() ->
             new CommandFailedException(ExitStatus.FAILED, "there is no process " + name, null));
+    }
+
+    /** Further options of compute nodes that are started from now on, by their numbers: 1 for compute-1. */
+    public void computeOptionsByNumber(final IntFunction<List<String>> options)
+    {
+        optionsByNumber = options;
     }
 
     /** Further options of compute nodes that are started from now on. */
@@ -306,7 +314,7 @@ public final class LocalCluster implements AutoCloseable
         {
             case META -> launcher.start(META, metaServer(folder.address(), folder.fabric()));
             case MEMORY -> startMemoryNode(entry.name(), null);
-            default -> launcher.start(entry.name(), computeNode());
+            default -> launcher.start(entry.name(), computeNode(entry.name()));
         };
     }
 
@@ -333,7 +341,7 @@ public final class LocalCluster implements AutoCloseable
                 next++;
             }
             final String name = COMPUTE + next;
-            progress.accept(name + ' ' + launcher.start(name, computeNode()));
+            progress.accept(name + ' ' + launcher.start(name, computeNode(name)));
         }
         for (int i = present.size() - 1; i >= computeNodes; i--)
         {
@@ -473,9 +481,11 @@ public final class LocalCluster implements AutoCloseable
         return table.entries().stream().anyMatch((entry) -> entry.name().equals(name));
     }
 
-    private List<String> computeNode()
+    private List<String> computeNode(final String name)
     {
-        return node(ComputeNodeCommand.NAME, computeOptions.toArray(String[]::new));
+        final List<String> options = new ArrayList<>(computeOptions);
+        options.addAll(optionsByNumber.apply(Integer.parseInt(name.substring(COMPUTE.length()))));
+        return node(ComputeNodeCommand.NAME, options.toArray(String[]::new));
     }
 
     private List<String> node(final String command, final String... more)

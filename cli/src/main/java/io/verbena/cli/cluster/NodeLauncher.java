@@ -147,6 +147,7 @@ public final class NodeLauncher
             .redirectErrorStream(true)
             .redirectOutput(log.toFile());
         builder.environment().remove("VERBENA_HEALTH_PORT");
+        builder.environment().remove("VERBENA_RESP_PORT");
         return builder.start();
     }
 

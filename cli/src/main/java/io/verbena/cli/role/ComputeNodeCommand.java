@@ -10,6 +10,8 @@ import io.verbena.rdma.fabric.Fabrics;
 import io.verbena.rdma.spi.ProcessRole;
 import io.verbena.rdma.verbs.Fabric;
 import io.verbena.rdma.verbs.RdmaException;
+import io.verbena.resp.RespConfiguration;
+import io.verbena.resp.RespException;
 import io.verbena.server.ComputeNodeRole;
 import io.verbena.server.StartTimeline;
 
@@ -49,7 +51,7 @@ public final class ComputeNodeCommand implements Callable<Integer>
         SettingsProvider.FILE_VARIABLE, "VERBENA_DEBUG", "VERBENA_STACKTRACE", "VERBENA_CLUSTER",
         "VERBENA_TOKEN_FILE", "VERBENA_HEALTH_PORT", "VERBENA_BUSY_POLL", "VERBENA_GROWING_TABLES",
         "VERBENA_MAX_MEMORY_NODES", "VERBENA_MAX_CLIENTS", "VERBENA_FABRIC", "VERBENA_ADVERTISE",
-        "VERBENA_INSECURE_NETWORK");
+        "VERBENA_INSECURE_NETWORK", "VERBENA_RESP_PORT");
     private static final int MAX_PORT_DIGITS = 9;
 
     @Spec
@@ -76,6 +78,9 @@ public final class ComputeNodeCommand implements Callable<Integer>
         description = "Most clients connected at once, 1 to 4096; one more is refused, and tries again with pauses. " +
             "Default: ${DEFAULT-VALUE}.")
     private int maxClients = ComputeNodeRole.DEFAULT_MAX_CLIENTS;
+
+    @Mixin
+    private RespOptions resp = new RespOptions();
 
     /**
      * Understands a command line that leaves no question: options of this command alone, each once, with their values
@@ -146,6 +151,7 @@ public final class ComputeNodeCommand implements Callable<Integer>
             throw new CommandFailedException(ExitStatus.USAGE, "--max-clients " + maxClients + ": must be 1 to " +
                 ComputeNodeRole.MOST_CLIENTS, null);
         }
+        final RespConfiguration port = resp.configuration(System.getenv());
         final NanoClock clock = SystemNanoClock.INSTANCE;
         final long calledNs = clock.nanoTime();
         RoleProcess.begin();
@@ -161,7 +167,11 @@ public final class ComputeNodeCommand implements Callable<Integer>
                 new StartTimeline(ProcessStart.mainNs(), calledNs, bootstrapNs, clock.nanoTime());
             role = ComputeNodeRole.open(fabric, options.locator(cluster), start,
                 new ComputeNodeConfiguration().splitsSubtables(growingTables).maxMemoryNodes(maxMemoryNodes),
-                maxClients);
+                maxClients, port);
+        }
+        catch (final RespException ex)
+        {
+            throw new CommandFailedException(ExitStatus.USAGE, "compute node: " + ex.getMessage(), ex);
         }
         catch (final RdmaException ex)
         {
@@ -175,7 +185,8 @@ public final class ComputeNodeCommand implements Callable<Integer>
             }
         }
         return RoleProcess.run(fabric, role, busyPoll, RoleProcess.JOIN_TIMEOUT_NS, options.healthPort(),
-            out, "on " + name, NetworkFabric.whySilent(cluster));
+            out, "on " + name + (null == port ? "" : " resp=" + port.host() + ":" + role.respPort()),
+            NetworkFabric.whySilent(cluster));
     }
 
     @Override

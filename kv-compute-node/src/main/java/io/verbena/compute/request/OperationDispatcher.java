@@ -169,18 +169,20 @@ public final class OperationDispatcher implements OperationListener, TableRegist
         {
             return false;
         }
-        if (0 == key.length || key.length > RequestLimits.MAX_KEY_BYTES ||
-            null != value && value.length > RequestLimits.MAX_VALUE_BYTES)
+        final int keyLength = request.keyLength();
+        final int valueLength = request.valueLength();
+        if (0 == keyLength || keyLength > RequestLimits.MAX_KEY_BYTES ||
+            null != value && valueLength > RequestLimits.MAX_VALUE_BYTES)
         {
-            throw new IllegalArgumentException("keyBytes=" + key.length + " valueBytes=" +
-                (null == value ? 0 : value.length) + ": not checked by whoever made the request");
+            throw new IllegalArgumentException("keyBytes=" + keyLength + " valueBytes=" + valueLength +
+                ": not checked by whoever made the request");
         }
         final long operand = request.operand();
         tableRequest.of(ENGINE_KINDS[request.kind().ordinal()], table, request.deadlineNs(), freeSlots[freeCount - 1])
-            .key(key).expectedVersion(operand).delta(operand);
+            .key(key, keyLength).expectedVersion(operand).delta(operand);
         if (null != value)
         {
-            tableRequest.value(value);
+            tableRequest.value(value, valueLength);
         }
         if (!engine.stage(tableRequest))
         {
@@ -256,28 +258,31 @@ public final class OperationDispatcher implements OperationListener, TableRegist
     private void answer(final OperationRequest request, final Operation operation)
     {
         byte[] value = null;
+        int length = 0;
         if (RequestKind.GET == request.kind() && OperationResult.FOUND == operation.result())
         {
-            value = new byte[operation.valueLength()];
-            if (value.length > 0)
+            length = operation.valueLength();
+            value = request.arrayFor(length);
+            if (length > 0)
             {
                 operation.copyValueTo(MemorySegment.ofArray(value), 0);
             }
         }
         else if (RequestKind.INCREMENT == request.kind() && OperationResult.STORED == operation.result())
         {
-            value = new byte[Long.BYTES];
+            length = Long.BYTES;
+            value = request.arrayFor(length);
             MemorySegment.ofArray(value).set(COUNTER, 0, operation.counter());
         }
         final String unreadable = whyUnreadable(tables, request, operation.result());
         if (null == unreadable)
         {
-            request.answer(OperationAnswers.answerOf(operation.result()), value, operation.version(),
+            request.answer(OperationAnswers.answerOf(operation.result()), value, length, operation.version(),
                 OperationAnswers.detailOf(operation.result()));
         }
         else
         {
-            request.answer(OperationAnswer.UNREACHABLE, value, operation.version(), unreadable);
+            request.answer(OperationAnswer.UNREACHABLE, value, length, operation.version(), unreadable);
         }
         request.cost(operation.verbs(), operation.roundTrips(), operation.doorbells());
     }

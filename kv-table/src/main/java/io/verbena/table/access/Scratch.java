@@ -111,10 +111,10 @@ public final class Scratch implements AutoCloseable
         }
     }
 
-    /** As {@link #copyFrom(MemorySegment, long, int, int)}, all of an array. */
-    public void copyFrom(final byte[] source, final int offset)
+    /** As {@link #copyFrom(MemorySegment, long, int, int)}, the first bytes of an array. */
+    public void copyFrom(final byte[] source, final int offset, final int lengthBytes)
     {
-        final int lengthBytes = source.length;
+        Objects.checkFromIndexSize(0, lengthBytes, source.length);
         if (lengthBytes > MAX_LOOP_BYTES)
         {
             MemorySegment.copy(source, 0, segment, ValueLayout.JAVA_BYTE, offset, lengthBytes);

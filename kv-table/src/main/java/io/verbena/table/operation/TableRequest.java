@@ -77,13 +77,20 @@ public final class TableRequest
         return this;
     }
 
-    /** As {@link #key(MemorySegment, long, int)}, of a whole array: no object is made for it. */
+    /** As {@link #key(MemorySegment, long, int)}, of the first bytes of an array: no object is made for it. */
+    public TableRequest key(final byte[] bytes, final int lengthBytes)
+    {
+        checkLength("key", lengthBytes, 1, BlockDescriptor.MAX_KEY_BYTES);
+        Objects.checkFromIndexSize(0, lengthBytes, bytes.length);
+        keyBytes = bytes;
+        keyLength = lengthBytes;
+        return this;
+    }
+
+    /** As {@link #key(byte[], int)}, of a whole array. */
     public TableRequest key(final byte[] bytes)
     {
-        checkLength("key", bytes.length, 1, BlockDescriptor.MAX_KEY_BYTES);
-        keyBytes = bytes;
-        keyLength = bytes.length;
-        return this;
+        return key(bytes, bytes.length);
     }
 
     /**
@@ -106,13 +113,20 @@ public final class TableRequest
         return this;
     }
 
-    /** As {@link #value(MemorySegment, long, int)}, of a whole array: no object is made for it. */
+    /** As {@link #value(MemorySegment, long, int)}, of the first bytes of an array: no object is made for it. */
+    public TableRequest value(final byte[] bytes, final int lengthBytes)
+    {
+        checkLength("value", lengthBytes, 0, BlockDescriptor.MAX_VALUE_BYTES);
+        Objects.checkFromIndexSize(0, lengthBytes, bytes.length);
+        valueBytes = bytes;
+        valueLength = lengthBytes;
+        return this;
+    }
+
+    /** As {@link #value(byte[], int)}, of a whole array. */
     public TableRequest value(final byte[] bytes)
     {
-        checkLength("value", bytes.length, 0, BlockDescriptor.MAX_VALUE_BYTES);
-        valueBytes = bytes;
-        valueLength = bytes.length;
-        return this;
+        return value(bytes, bytes.length);
     }
 
     /** REPLACE, DELETE_VERSION: the version over which to store, or which to remove. Other kinds ignore it. */
@@ -157,7 +171,7 @@ public final class TableRequest
         }
         else
         {
-            scratch.copyFrom(keyBytes, offset);
+            scratch.copyFrom(keyBytes, offset, keyLength);
         }
     }
 
@@ -165,7 +179,7 @@ public final class TableRequest
     {
         if (null != valueBytes)
         {
-            scratch.copyFrom(valueBytes, offset);
+            scratch.copyFrom(valueBytes, offset, valueLength);
         }
         else if (NO_VALUE != valueLength)
         {

@@ -57,12 +57,12 @@ final class OperationMessageDescriptor
 
     static int valueLength(final OperationRequest request)
     {
-        return null == request.value() ? -1 : request.value().length;
+        return null == request.value() ? -1 : request.valueLength();
     }
 
     static boolean fitsOneMessage(final OperationRequest request, final int nameLengthBytes)
     {
-        return NAME_OFFSET + nameLengthBytes + request.key().length + Math.max(0, valueLength(request)) <=
+        return NAME_OFFSET + nameLengthBytes + request.keyLength() + Math.max(0, valueLength(request)) <=
             RpcClient.MAX_MESSAGE_BYTES;
     }
 
@@ -81,7 +81,7 @@ final class OperationMessageDescriptor
         buffer.putLong(offset + TIMEOUT_OFFSET, timeoutNs, ORDER);
         buffer.putLong(offset + OPERAND_OFFSET, request.operand(), ORDER);
         buffer.putLong(offset + TRANSFER_ID_OFFSET, transferId, ORDER);
-        buffer.putInt(offset + KEY_LENGTH_OFFSET, request.key().length, ORDER);
+        buffer.putInt(offset + KEY_LENGTH_OFFSET, request.keyLength(), ORDER);
         buffer.putInt(offset + VALUE_LENGTH_OFFSET, valueLength(request), ORDER);
         buffer.putLong(offset + NAME_LENGTH_OFFSET, name.length, ORDER);
         buffer.putBytes(offset + NAME_OFFSET, name);
@@ -92,11 +92,11 @@ final class OperationMessageDescriptor
     static int encodeBody(
         final OperationRequest request, final int headLengthBytes, final MutableDirectBuffer buffer, final int offset)
     {
-        final int valueOffset = headLengthBytes + request.key().length;
-        buffer.putBytes(offset + headLengthBytes, request.key());
+        final int valueOffset = headLengthBytes + request.keyLength();
+        buffer.putBytes(offset + headLengthBytes, request.key(), 0, request.keyLength());
         if (null != request.value())
         {
-            buffer.putBytes(offset + valueOffset, request.value());
+            buffer.putBytes(offset + valueOffset, request.value(), 0, request.valueLength());
         }
         return valueOffset + Math.max(0, valueLength(request));
     }

@@ -361,10 +361,12 @@ final class RequestSender
 
     private void sendInParts(final OperationRequest request, final byte[] name, final long nowNs)
     {
-        final byte[] value = null == request.value() ? new byte[0] : request.value();
-        final byte[] body = new byte[request.key().length + value.length];
-        System.arraycopy(request.key(), 0, body, 0, request.key().length);
-        System.arraycopy(value, 0, body, request.key().length, value.length);
+        final byte[] body = new byte[request.keyLength() + request.valueLength()];
+        System.arraycopy(request.key(), 0, body, 0, request.keyLength());
+        if (null != request.value())
+        {
+            System.arraycopy(request.value(), 0, body, request.keyLength(), request.valueLength());
+        }
         nextTransferId = 0 == nextTransferId + 1 ? 1 : nextTransferId + 1;
         final byte[] head = new byte[OperationMessageDescriptor.NAME_OFFSET + name.length];
         OperationMessageDescriptor.encodeHead(

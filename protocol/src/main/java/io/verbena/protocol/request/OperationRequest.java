@@ -12,11 +12,14 @@ public abstract class OperationRequest extends NodeRequest
     private TableReference table;
     private byte[] key;
     private byte[] value;
+    private int keyLength;
+    private int valueLength;
     private long operand;
     private long deadlineNs;
 
     private OperationAnswer answer;
     private byte[] foundValue;
+    private int foundLength;
     private long version;
     private int verbCount;
     private int roundTripCount;
@@ -37,11 +40,22 @@ public abstract class OperationRequest extends NodeRequest
         final RequestKind kind, final TableReference table, final byte[] key, final byte[] value,
         final long operand, final long deadlineNs)
     {
+        ask(kind, table, key, null == key ? 0 : key.length, value, null == value ? 0 : value.length, operand,
+            deadlineNs);
+    }
+
+    /** As {@link #ask(RequestKind, TableReference, byte[], byte[], long, long)}, with the first bytes of the arrays. */
+    public final void ask(
+        final RequestKind kind, final TableReference table, final byte[] key, final int keyLength, final byte[] value,
+        final int valueLength, final long operand, final long deadlineNs)
+    {
         assert state() == IDLE || state() == DONE : this;
         this.kind = kind;
         this.table = table;
         this.key = key;
+        this.keyLength = keyLength;
         this.value = value;
+        this.valueLength = valueLength;
         this.operand = operand;
         this.deadlineNs = deadlineNs;
     }
@@ -70,7 +84,25 @@ public abstract class OperationRequest extends NodeRequest
         return answer;
     }
 
-    /** @return for GET and FOUND, and for INCREMENT and STORED, a fresh array with the value; else null. */
+    /**
+     * By the node, while it owns the request: where a value that was found goes. A submitter that reads one value after
+     * the other gives the same array again.
+     *
+     * @param lengthBytes of the value.
+     * @return with that length; or longer, where the submitter takes the length from {@link #foundLength()}.
+     */
+    public byte[] arrayFor(final int lengthBytes)
+    {
+        return new byte[lengthBytes];
+    }
+
+    /** @return bytes of the value that was found. */
+    public final int foundLength()
+    {
+        return foundLength;
+    }
+
+    /** @return for GET and FOUND, and for INCREMENT and STORED, the value, in {@link #arrayFor}; else null. */
     public final byte[] foundValue()
     {
         return foundValue;
@@ -127,6 +159,18 @@ public abstract class OperationRequest extends NodeRequest
         return value;
     }
 
+    /** @return bytes of the key: the first ones of {@link #key()}. */
+    public final int keyLength()
+    {
+        return keyLength;
+    }
+
+    /** @return bytes of the value to write: the first ones of {@link #value()}. */
+    public final int valueLength()
+    {
+        return valueLength;
+    }
+
     /** @return the number that {@link RequestKind.Operand} describes; 0 for kinds that take none. */
     public final long operand()
     {
@@ -144,8 +188,17 @@ public abstract class OperationRequest extends NodeRequest
     public final void answer(
         final OperationAnswer answer, final byte[] foundValue, final long version, final String detail)
     {
+        answer(answer, foundValue, null == foundValue ? 0 : foundValue.length, version, detail);
+    }
+
+    /** As {@link #answer(OperationAnswer, byte[], long, String)}, with the first bytes of the array. */
+    public final void answer(
+        final OperationAnswer answer, final byte[] foundValue, final int foundLength, final long version,
+        final String detail)
+    {
         this.answer = answer;
         this.foundValue = foundValue;
+        this.foundLength = foundLength;
         this.version = version;
         this.detail = detail;
         cost(0, 0, 0);

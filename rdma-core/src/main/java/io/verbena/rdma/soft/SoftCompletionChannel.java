@@ -46,6 +46,7 @@ public final class SoftCompletionChannel implements CompletionChannel
     private final CopyOnWriteArrayList<Queue> queues = new CopyOnWriteArrayList<>();
     private final CopyOnWriteArrayList<Listener> listeners = new CopyOnWriteArrayList<>();
     private final BooleanSupplier isWanted;
+    private volatile boolean isWoken;
     private int nextQueue;
     private boolean isClosed;
 
@@ -112,7 +113,7 @@ public final class SoftCompletionChannel implements CompletionChannel
             }
             final Queue raised = takeRaised();
             final long leftNs = timeoutNs - (SystemNanoClock.INSTANCE.nanoTime() - startNs);
-            if (raised != null || leftNs <= 0 || isWanted.getAsBoolean() || hasConnectionRequest() ||
+            if (raised != null || leftNs <= 0 || takeWake() || isWanted.getAsBoolean() || hasConnectionRequest() ||
                 Thread.currentThread().isInterrupted())
             {
                 return raised;
@@ -122,9 +123,32 @@ public final class SoftCompletionChannel implements CompletionChannel
     }
 
     /** Has the waiting thread ask anew whether its wait is to end. Any thread, until the channel is closed. */
-    public void wake()
+    public void askAnew()
     {
         EventWord.signal(word);
+    }
+
+    @Override
+    public boolean canWake()
+    {
+        return true;
+    }
+
+    @Override
+    public void wake()
+    {
+        isWoken = true;
+        EventWord.signal(word);
+    }
+
+    private boolean takeWake()
+    {
+        final boolean was = isWoken;
+        if (was)
+        {
+            isWoken = false;
+        }
+        return was;
     }
 
     private boolean hasConnectionRequest()

@@ -17,10 +17,17 @@ public interface CompletionChannel extends AutoCloseable
      */
     CompletionQueue await(long timeoutNs);
 
+    /** @return whether {@link #wake()} works. */
+    default boolean canWake()
+    {
+        return false;
+    }
+
     /**
-     * Ends the wait of another thread, which returns null, or else the next wait at once. Any thread.
+     * Ends the wait of another thread, which returns null, or else the next wait at once. Any thread, until the channel
+     * is closed.
      *
-     * @throws UnsupportedOperationException unless the device {@linkplain Device#pollsBySystemCall() says} so.
+     * @throws UnsupportedOperationException unless {@link #canWake()}.
      */
     default void wake()
     {

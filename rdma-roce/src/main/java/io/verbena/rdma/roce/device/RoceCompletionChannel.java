@@ -154,6 +154,12 @@ final class RoceCompletionChannel implements CompletionChannel, CompletionListen
     }
 
     @Override
+    public boolean canWake()
+    {
+        return true;
+    }
+
+    @Override
     public void wake()
     {
         isWoken = true;

@@ -79,8 +79,20 @@ final class HostCompletionChannel implements CompletionChannel
     {
         if (!isClosed)
         {
-            shared.wake();
+            shared.askAnew();
         }
+    }
+
+    @Override
+    public boolean canWake()
+    {
+        return true;
+    }
+
+    @Override
+    public void wake()
+    {
+        onConnectionRequest();
     }
 
     @Override

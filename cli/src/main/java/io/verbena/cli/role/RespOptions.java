@@ -1,0 +1,117 @@
+package io.verbena.cli.role;
+
+import io.verbena.cli.console.CommandFailedException;
+import io.verbena.cli.console.ExitStatus;
+import io.verbena.cli.console.FileErrors;
+import io.verbena.cli.console.OptionRange;
+import io.verbena.resp.RespConfiguration;
+
+import picocli.CommandLine.Option;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+
+/** How compute nodes serve Redis' protocol. */
+public final class RespOptions
+{
+    /** Holds the password where no file does. */
+    private static final String PASSWORD_VARIABLE = "VERBENA_RESP_PASSWORD";
+    private static final int MAX_PORT = 65_535;
+
+    @Option(names = "--resp-port", paramLabel = "PORT",
+        description = "Port at which Redis' protocol is served, 1 to 65535, often 6379. Default: none. Of several " +
+            "compute nodes that 'up' starts, compute-2 serves at the port behind it, and so on.")
+    private Integer port;
+
+    @Option(names = "--resp-listen", paramLabel = "ADDRESS", defaultValue = "127.0.0.1",
+        description = "Address of that port. One that other hosts reach needs a password, or --resp-open. " +
+            "Default: ${DEFAULT-VALUE}.")
+    private String listen = "127.0.0.1";
+
+    @Option(names = "--resp-table", paramLabel = "NAME", defaultValue = "default",
+        description = "Table that is database 0 there. Default: ${DEFAULT-VALUE}.")
+    private String table = "default";
+
+    @Option(names = "--resp-password-file", paramLabel = "FILE",
+        description = "File whose first line is the password that clients must AUTH with. Default: the environment's " +
+            PASSWORD_VARIABLE + ", or none.")
+    private Path passwordFile;
+
+    @Option(names = "--resp-open", description = "Serve other hosts without a password: everybody there reads and " +
+        "changes all tables.")
+    private boolean isOpen;
+
+    @Option(names = "--resp-max-clients", paramLabel = "N", defaultValue = "1024",
+        description = "Most connections there at once, 1 to 65536. Default: ${DEFAULT-VALUE}.")
+    private int maxClients = 1024;
+
+    /**
+     * Checks the options.
+     *
+     * @param environment of the process.
+     * @return how to serve; null when not at all.
+     */
+    public RespConfiguration configuration(final Map<String, String> environment)
+    {
+        if (null == port)
+        {
+            return null;
+        }
+        OptionRange.check("--resp-port", port, 1, MAX_PORT);
+        OptionRange.check("--resp-max-clients", maxClients, 1, RespConfiguration.MOST_CLIENTS);
+        return new RespConfiguration().host(listen).port(port).table(table).openToAll(isOpen).maxClients(maxClients)
+            .password(password(environment));
+    }
+
+    private byte[] password(final Map<String, String> environment)
+    {
+        String password = environment.get(PASSWORD_VARIABLE);
+        if (null != passwordFile)
+        {
+            try
+            {
+                password = Files.readString(passwordFile).lines().findFirst().orElse("");
+            }
+            catch (final IOException ex)
+            {
+                throw new CommandFailedException(ExitStatus.USAGE, "--resp-password-file " + passwordFile + ": " +
+                    FileErrors.reason(ex), ex);
+            }
+        }
+        if (null != password && password.isEmpty())
+        {
+            throw new CommandFailedException(ExitStatus.USAGE, "the password for Redis' protocol is empty: write one " +
+                "into the file of --resp-password-file, or leave both out", null);
+        }
+        return null == password ? null : password.getBytes(StandardCharsets.UTF_8);
+    }
+
+    /**
+     * @param number of the compute node of the cluster, 1 or more.
+     * @return the options for it; none where the protocol is not served.
+     */
+    public List<String> forNode(final int number)
+    {
+        if (null == port)
+        {
+            return List.of();
+        }
+        final List<String> options = new ArrayList<>(List.of(
+            "--resp-port", String.valueOf(port + number - 1), "--resp-listen", listen, "--resp-table", table,
+            "--resp-max-clients", String.valueOf(maxClients)));
+        if (null != passwordFile)
+        {
+            options.addAll(List.of("--resp-password-file", passwordFile.toAbsolutePath().toString()));
+        }
+        if (isOpen)
+        {
+            options.add("--resp-open");
+        }
+        return options;
+    }
+}

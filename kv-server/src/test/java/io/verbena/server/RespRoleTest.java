@@ -1,0 +1,243 @@
+package io.verbena.server;
+
+import io.lettuce.core.RedisClient;
+import io.lettuce.core.RedisCommandExecutionException;
+import io.lettuce.core.RedisFuture;
+import io.lettuce.core.SetArgs;
+import io.lettuce.core.api.StatefulRedisConnection;
+import io.lettuce.core.api.async.RedisAsyncCommands;
+import io.verbena.client.KvClient;
+import io.verbena.client.KvClientOptions;
+import io.verbena.client.TableOptions;
+import io.verbena.client.routing.RemoteKvClient;
+import io.verbena.compute.ComputeNodeConfiguration;
+import io.verbena.meta.MetaServerConfiguration;
+import io.verbena.protocol.bootstrap.BootstrapAnswer;
+import io.verbena.protocol.bootstrap.BootstrapClient;
+import io.verbena.protocol.bootstrap.BootstrapLocator;
+import io.verbena.protocol.bootstrap.ClusterAddress;
+import io.verbena.protocol.bootstrap.ClusterToken;
+import io.verbena.protocol.bootstrap.MetaServerLocator;
+import io.verbena.rdma.fabric.Fabrics;
+import io.verbena.rdma.verbs.Device;
+import io.verbena.rdma.verbs.Fabric;
+import io.verbena.resp.RespConfiguration;
+
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Assumptions;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import redis.clients.jedis.Jedis;
+import redis.clients.jedis.Pipeline;
+import redis.clients.jedis.Response;
+import redis.clients.jedis.exceptions.JedisDataException;
+import redis.clients.jedis.params.ScanParams;
+import redis.clients.jedis.params.SetParams;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+/** Clients of Redis as they are, at a compute node with a table of its own kind behind it. */
+@Timeout(180)
+class RespRoleTest
+{
+    private static final long STEP_NS = TimeUnit.SECONDS.toNanos(40);
+    private static final String LOOPBACK = "127.0.0.1";
+
+    @TempDir
+    Path directory;
+    private final List<RoleRunner> runners = new ArrayList<>();
+    private Fabric fabric;
+    private int port;
+
+    @BeforeEach
+    void open()
+    {
+        final String fabricName = "soft:" + directory.resolve("fabric");
+        fabric = Fabrics.open(fabricName);
+        final ClusterToken token = ClusterToken.readOrCreate(directory.resolve("token"));
+        final MetaServerRole meta = MetaServerRole.open(fabric, fabricName, new ClusterAddress(LOOPBACK, 0), token,
+            directory.resolve("data"), true, new MetaServerConfiguration().leaseNs(TimeUnit.SECONDS.toNanos(60)));
+        start(meta);
+        final BootstrapAnswer answer = BootstrapClient.ask(meta.address(), token, 10_000);
+        final MetaServerLocator locator = new BootstrapLocator(meta.address(), token, answer);
+        start(MemoryNodeRole.open(fabric, locator, 32 << 20));
+        final ComputeNodeRole compute = ComputeNodeRole.open(fabric, locator, null, new ComputeNodeConfiguration(),
+            ComputeNodeRole.DEFAULT_MAX_CLIENTS, new RespConfiguration().port(0));
+        start(compute);
+        port = compute.respPort();
+        final Device device = fabric.openDevice("client");
+        try (KvClient client = RemoteKvClient.open(device, locator, new KvClientOptions(), device::close))
+        {
+            client.createTable("default", new TableOptions(10_000));
+            client.createTable("db2", new TableOptions(100));
+        }
+    }
+
+    private void start(final Role role)
+    {
+        final RoleRunner runner = RoleRunner.start(role, false);
+        runners.add(runner);
+        assertThat(runner.awaitReady(STEP_NS)).as(runner.failure()).isTrue();
+    }
+
+    @AfterEach
+    void close()
+    {
+        runners.reversed().forEach((runner) ->
+        {
+            runner.stop();
+            assertThat(runner.awaitEnd(STEP_NS)).isTrue();
+            assertThat(runner.failure()).isEmpty();
+        });
+        fabric.close();
+    }
+
+    @Test
+    void shouldServeJedis()
+    {
+        try (Jedis jedis = new Jedis(LOOPBACK, port))
+        {
+            assertThat(jedis.set("hello", "world")).isEqualTo("OK");
+            assertThat(jedis.get("hello")).isEqualTo("world");
+            assertThat(jedis.set("hello", "x", SetParams.setParams().nx())).isNull();
+            assertThat(jedis.mset("a", "1", "b", "2")).isEqualTo("OK");
+            assertThat(jedis.mget("a", "b", "c")).containsExactly("1", "2", null);
+            assertThat(jedis.incrBy("a", 41)).isEqualTo(42);
+            assertThat(jedis.append("b", "34")).isEqualTo(3);
+            assertThat(jedis.getDel("b")).isEqualTo("234");
+            assertThatThrownBy(() -> jedis.incr("hello")).isInstanceOf(JedisDataException.class)
+                .hasMessage("ERR value is not an integer or out of range");
+            assertThatThrownBy(() -> jedis.set("long", "x".repeat(20_000)))
+                .hasMessageContaining("at most 16384 are possible");
+            assertThat(jedis.dbSize()).isEqualTo(2);
+            assertThat(jedis.select(2)).isEqualTo("OK");
+            assertThat(jedis.get("hello")).isNull();
+            assertThat(jedis.set("only", "here")).isEqualTo("OK");
+            assertThat(jedis.select(0)).isEqualTo("OK");
+            assertThat(jedis.get("only")).isNull();
+        }
+    }
+
+    @Test
+    void shouldServeAPipelineInItsOrder()
+    {
+        try (Jedis jedis = new Jedis(LOOPBACK, port); Pipeline pipeline = jedis.pipelined())
+        {
+            final List<Response<?>> responses = new ArrayList<>();
+            final List<Object> expected = new ArrayList<>();
+            for (int i = 0; i < 500; i++)
+            {
+                final String key = "key" + i % 97;
+                responses.add(pipeline.set(key, "value" + i));
+                expected.add("OK");
+                responses.add(pipeline.get(key));
+                expected.add("value" + i);
+                responses.add(pipeline.incr("counter"));
+                expected.add(i + 1L);
+            }
+            pipeline.sync();
+            assertThat(responses.stream().<Object>map(Response::get).toList()).isEqualTo(expected);
+            final Set<String> met = new HashSet<>();
+            String cursor = ScanParams.SCAN_POINTER_START;
+            do
+            {
+                final var found = jedis.scan(cursor, new ScanParams().count(7).match("key*"));
+                met.addAll(found.getResult());
+                cursor = found.getCursor();
+            }
+            while (!ScanParams.SCAN_POINTER_START.equals(cursor));
+            assertThat(met).hasSize(97);
+            assertThat(jedis.flushDB()).isEqualTo("OK");
+            assertThat(jedis.dbSize()).isZero();
+        }
+    }
+
+    /** Speaks version 3 from the first command on. */
+    @Test
+    void shouldServeLettuce() throws Exception
+    {
+        final RedisClient client = RedisClient.create("redis://" + LOOPBACK + ":" + port);
+        try (StatefulRedisConnection<String, String> connection = client.connect())
+        {
+            assertThat(connection.sync().set("k", "v", SetArgs.Builder.xx())).isNull();
+            assertThat(connection.sync().set("k", "v")).isEqualTo("OK");
+            assertThat(connection.sync().get("k")).isEqualTo("v");
+            assertThat(connection.sync().get("nothing")).isNull();
+            assertThatThrownBy(() -> connection.sync().multi()).isInstanceOf(RedisCommandExecutionException.class)
+                .hasMessageContaining("not atomic here");
+            final RedisAsyncCommands<String, String> async = connection.async();
+            final List<RedisFuture<Long>> sums = new ArrayList<>();
+            for (int i = 0; i < 300; i++)
+            {
+                sums.add(async.incr("sum"));
+            }
+            for (int i = 0; i < 300; i++)
+            {
+                assertThat(sums.get(i).get(20, TimeUnit.SECONDS)).isEqualTo(i + 1L);
+            }
+            assertThat(connection.reactive().strlen("sum").block()).isEqualTo(3);
+        }
+        finally
+        {
+            client.shutdown(0, 5, TimeUnit.SECONDS);
+        }
+    }
+
+    @Test
+    void shouldServeRedisCli() throws IOException, InterruptedException
+    {
+        final Path program = Path.of("/usr/bin/redis-cli");
+        Assumptions.assumeTrue(Files.isExecutable(program), "skipped: no /usr/bin/redis-cli");
+        final Path input = directory.resolve("input");
+        final StringBuilder lines = new StringBuilder();
+        for (int i = 0; i < 1_000; i++)
+        {
+            lines.append("SET pipe").append(i).append(" value\r\n");
+        }
+        Files.writeString(input, lines);
+        assertThat(run(input, program, "--pipe")).contains("errors: 0, replies: 1000");
+        assertThat(run(null, program, "DBSIZE")).isEqualTo("1000\n");
+        assertThat(run(null, program, "-3", "GET", "pipe999")).isEqualTo("value\n");
+        assertThat(run(null, program, "--scan", "--pattern", "pipe99?").lines()).hasSize(10);
+    }
+
+    @Test
+    void shouldServeRedisBenchmark() throws IOException, InterruptedException
+    {
+        final Path program = Path.of("/usr/bin/redis-benchmark");
+        Assumptions.assumeTrue(Files.isExecutable(program), "skipped: no /usr/bin/redis-benchmark");
+        final String output = run(null, program, "-t", "ping,set,get,incr,mset", "-n", "3000", "-P", "16", "-r", "500",
+            "-c", "10", "--csv");
+        assertThat(output.lines().filter((line) -> line.matches("\"[A-Z].*\",\"\\d+.*"))).as(output).hasSize(6);
+        assertThat(output).doesNotContainIgnoringCase("error");
+    }
+
+    private String run(final Path input, final Path program, final String... arguments)
+        throws IOException, InterruptedException
+    {
+        final List<String> command = new ArrayList<>(List.of(program.toString(), "-h", LOOPBACK, "-p", "" + port));
+        command.addAll(List.of(arguments));
+        final ProcessBuilder builder = new ProcessBuilder(command).redirectErrorStream(true);
+        if (null != input)
+        {
+            builder.redirectInput(input.toFile());
+        }
+        final Process process = builder.start();
+        final String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        assertThat(process.waitFor(60, TimeUnit.SECONDS)).isTrue();
+        return output;
+    }
+}

@@ -1,0 +1,196 @@
+package io.verbena.resp;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.channel.ChannelFutureListener;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.channel.socket.ChannelInputShutdownReadComplete;
+import io.verbena.resp.codec.MemoryBudget;
+import io.verbena.resp.codec.RespDecoder;
+import io.verbena.resp.session.CommandTable;
+import io.verbena.resp.session.Session;
+import io.verbena.resp.session.SessionState;
+import io.verbena.resp.session.Transport;
+import io.verbena.resp.session.Worker;
+
+import java.nio.charset.StandardCharsets;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+
+/** Carries a session over a channel; by the thread of the channel. */
+final class RespConnection extends ChannelInboundHandlerAdapter implements Transport
+{
+    /** Longer replies count against the budget until they are sent; shorter ones are bounded by the water mark. */
+    private static final int LONG_BYTES = 64 * 1024;
+
+    private final Worker worker;
+    private final CommandTable<Session> commands;
+    private final SessionState state;
+    private final MemoryBudget budget;
+    private final long stallNs;
+    private final Consumer<RespConnection> onEnd;
+    private ChannelHandlerContext context;
+    private Session session;
+    private long stalls;
+
+    RespConnection(
+        final Worker worker, final CommandTable<Session> commands, final SessionState state, final MemoryBudget budget,
+        final long stallNs, final Consumer<RespConnection> onEnd)
+    {
+        this.worker = worker;
+        this.commands = commands;
+        this.state = state;
+        this.budget = budget;
+        this.stallNs = stallNs;
+        this.onEnd = onEnd;
+    }
+
+    @Override
+    public void channelActive(final ChannelHandlerContext active)
+    {
+        context = active;
+        session = new Session(worker, commands, this, state);
+    }
+
+    @Override
+    public void channelRead(final ChannelHandlerContext ignored, final Object message)
+    {
+        final ByteBuf received = (ByteBuf)message;
+        try
+        {
+            if (session.isClosed())
+            {
+                return;
+            }
+            final RespDecoder decoder = session.arguments();
+            final int length = received.readableBytes();
+            if (!decoder.reserve(length))
+            {
+                final byte[] error = ("-ERR " + decoder.error() + "\r\n").getBytes(StandardCharsets.US_ASCII);
+                send(error, error.length);
+                closeAfterSending();
+                return;
+            }
+            received.readBytes(decoder.array(), decoder.arrayOffset(), length);
+            decoder.received(length);
+        }
+        finally
+        {
+            received.release();
+        }
+        session.onReceived();
+    }
+
+    @Override
+    public void userEventTriggered(final ChannelHandlerContext ignored, final Object event)
+    {
+        if (event instanceof ChannelInputShutdownReadComplete && !session.isClosed())
+        {
+            session.onEnd();
+        }
+    }
+
+    @Override
+    public void channelWritabilityChanged(final ChannelHandlerContext ignored)
+    {
+        if (context.channel().isWritable())
+        {
+            stalls++;
+            session.onWritable();
+        }
+        else
+        {
+            final long present = ++stalls;
+            context.executor().schedule(() -> closeIfStalled(present), stallNs, TimeUnit.NANOSECONDS);
+        }
+    }
+
+    private void closeIfStalled(final long earlier)
+    {
+        if (earlier == stalls)
+        {
+            close();
+        }
+    }
+
+    /** The node leaves: what was begun is finished, then the client is closed. */
+    void drain()
+    {
+        if (null != session && !session.isClosed())
+        {
+            session.closeAfterReplies();
+            session.onReceived();
+        }
+    }
+
+    @Override
+    public void channelInactive(final ChannelHandlerContext ignored)
+    {
+        stalls++;
+        if (null != session)
+        {
+            session.onClosed();
+        }
+        onEnd.accept(this);
+    }
+
+    @Override
+    public void exceptionCaught(final ChannelHandlerContext failed, final Throwable cause)
+    {
+        // Of the connection, which the client has reset most often: nobody else is concerned.
+        failed.close();
+    }
+
+    @Override
+    public void send(final byte[] bytes, final int lengthBytes)
+    {
+        final boolean isLong = lengthBytes > LONG_BYTES;
+        if (isLong && !budget.take(lengthBytes))
+        {
+            close();
+            return;
+        }
+        final ByteBuf sent = context.alloc().directBuffer(lengthBytes);
+        sent.writeBytes(bytes, 0, lengthBytes);
+        if (isLong)
+        {
+            context.writeAndFlush(sent).addListener((written) -> budget.giveBack(lengthBytes));
+        }
+        else
+        {
+            context.writeAndFlush(sent, context.voidPromise());
+        }
+    }
+
+    @Override
+    public boolean isWritable()
+    {
+        return context.channel().isWritable();
+    }
+
+    @Override
+    public void read(final boolean isWanted)
+    {
+        context.channel().config().setAutoRead(isWanted);
+    }
+
+    @Override
+    public void closeAfterSending()
+    {
+        context.writeAndFlush(context.alloc().buffer(0)).addListener(ChannelFutureListener.CLOSE);
+    }
+
+    @Override
+    public void close()
+    {
+        context.close();
+    }
+
+    @Override
+    public String[] addresses()
+    {
+        return new String[]{
+            String.valueOf(context.channel().remoteAddress()).replaceFirst("^[^/]*/", ""),
+            String.valueOf(context.channel().localAddress()).replaceFirst("^[^/]*/", "")};
+    }
+}

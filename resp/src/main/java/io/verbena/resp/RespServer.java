@@ -1,0 +1,279 @@
+package io.verbena.resp;
+
+import io.netty.bootstrap.ServerBootstrap;
+import io.netty.buffer.PooledByteBufAllocator;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelFuture;
+import io.netty.channel.ChannelFutureListener;
+import io.netty.channel.ChannelInitializer;
+import io.netty.channel.ChannelOption;
+import io.netty.channel.EventLoop;
+import io.netty.channel.EventLoopGroup;
+import io.netty.channel.MultiThreadIoEventLoopGroup;
+import io.netty.channel.ServerChannel;
+import io.netty.channel.WriteBufferWaterMark;
+import io.netty.channel.epoll.Epoll;
+import io.netty.channel.epoll.EpollIoHandler;
+import io.netty.channel.epoll.EpollServerSocketChannel;
+import io.netty.channel.nio.NioIoHandler;
+import io.netty.channel.socket.nio.NioServerSocketChannel;
+import io.verbena.protocol.request.ComputeEndpoint;
+import io.verbena.resp.codec.MemoryBudget;
+import io.verbena.resp.command.Commands;
+import io.verbena.resp.session.CommandTable;
+import io.verbena.resp.session.Session;
+import io.verbena.resp.session.SessionSettings;
+import io.verbena.resp.session.SessionState;
+import io.verbena.resp.session.Worker;
+
+import org.agrona.concurrent.NanoClock;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.UnknownHostException;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.ThreadFactory;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+
+/**
+ * Serves Redis' protocol at a port, with the operations of a compute node of this process. Threads of its own read and
+ * write the connections; the node's thread carries the operations out. Thread-safe.
+ */
+public final class RespServer implements AutoCloseable
+{
+    private static final Logger LOGGER = LoggerFactory.getLogger(RespServer.class);
+    private static final long TABLE_CACHE_NS = TimeUnit.SECONDS.toNanos(1);
+    private static final long CLOSE_TIMEOUT_MS = 2_000;
+    private static final long DRAIN_MS = 2_000;
+    private static final int LOW_WATER_BYTES = 64 * 1024;
+    private static final int HIGH_WATER_BYTES = 256 * 1024;
+    private static final int BACKLOG = 511;
+
+    private final RespConfiguration configuration;
+    private final EventLoopGroup group;
+    private final String transport;
+    private final NanoClock clock;
+    private final CommandTable<Session> commands = Commands.table();
+    private final MemoryBudget budget;
+    private final Map<EventLoop, Worker> workers = new ConcurrentHashMap<>();
+    private final Map<RespConnection, Channel> connections = new ConcurrentHashMap<>();
+    private final List<Long> threadIds = new CopyOnWriteArrayList<>();
+    private final AtomicLong accepted = new AtomicLong();
+    private final AtomicLong refused = new AtomicLong();
+    private Channel listener;
+
+    private RespServer(
+        final RespConfiguration configuration, final ComputeEndpoint endpoint, final NanoClock clock,
+        final Runnable wakeNode)
+    {
+        this.configuration = configuration;
+        this.clock = clock;
+        budget = new MemoryBudget(configuration.maxBufferBytes());
+        final boolean isNative = isNative();
+        transport = isNative ? "epoll" : "nio";
+        final ThreadFactory threads = this::thread;
+        group = new MultiThreadIoEventLoopGroup(configuration.threads(), threads,
+            isNative ? EpollIoHandler.newFactory() : NioIoHandler.newFactory());
+        final SessionSettings settings = new SessionSettings(configuration.table(), configuration.password(),
+            configuration.timeoutNs(), configuration.maxCommandBytes(), configuration.maxOutputBytes(),
+            TABLE_CACHE_NS);
+        for (int i = 0; i < configuration.threads(); i++)
+        {
+            final EventLoop loop = group.next();
+            workers.put(loop, new Worker(endpoint, clock, wakeNode, loop, settings, budget));
+        }
+    }
+
+    private Thread thread(final Runnable run)
+    {
+        final Thread thread = new Thread(run, "verbena-resp");
+        thread.setDaemon(true);
+        threadIds.add(thread.threadId());
+        return thread;
+    }
+
+    private static boolean isNative()
+    {
+        if (!Epoll.isAvailable())
+        {
+            LOGGER.info("Redis' protocol is served by the JDK's sockets, a little slower: {}",
+                String.valueOf(Epoll.unavailabilityCause()).lines().findFirst().orElse("no epoll"));
+            return false;
+        }
+        return true;
+    }
+
+    /**
+     * Opens the port.
+     *
+     * @param configuration of it.
+     * @param endpoint      of the node.
+     * @param clock         of the node's deadlines.
+     * @param wakeNode      makes the node's thread look for requests; any thread calls it, often.
+     * @return the server, closed by the caller.
+     * @throws RespException when the port cannot be had, or must not be opened like this.
+     */
+    public static RespServer open(
+        final RespConfiguration configuration, final ComputeEndpoint endpoint, final NanoClock clock,
+        final Runnable wakeNode)
+    {
+        final InetAddress address = address(configuration);
+        final RespServer server = new RespServer(configuration, endpoint, clock, wakeNode);
+        try
+        {
+            server.listen(new InetSocketAddress(address, configuration.port()));
+            return server;
+        }
+        catch (final RuntimeException ex)
+        {
+            server.close();
+            throw ex;
+        }
+    }
+
+    private static InetAddress address(final RespConfiguration configuration)
+    {
+        final InetAddress address;
+        try
+        {
+            address = InetAddress.getByName(configuration.host());
+        }
+        catch (final UnknownHostException ex)
+        {
+            throw new RespException("--resp-listen " + configuration.host() + ": no such address", ex);
+        }
+        if (!address.isLoopbackAddress() && null == configuration.password() && !configuration.isOpenToAll())
+        {
+            throw new RespException("--resp-listen " + configuration.host() + ": other hosts reach this address, " +
+                "and everybody there could read and change all tables: set --resp-password-file, or --resp-open", null);
+        }
+        return address;
+    }
+
+    private void listen(final InetSocketAddress address)
+    {
+        final Class<? extends ServerChannel> type =
+            "epoll".equals(transport) ? EpollServerSocketChannel.class : NioServerSocketChannel.class;
+        final ChannelFuture bound = new ServerBootstrap().group(group).channel(type)
+            .option(ChannelOption.SO_BACKLOG, BACKLOG)
+            .option(ChannelOption.SO_REUSEADDR, true)
+            .childOption(ChannelOption.TCP_NODELAY, true)
+            .childOption(ChannelOption.SO_KEEPALIVE, true)
+            .childOption(ChannelOption.ALLOW_HALF_CLOSURE, true)
+            .childOption(ChannelOption.ALLOCATOR, PooledByteBufAllocator.DEFAULT)
+            .childOption(ChannelOption.WRITE_BUFFER_WATER_MARK,
+                new WriteBufferWaterMark(LOW_WATER_BYTES, HIGH_WATER_BYTES))
+            .childHandler(new ChannelInitializer<Channel>()
+            {
+                @Override
+                protected void initChannel(final Channel channel)
+                {
+                    accept(channel);
+                }
+            })
+            .bind(address).awaitUninterruptibly();
+        if (!bound.isSuccess())
+        {
+            throw new RespException("cannot listen on " + address.getHostString() + ":" + address.getPort() + ": " +
+                bound.cause().getMessage() + "; choose another --resp-port", bound.cause());
+        }
+        listener = bound.channel();
+    }
+
+    private void accept(final Channel channel)
+    {
+        if (connections.size() >= configuration.maxClients())
+        {
+            refused.incrementAndGet();
+            channel.writeAndFlush(channel.alloc().buffer().writeBytes(
+                "-ERR max number of clients reached\r\n".getBytes(StandardCharsets.US_ASCII)))
+                .addListener(ChannelFutureListener.CLOSE);
+            return;
+        }
+        final SessionState state = new SessionState(accepted.incrementAndGet(), clock.nanoTime(),
+            configuration.table(), null != configuration.password());
+        final RespConnection connection = new RespConnection(
+            workers.get(channel.eventLoop()), commands, state, budget, configuration.stallNs(), connections::remove);
+        connections.put(connection, channel);
+        channel.pipeline().addLast(connection);
+    }
+
+    /** @return port at which it listens. */
+    public int port()
+    {
+        return ((InetSocketAddress)listener.localAddress()).getPort();
+    }
+
+    /** @return connections now. */
+    public int connections()
+    {
+        return connections.size();
+    }
+
+    /** @return connections refused so far, because there were too many. */
+    public long refusals()
+    {
+        return refused.get();
+    }
+
+    /** @return commands so far. */
+    public long commandCount()
+    {
+        return workers.values().stream().mapToLong(Worker::commandCount).sum();
+    }
+
+    /** @return {@code epoll}, or {@code nio} where the native transport cannot be loaded. */
+    public String transport()
+    {
+        return transport;
+    }
+
+    /** @return bytes that the buffers of clients hold beyond their first ones. */
+    public long bufferBytes()
+    {
+        return budget.takenBytes();
+    }
+
+    /** @return bytes of heap that the threads for connections have allocated so far. */
+    public long allocatedBytes()
+    {
+        long sum = 0;
+        for (final long id : threadIds)
+        {
+            sum += HeapAllocation.ofThread(id);
+        }
+        return sum;
+    }
+
+    /**
+     * Takes no connection any more; clients are closed when what they have begun is replied, and after 2 s whether they
+     * have read it or not. Returns at once.
+     */
+    public void drain()
+    {
+        listener.close();
+        group.next().schedule(() -> connections.values().forEach(Channel::close), DRAIN_MS, TimeUnit.MILLISECONDS);
+        connections.forEach((connection, channel) -> channel.eventLoop().execute(connection::drain));
+    }
+
+    /** Closes the port and all connections. Idempotent. */
+    @Override
+    public void close()
+    {
+        group.shutdownGracefully(0, CLOSE_TIMEOUT_MS, TimeUnit.MILLISECONDS)
+            .awaitUninterruptibly(2 * CLOSE_TIMEOUT_MS);
+    }
+
+    @Override
+    public String toString()
+    {
+        return "RespServer{" + configuration + ", connections=" + connections() + ", transport=" + transport + '}';
+    }
+}

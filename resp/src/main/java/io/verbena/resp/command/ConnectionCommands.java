@@ -1,0 +1,230 @@
+package io.verbena.resp.command;
+
+import io.verbena.resp.codec.RespDecoder;
+import io.verbena.resp.codec.RespWriter;
+import io.verbena.resp.session.Session;
+import io.verbena.resp.session.SessionState;
+
+import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
+import java.util.concurrent.TimeUnit;
+
+/** Commands about the connection itself. Stateless. */
+final class ConnectionCommands
+{
+    /** The version of Redis whose commands these are. */
+    static final String REDIS_VERSION = "7.0.15";
+    private static final String WRONG_PASSWORD = "WRONGPASS invalid username-password pair or user is disabled.";
+    private static final String NOT_AUTHENTICATED = "NOAUTH HELLO must be called with the client already " +
+        "authenticated, otherwise the HELLO <proto> AUTH <user> <pass> option can be used to authenticate the client " +
+        "and select the RESP protocol version at the same time";
+    private static final int MAX_NAME_BYTES = 512;
+
+    private ConnectionCommands()
+    {
+    }
+
+    static void ping(final Session session)
+    {
+        final RespDecoder arguments = session.arguments();
+        if (arguments.count() > 2)
+        {
+            session.writer().error("ERR wrong number of arguments for 'ping' command");
+        }
+        else if (1 == arguments.count())
+        {
+            session.writer().simple("PONG");
+        }
+        else
+        {
+            echo(session);
+        }
+    }
+
+    static void echo(final Session session)
+    {
+        final RespDecoder arguments = session.arguments();
+        if (arguments.isKept(1))
+        {
+            session.writer().bulk(arguments.array(), arguments.offset(1), arguments.length(1));
+        }
+        else
+        {
+            session.writer().error("ERR argument has " + arguments.length(1) + " bytes: at most " +
+                RespDecoder.MAX_ARGUMENT_BYTES + " are possible");
+        }
+    }
+
+    static void quit(final Session session)
+    {
+        session.writer().ok();
+        session.closeAfterReplies();
+    }
+
+    static void reset(final Session session)
+    {
+        session.reset();
+        session.writer().simple("RESET");
+    }
+
+    /** A number is a database: 0 the table of the port, n the table "dbn"; anything else is the name of a table. */
+    static void select(final Session session)
+    {
+        final RespDecoder arguments = session.arguments();
+        final boolean isNumber = Arguments.isNumber(arguments, 1);
+        final long number = isNumber ? Arguments.number(arguments, 1) : -1;
+        if (isNumber && number < 0)
+        {
+            session.writer().error("ERR DB index is out of range");
+            return;
+        }
+        final String name = 0 == number ? session.state().defaultTable() :
+            isNumber ? "db" + number : new String(utf8(arguments, 1), StandardCharsets.UTF_8);
+        session.begin(new SelectTask(name, isNumber));
+    }
+
+    private static byte[] utf8(final RespDecoder arguments, final int i)
+    {
+        return arguments.isKept(i) ? arguments.bytes(i) : new byte[0];
+    }
+
+    static void auth(final Session session)
+    {
+        final RespDecoder arguments = session.arguments();
+        if (arguments.count() > 3)
+        {
+            session.writer().error(Arguments.SYNTAX_ERROR);
+        }
+        else if (2 == arguments.count() && !session.state().needsPassword())
+        {
+            session.writer().error("ERR AUTH <password> called without any password configured for the default " +
+                "user. Are you sure your configuration is correct?");
+        }
+        else if (isPassword(session, 3 == arguments.count() ? 1 : 0, arguments.count() - 1))
+        {
+            session.authenticate();
+            session.writer().ok();
+        }
+        else
+        {
+            session.writer().error(WRONG_PASSWORD);
+        }
+    }
+
+    /** Compares in a time that does not depend on the password. */
+    private static boolean isPassword(final Session session, final int user, final int password)
+    {
+        final RespDecoder arguments = session.arguments();
+        final boolean isUser = 0 == user || Arguments.is(arguments, user, "DEFAULT");
+        final byte[] expected = session.worker().settings().password();
+        final byte[] given = utf8(arguments, password);
+        return (null == expected || MessageDigest.isEqual(expected, given)) && isUser;
+    }
+
+    static void hello(final Session session)
+    {
+        final RespDecoder arguments = session.arguments();
+        final RespWriter writer = session.writer();
+        long version = session.state().version();
+        if (arguments.count() > 1)
+        {
+            if (!Arguments.isNumber(arguments, 1))
+            {
+                writer.error("ERR Protocol version is not an integer or out of range");
+                return;
+            }
+            version = Arguments.number(arguments, 1);
+            if (version < 2 || version > 3)
+            {
+                writer.error("NOPROTO unsupported protocol version");
+                return;
+            }
+        }
+        final String error = helloOptions(session);
+        if (null != error)
+        {
+            writer.error(error);
+            return;
+        }
+        session.version((int)version);
+        helloReply(session, (int)version);
+    }
+
+    private static String helloOptions(final Session session)
+    {
+        final RespDecoder arguments = session.arguments();
+        String name = null;
+        boolean isAuthenticated = session.state().isAuthenticated();
+        for (int i = 2; i < arguments.count(); i++)
+        {
+            if (Arguments.is(arguments, i, "AUTH") && i + 2 < arguments.count())
+            {
+                if (!isPassword(session, i + 1, i + 2))
+                {
+                    return WRONG_PASSWORD;
+                }
+                isAuthenticated = true;
+                i += 2;
+            }
+            else if (Arguments.is(arguments, i, "SETNAME") && i + 1 < arguments.count())
+            {
+                name = arguments.text(++i);
+                if (!isName(name))
+                {
+                    return "ERR Client names cannot contain spaces, newlines or special characters.";
+                }
+            }
+            else
+            {
+                return "ERR Syntax error in HELLO option '" + arguments.text(i) + "'";
+            }
+        }
+        if (!isAuthenticated)
+        {
+            return NOT_AUTHENTICATED;
+        }
+        if (!session.state().isAuthenticated())
+        {
+            session.authenticate();
+        }
+        if (null != name)
+        {
+            session.state().name(name);
+        }
+        return null;
+    }
+
+    private static void helloReply(final Session session, final int version)
+    {
+        final RespWriter writer = session.writer();
+        writer.map(7);
+        writer.bulk("server");
+        writer.bulk("redis");
+        writer.bulk("version");
+        writer.bulk(REDIS_VERSION);
+        writer.bulk("proto");
+        writer.number(version);
+        writer.bulk("id");
+        writer.number(session.state().id());
+        writer.bulk("mode");
+        writer.bulk("standalone");
+        writer.bulk("role");
+        writer.bulk("master");
+        writer.bulk("modules");
+        writer.array(0);
+    }
+
+    static boolean isName(final String name)
+    {
+        return name.length() <= MAX_NAME_BYTES && name.chars().allMatch((letter) -> letter >= '!' && letter <= '~');
+    }
+
+    /** How {@code CLIENT INFO} and {@code CLIENT LIST} describe a client. */
+    static String line(final SessionState state, final String[] addresses, final long nowNs)
+    {
+        return "id=" + state.id() + " addr=" + addresses[0] + " laddr=" + addresses[1] + " name=" + state.name() +
+            " age=" + TimeUnit.NANOSECONDS.toSeconds(nowNs - state.createdNs()) +
+            " db=0 table=" + state.tableName() + " lib-name=" + state.libraryName() +
+            " lib-ver=" + state.libraryVersion() + " resp=" + state.version() + "\n";
+    }
+}

@@ -1,0 +1,555 @@
+package io.verbena.resp.session;
+
+import io.verbena.protocol.request.OperationAnswer;
+import io.verbena.protocol.request.RequestLimits;
+import io.verbena.protocol.request.TableReference;
+import io.verbena.resp.codec.RespDecoder;
+import io.verbena.resp.codec.RespWriter;
+
+/**
+ * What one client is served with: its commands in their order, many operations of them under way at once, and the
+ * replies in that order. An operation waits for an earlier one on the same key where one of the two
+ * writes, so that a pipeline means what it would mean one command at a time; operations on different keys run beside
+ * each other. Everything else waits until all before it is answered. By the thread of its worker.
+ */
+public final class Session extends TableOperation.Owner
+{
+    /**
+     * A command of several operations, which has its session for itself. Made anew for each command. By the thread of
+     * the session.
+     */
+    public abstract static class Task
+    {
+        /**
+         * Begins, or goes on after the worker had no operation left. Ends with {@link Session#endTask()}.
+         *
+         * @param session of the command.
+         */
+        protected abstract void proceed(Session session);
+
+        /**
+         * Takes an answer, failure or not; ends or keeps the operation, see {@link Session#release}.
+         *
+         * @param session   of the command.
+         * @param operation that was answered.
+         */
+        protected abstract void onAnswer(Session session, TableOperation operation);
+
+        /**
+         * The client has gone: gives back operations that were answered; those under way come back by themselves.
+         *
+         * @param session of the command.
+         */
+        protected void onClosed(final Session session)
+        {
+            // Most keep none.
+        }
+    }
+
+    /** Bytes that may wait here while commands cannot begin: then the client is not read. */
+    private static final int MAX_WAITING_BYTES = 64 * 1024;
+    /** Replies that are sent before more of them are made, so that a client that does not read is noticed. */
+    private static final int SENT_AT_ONCE_BYTES = 64 * 1024;
+    private static final int SHOWN_ARGUMENTS = 20;
+    private static final int SHOWN_BYTES = 128;
+
+    private final Worker worker;
+    private final CommandTable<Session> commands;
+    private final Transport transport;
+    private final SessionState state;
+    private final RespDecoder arguments;
+    private final RespWriter writer;
+    private final OperationWindow window = new OperationWindow();
+    private TableReference table;
+    private Command<Session> command;
+    private Task task;
+    private boolean isHeld;
+    private boolean isStopped;
+    private boolean isEnded;
+    private boolean isClosing;
+    private boolean isClosed;
+    private boolean isReading = true;
+    private boolean isBusy;
+
+    /**
+     * @param worker    of the thread.
+     * @param commands  that it knows.
+     * @param transport that carries it.
+     * @param state     of the client.
+     */
+    public Session(final Worker worker, final CommandTable<Session> commands, final Transport transport,
+        final SessionState state)
+    {
+        this.worker = worker;
+        this.commands = commands;
+        this.transport = transport;
+        this.state = state;
+        arguments = new RespDecoder(worker.budget(), worker.settings().maxCommandBytes());
+        writer = new RespWriter(worker.budget(), worker.settings().maxOutputBytes());
+        arguments.restrict(!state.isAuthenticated());
+    }
+
+    /** @return arguments of the command that begins, or of the task under way. */
+    public RespDecoder arguments()
+    {
+        return arguments;
+    }
+
+    /** @return takes the reply of a command that begins no operation. */
+    public RespWriter writer()
+    {
+        return writer;
+    }
+
+    /** @return a writer for a part of a reply whose length must be known before; closed by the caller. */
+    public RespWriter spareWriter()
+    {
+        final RespWriter spare = new RespWriter(worker.budget(), worker.settings().maxOutputBytes());
+        spare.version(writer.version());
+        return spare;
+    }
+
+    /** @return worker of its thread. */
+    public Worker worker()
+    {
+        return worker;
+    }
+
+    /** @return what is known of the client. */
+    public SessionState state()
+    {
+        return state;
+    }
+
+    /** @return all commands. */
+    public CommandTable<Session> commands()
+    {
+        return commands;
+    }
+
+    /** @return what carries it. */
+    public Transport transport()
+    {
+        return transport;
+    }
+
+    /** @return the selected table, where the command needs one. */
+    public TableReference table()
+    {
+        return table;
+    }
+
+    /** @return operations under way. */
+    public int underWay()
+    {
+        return window.count();
+    }
+
+    /** Begins what has arrived, and sends what can be replied. After bytes were received. */
+    public void onReceived()
+    {
+        worker.look();
+        proceed();
+        worker.wakeNode();
+    }
+
+    /** Goes on wherever it stands. */
+    @Override
+    void proceed()
+    {
+        if (isBusy || isClosed)
+        {
+            return;
+        }
+        isBusy = true;
+        drain();
+        if (null != task && !isWaiting)
+        {
+            task.proceed(this);
+        }
+        while (canBegin())
+        {
+            begin();
+            drain();
+            if (writer.length() > SENT_AT_ONCE_BYTES && null == task && !writer.isOverflown())
+            {
+                send();
+            }
+        }
+        isBusy = false;
+        flush();
+        final boolean isWanted = !isClosed && !isStopped && transport.isWritable() &&
+            (!isBlocked() || arguments.bufferedBytes() < MAX_WAITING_BYTES);
+        if (isWanted != isReading && !isClosed)
+        {
+            isReading = isWanted;
+            transport.read(isWanted);
+        }
+    }
+
+    private boolean isBlocked()
+    {
+        return isHeld || null != task || isWaiting;
+    }
+
+    private boolean canBegin()
+    {
+        if (isStopped || isClosed || null != task || isWaiting || writer.isOverflown() || !transport.isWritable())
+        {
+            return false;
+        }
+        if (isHeld)
+        {
+            return !mustWait();
+        }
+        final int next = arguments.next();
+        if (RespDecoder.MALFORMED == next)
+        {
+            command = null;
+            isHeld = true;
+            return !mustWait();
+        }
+        if (RespDecoder.NEEDS_MORE == next)
+        {
+            isStopped |= isEnded;
+            return false;
+        }
+        worker.countCommand();
+        command = arguments.isKept(0) ?
+            commands.find(arguments.array(), arguments.offset(0), arguments.length(0)) : null;
+        isHeld = true;
+        return !mustWait();
+    }
+
+    /** Whether the present command cannot begin beside what is under way. */
+    private boolean mustWait()
+    {
+        if (window.isEmpty())
+        {
+            return false;
+        }
+        if (null == command || !command.isOneOperation(arguments.count()) || command.isWrongCount(arguments.count()) ||
+            window.isFull() || null == table || !arguments.isKept(command.firstKey()))
+        {
+            return true;
+        }
+        final int key = command.firstKey();
+        final long hash = TableOperation.hash(arguments.array(), arguments.offset(key), arguments.length(key));
+        return window.hasConflict(hash, command.isWrite());
+    }
+
+    private void begin()
+    {
+        isHeld = false;
+        final String refusal = refusal();
+        if (null != refusal)
+        {
+            writer.error(refusal);
+        }
+        else if (command.needsTable() && null == table)
+        {
+            findTable();
+        }
+        else
+        {
+            final int before = underWay();
+            command.action().accept(this);
+            // No operation was left: the same command begins again when one is.
+            isHeld = isWaiting && null == task && before == underWay();
+        }
+    }
+
+    private String refusal()
+    {
+        if (null != arguments.error())
+        {
+            isStopped = true;
+            return "ERR " + arguments.error();
+        }
+        if (null == command)
+        {
+            return unknown();
+        }
+        if (arguments.count() < 1 || command.isWrongCount(arguments.count()))
+        {
+            return "ERR wrong number of arguments for '" + command.lowerName() + "' command";
+        }
+        if (!state.isAuthenticated() && Command.Kind.UNAUTHENTICATED != command.kind())
+        {
+            return "NOAUTH Authentication required.";
+        }
+        return command.isOneOperation(arguments.count()) ? keyRefusal(command.firstKey()) : null;
+    }
+
+    /** @return why an argument cannot be a key, or null. */
+    public String keyRefusal(final int i)
+    {
+        final int length = arguments.length(i);
+        return length >= 1 && length <= RequestLimits.MAX_KEY_BYTES ? null : "ERR key has " + length +
+            " bytes: 1 to " + RequestLimits.MAX_KEY_BYTES + " are possible";
+    }
+
+    /** @return why an argument cannot be a value, or null. */
+    public String valueRefusal(final int i)
+    {
+        final int length = arguments.length(i);
+        return length <= RequestLimits.MAX_VALUE_BYTES ? null : "ERR value has " + length + " bytes: at most " +
+            RequestLimits.MAX_VALUE_BYTES + " are possible";
+    }
+
+    private String unknown()
+    {
+        final StringBuilder shown = new StringBuilder();
+        for (int i = 1; i < Math.min(arguments.count(), SHOWN_ARGUMENTS) && shown.length() < SHOWN_BYTES; i++)
+        {
+            final String text = arguments.text(i);
+            shown.append('\'').append(text, 0, Math.min(text.length(), SHOWN_BYTES - shown.length())).append("' ");
+        }
+        final String name = arguments.text(0);
+        return "ERR unknown command '" + name.substring(0, Math.min(name.length(), SHOWN_BYTES)) +
+            "', with args beginning with: " + shown;
+    }
+
+    private void findTable()
+    {
+        isHeld = true;
+        isWaiting = true;
+        final String name = state.tableName();
+        worker.find(name, (found, error) ->
+        {
+            isWaiting = false;
+            table = found;
+            if (null == found)
+            {
+                isHeld = false;
+                writer.error(null != error ? error :
+                    "ERR there is no table \"" + name + "\": make it, or SELECT another");
+            }
+            proceed();
+        });
+    }
+
+    /**
+     * Selects a table for the commands that follow.
+     *
+     * @param found by its name.
+     */
+    public void select(final TableReference found)
+    {
+        table = found;
+        state.tableName(found.name());
+    }
+
+    /** Forgets which table the name of the selected one names. */
+    public void unselect()
+    {
+        table = null;
+    }
+
+    /**
+     * Begins the operation of a command; the action asks it something next.
+     *
+     * @param steps that take its answers.
+     * @return the operation, its key is that of the command; null when none is left, and the command begins again.
+     */
+    public TableOperation operation(final OperationSteps steps)
+    {
+        final TableOperation operation = worker.take(this, table);
+        if (null != operation)
+        {
+            operation.keyOf(arguments, command.firstKey());
+            operation.isWrite = command.isWrite();
+            window.add(operation, steps);
+        }
+        return operation;
+    }
+
+    /** Replies an error in the place of an operation that was not asked for anything. */
+    public void refuse(final TableOperation operation, final String error)
+    {
+        operation.fail(error);
+        operation.isReady = true;
+    }
+
+    /**
+     * Takes an operation for the task under way, which gets its answers.
+     *
+     * @return null when none is left: the task is told to proceed when one is.
+     */
+    public TableOperation operation()
+    {
+        return worker.take(this, table);
+    }
+
+    /** Gives back an operation of a task. */
+    public void release(final TableOperation operation)
+    {
+        worker.release(operation);
+    }
+
+    /** Begins a task; the arguments stay until it ends. */
+    public void begin(final Task newTask)
+    {
+        task = newTask;
+        newTask.proceed(this);
+    }
+
+    /** The task has written its reply. */
+    public void endTask()
+    {
+        task = null;
+    }
+
+    /** The client sends nothing more: it is served with what it has sent, and then closed. */
+    public void onEnd()
+    {
+        isEnded = true;
+        onReceived();
+    }
+
+    /** Closes the connection when all that was replied has gone out; no further command begins. */
+    public void closeAfterReplies()
+    {
+        isStopped = true;
+    }
+
+    /** Everything is as for a new connection. */
+    public void reset()
+    {
+        state.reset();
+        writer.version(state.version());
+        arguments.restrict(!state.isAuthenticated());
+        table = null;
+    }
+
+    /** The client has given the password. */
+    public void authenticate()
+    {
+        state.authenticate();
+        arguments.restrict(false);
+    }
+
+    /** @param version of the protocol from the next reply on, 2 or 3. */
+    public void version(final int version)
+    {
+        state.version(version);
+        writer.version(version);
+    }
+
+    /** @return whether the client has gone. */
+    public boolean isClosed()
+    {
+        return isClosed;
+    }
+
+    @Override
+    void onAnswer(final TableOperation operation)
+    {
+        if (null == operation.failure())
+        {
+            operation.fail(Failures.of(operation));
+        }
+        if (null != operation.failure() && OperationAnswer.NO_SUCH_TABLE == operation.answer() && null != table)
+        {
+            worker.forget(table);
+            table = null;
+        }
+        if (TableOperation.OF_TASK == operation.place)
+        {
+            operation.isReady = true;
+            if (isClosed)
+            {
+                worker.release(operation);
+            }
+            else
+            {
+                task.onAnswer(this, operation);
+            }
+            return;
+        }
+        // A command that was begun is finished, also when nobody waits for its reply.
+        window.onAnswer(operation);
+        if (isClosed)
+        {
+            drain();
+        }
+    }
+
+    /** Writes the replies that are there, in their order. */
+    private void drain()
+    {
+        if (isClosed)
+        {
+            window.discard(worker);
+        }
+        else
+        {
+            window.drain(writer, worker);
+        }
+    }
+
+    private void send()
+    {
+        transport.send(writer.array(), writer.length());
+        writer.clear();
+    }
+
+    private void flush()
+    {
+        if (isClosed)
+        {
+            return;
+        }
+        if (writer.isOverflown())
+        {
+            transport.close();
+            return;
+        }
+        if (writer.length() > 0 && null == task)
+        {
+            send();
+        }
+        if (isStopped && window.isEmpty() && null == task && !isClosing)
+        {
+            isClosing = true;
+            transport.closeAfterSending();
+        }
+    }
+
+    /** Goes on after a task has ended by what is no operation. */
+    public void resume()
+    {
+        proceed();
+    }
+
+    /** The client has read, so that more may be sent to it. */
+    public void onWritable()
+    {
+        worker.look();
+        proceed();
+        worker.wakeNode();
+    }
+
+    /** The connection is gone: operations under way end by themselves. Idempotent. */
+    public void onClosed()
+    {
+        if (!isClosed)
+        {
+            isClosed = true;
+            if (null != task)
+            {
+                task.onClosed(this);
+                task = null;
+            }
+            arguments.close();
+            writer.close();
+            drain();
+        }
+    }
+
+    @Override
+    public String toString()
+    {
+        return "Session{" + state + ", underWay=" + underWay() + ", isHeld=" + isHeld + ", task=" + task + '}';
+    }
+}

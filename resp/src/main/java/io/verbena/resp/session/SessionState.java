@@ -1,0 +1,142 @@
+package io.verbena.resp.session;
+
+/** What is known of a client. By the thread of its session; {@code CLIENT LIST} reads it from others, as it happens. */
+public final class SessionState
+{
+    private final long id;
+    private final long createdNs;
+    private final String defaultTable;
+    private final boolean needsPassword;
+    private volatile String name = "";
+    private volatile String libraryName = "";
+    private volatile String libraryVersion = "";
+    private volatile String tableName;
+    private volatile boolean isAuthenticated;
+    private volatile int version = 2;
+
+    /**
+     * @param id            of the connection, unique at its node.
+     * @param createdNs     by the clock of the worker.
+     * @param defaultTable  name of the table that it begins with.
+     * @param needsPassword whether it must give a password first.
+     */
+    public SessionState(final long id, final long createdNs, final String defaultTable, final boolean needsPassword)
+    {
+        this.id = id;
+        this.createdNs = createdNs;
+        this.defaultTable = defaultTable;
+        this.needsPassword = needsPassword;
+        reset();
+    }
+
+    /** Everything is as for a new connection. */
+    public void reset()
+    {
+        name = "";
+        tableName = defaultTable;
+        isAuthenticated = !needsPassword;
+        version = 2;
+    }
+
+    /** @return number of the connection. */
+    public long id()
+    {
+        return id;
+    }
+
+    /** @return when it was made, by the clock of the worker. */
+    public long createdNs()
+    {
+        return createdNs;
+    }
+
+    /** @return the name that it gave itself; empty: none. */
+    public String name()
+    {
+        return name;
+    }
+
+    /** @param newName that it gave itself. */
+    public void name(final String newName)
+    {
+        name = newName;
+    }
+
+    /** @return name of the client's library. */
+    public String libraryName()
+    {
+        return libraryName;
+    }
+
+    /** @param newName of the client's library. */
+    public void libraryName(final String newName)
+    {
+        libraryName = newName;
+    }
+
+    /** @return version of the client's library. */
+    public String libraryVersion()
+    {
+        return libraryVersion;
+    }
+
+    /** @param newVersion of the client's library. */
+    public void libraryVersion(final String newVersion)
+    {
+        libraryVersion = newVersion;
+    }
+
+    /** @return name of the selected table. */
+    public String tableName()
+    {
+        return tableName;
+    }
+
+    /** @param newName of the selected table. */
+    public void tableName(final String newName)
+    {
+        tableName = newName;
+    }
+
+    /** @return name of the table of database 0. */
+    public String defaultTable()
+    {
+        return defaultTable;
+    }
+
+    /** @return whether it has given the password, or needs none. */
+    public boolean isAuthenticated()
+    {
+        return isAuthenticated;
+    }
+
+    /** It has given the password. */
+    public void authenticate()
+    {
+        isAuthenticated = true;
+    }
+
+    /** @return whether this node has a password. */
+    public boolean needsPassword()
+    {
+        return needsPassword;
+    }
+
+    /** @return version of the protocol, 2 or 3. */
+    public int version()
+    {
+        return version;
+    }
+
+    /** @param newVersion of the protocol, 2 or 3. */
+    public void version(final int newVersion)
+    {
+        version = newVersion;
+    }
+
+    @Override
+    public String toString()
+    {
+        return "id=" + id + " name=" + name + " table=" + tableName;
+    }
+}

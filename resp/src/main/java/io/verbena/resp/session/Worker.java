@@ -1,0 +1,347 @@
+package io.verbena.resp.session;
+
+import io.verbena.protocol.request.ComputeEndpoint;
+import io.verbena.protocol.request.ControlRequest;
+import io.verbena.protocol.request.OperationAnswer;
+import io.verbena.protocol.request.TableReference;
+import io.verbena.resp.codec.MemoryBudget;
+
+import org.agrona.concurrent.ManyToOneConcurrentArrayQueue;
+import org.agrona.concurrent.NanoClock;
+
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Consumer;
+
+/**
+ * What the sessions of one network thread share: operations for them, and the way to the node and back. The node's
+ * thread leaves answers in a queue, and wakes the network thread once for all that it finds there. Owned by the network
+ * thread, but for {@link #onAnswered} and the figures.
+ */
+public final class Worker implements TableOperation.Node
+{
+    /** Operations of all sessions under way at once: more wait for one of these. */
+    public static final int OPERATIONS = 1024;
+    private static final VarHandle COMMAND_COUNT;
+
+    static
+    {
+        try
+        {
+            COMMAND_COUNT = MethodHandles.lookup().findVarHandle(Worker.class, "commandCount", long.class);
+        }
+        catch (final ReflectiveOperationException ex)
+        {
+            throw new ExceptionInInitializerError(ex);
+        }
+    }
+
+    private final ComputeEndpoint endpoint;
+    private final NanoClock clock;
+    private final Runnable wakeNode;
+    private final Executor thread;
+    private final SessionSettings settings;
+    private final MemoryBudget budget;
+    private final ManyToOneConcurrentArrayQueue<TableOperation> answered =
+        new ManyToOneConcurrentArrayQueue<>(OPERATIONS);
+    private final AtomicBoolean isWoken = new AtomicBoolean();
+    private final Runnable takeAnswers = this::takeAnswers;
+    private final ArrayList<TableOperation> free = new ArrayList<>(OPERATIONS);
+    private final ArrayList<TableOperation.Owner> touched = new ArrayList<>();
+    private final ArrayDeque<TableOperation.Owner> waiting = new ArrayDeque<>();
+    private final Map<String, TableReference> tables = new HashMap<>();
+    private long tablesCheckedNs;
+    private long nowNs;
+    private int handedOver;
+    @SuppressWarnings("unused") // through COMMAND_COUNT
+    private long commandCount;
+
+    private final class TableQuestion extends ControlRequest
+    {
+        private final Runnable after;
+
+        TableQuestion(final Kind kind, final String name, final long deadlineNs, final Runnable after)
+        {
+            super(kind, name, 0, deadlineNs);
+            this.after = after;
+        }
+
+        @Override
+        protected void onDone()
+        {
+            thread.execute(after);
+        }
+    }
+
+    /**
+     * @param endpoint of the node.
+     * @param clock    of the node's deadlines.
+     * @param wakeNode makes the node's thread look for requests; called after some were left.
+     * @param thread   runs things on the network thread.
+     * @param settings of all sessions.
+     * @param budget   of all sessions.
+     */
+    public Worker(
+        final ComputeEndpoint endpoint, final NanoClock clock, final Runnable wakeNode, final Executor thread,
+        final SessionSettings settings, final MemoryBudget budget)
+    {
+        this.endpoint = endpoint;
+        this.clock = clock;
+        this.wakeNode = wakeNode;
+        this.thread = thread;
+        this.settings = settings;
+        this.budget = budget;
+        look();
+        for (int i = 0; i < OPERATIONS; i++)
+        {
+            free.add(new TableOperation(this));
+        }
+    }
+
+    /** @return the settings. */
+    public SessionSettings settings()
+    {
+        return settings;
+    }
+
+    /** @return the clock of deadlines. */
+    public NanoClock clock()
+    {
+        return clock;
+    }
+
+    MemoryBudget budget()
+    {
+        return budget;
+    }
+
+    /** Looks at the clock, for all that begins until the next look. */
+    void look()
+    {
+        nowNs = clock.nanoTime();
+    }
+
+    private long deadlineNs()
+    {
+        return nowNs + settings.timeoutNs();
+    }
+
+    /** @return an operation to be used, or null when all are: then the session waits, and is resumed. */
+    TableOperation take(final TableOperation.Owner session, final TableReference table)
+    {
+        if (free.isEmpty())
+        {
+            if (!session.isWaiting)
+            {
+                session.isWaiting = true;
+                waiting.add(session);
+            }
+            return null;
+        }
+        final TableOperation operation = free.removeLast();
+        operation.begin(session, table, deadlineNs());
+        return operation;
+    }
+
+    /** Takes an operation back whose command is over. */
+    void release(final TableOperation operation)
+    {
+        operation.end();
+        // One that its node withdrew may still be in a queue: it is never used again.
+        free.add(operation.isAbandoned() ? new TableOperation(this) : operation);
+    }
+
+    /** Hands an operation to the node; {@link #wakeNode()} follows when no more of them come. */
+    @Override
+    public void submit(final TableOperation operation)
+    {
+        final int status = endpoint.submit(operation);
+        if (ComputeEndpoint.ACCEPTED == status)
+        {
+            handedOver++;
+        }
+        else
+        {
+            operation.fail(Failures.notTaken(ComputeEndpoint.FULL == status));
+            onAnswered(operation);
+        }
+    }
+
+    /** Lets the node look for what was handed over since. */
+    void wakeNode()
+    {
+        if (handedOver > 0)
+        {
+            handedOver = 0;
+            wakeNode.run();
+        }
+    }
+
+    /** Any thread: there is an answer. */
+    @Override
+    public void onAnswered(final TableOperation operation)
+    {
+        // There is room: the queue has a place for each operation.
+        answered.offer(operation);
+        if (!isWoken.get() && isWoken.compareAndSet(false, true))
+        {
+            try
+            {
+                thread.execute(takeAnswers);
+            }
+            catch (final RejectedExecutionException ex)
+            {
+                // The port was closed, and its connections with it: nobody waits for the answer.
+                isWoken.set(false);
+            }
+        }
+    }
+
+    private void takeAnswers()
+    {
+        isWoken.set(false);
+        look();
+        TableOperation operation;
+        while (null != (operation = answered.poll()))
+        {
+            final TableOperation.Owner session = operation.owner;
+            session.onAnswer(operation);
+            if (!session.isTouched)
+            {
+                session.isTouched = true;
+                touched.add(session);
+            }
+        }
+        for (int i = 0; i < touched.size(); i++)
+        {
+            final TableOperation.Owner session = touched.get(i);
+            session.isTouched = false;
+            session.proceed();
+        }
+        touched.clear();
+        resumeWaiting();
+        wakeNode();
+    }
+
+    private void resumeWaiting()
+    {
+        for (int left = waiting.size(); left > 0 && !free.isEmpty(); left--)
+        {
+            final TableOperation.Owner session = waiting.poll();
+            session.isWaiting = false;
+            session.proceed();
+        }
+    }
+
+    /**
+     * Finds a table.
+     *
+     * @param name  of the table.
+     * @param taker gets the table, at once or later on this thread; null when there is none; or an error instead.
+     */
+    void find(final String name, final TableTaker taker)
+    {
+        if (nowNs - tablesCheckedNs > settings.tableCacheNs())
+        {
+            tablesCheckedNs = nowNs;
+            tables.clear();
+        }
+        final TableReference known = tables.get(name);
+        if (null != known)
+        {
+            taker.onTable(known, null);
+            return;
+        }
+        ask(ControlRequest.Kind.FIND_TABLE, name, (answer) ->
+        {
+            if (ControlRequest.Status.OK == answer.status())
+            {
+                tables.put(name, (TableReference)answer.result());
+                taker.onTable((TableReference)answer.result(), null);
+            }
+            else
+            {
+                taker.onTable(null, ControlRequest.Status.NOT_FOUND == answer.status() ? null :
+                    "ERR table cannot be found now: " + answer.status() +
+                    (null == answer.detail() ? "" : ", " + answer.detail()));
+            }
+        });
+    }
+
+    /** Forgets a table that was dropped. */
+    void forget(final TableReference table)
+    {
+        tables.remove(table.name(), table);
+    }
+
+    /**
+     * Asks the node about tables.
+     *
+     * @param kind  of question.
+     * @param name  of a table, or null.
+     * @param taker gets the answered question, on this thread.
+     */
+    public void ask(final ControlRequest.Kind kind, final String name, final Consumer<ControlRequest> taker)
+    {
+        final ControlRequest[] question = new ControlRequest[1];
+        question[0] = new TableQuestion(kind, name, deadlineNs(), () ->
+        {
+            look();
+            taker.accept(question[0]);
+            wakeNode();
+        });
+        if (ComputeEndpoint.ACCEPTED == endpoint.submit(question[0]))
+        {
+            handedOver++;
+        }
+        else
+        {
+            final TableQuestion refused = new TableQuestion(kind, name, 0, () -> { });
+            refused.answer(ControlRequest.Status.NOT_SERVING, null, OperationAnswer.NOT_SERVING.name());
+            thread.execute(() -> taker.accept(refused));
+        }
+    }
+
+    /** Takes a table, or what is wrong. */
+    interface TableTaker
+    {
+        /**
+         * By the network thread.
+         *
+         * @param table found, or null.
+         * @param error why that is not known, or null.
+         */
+        void onTable(TableReference table, String error);
+    }
+
+    void countCommand()
+    {
+        COMMAND_COUNT.setOpaque(this, (long)COMMAND_COUNT.getOpaque(this) + 1); // one thread writes
+    }
+
+    /** @return commands of all its sessions so far; any thread. */
+    public long commandCount()
+    {
+        return (long)COMMAND_COUNT.getOpaque(this);
+    }
+
+    /** @return operations under way. */
+    public int underWay()
+    {
+        return OPERATIONS - free.size();
+    }
+
+    @Override
+    public String toString()
+    {
+        return "Worker{underWay=" + underWay() + ", commands=" + commandCount() + '}';
+    }
+}

@@ -1,0 +1,233 @@
+package io.verbena.resp;
+
+import io.verbena.protocol.request.ComputeEndpoint;
+import io.verbena.protocol.request.ControlRequest;
+import io.verbena.protocol.request.CountPage;
+import io.verbena.protocol.request.NodeRequest;
+import io.verbena.protocol.request.OperationAnswer;
+import io.verbena.protocol.request.OperationRequest;
+import io.verbena.protocol.request.RecordPage;
+import io.verbena.protocol.request.RequestKind;
+import io.verbena.protocol.request.TableReference;
+
+import org.agrona.concurrent.UnsafeBuffer;
+
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Random;
+import java.util.TreeMap;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+
+/** A node whose tables are maps; it carries out what waits in an order that a seed chooses. A thread of its own. */
+final class MapEndpoint implements ComputeEndpoint, AutoCloseable
+{
+    private record Entry(byte[] value, long version)
+    {
+    }
+
+    private final TreeMap<String, Entry> records = new TreeMap<>();
+    private final LinkedBlockingQueue<NodeRequest> queue = new LinkedBlockingQueue<>();
+    private final Random random;
+    private final Thread thread = new Thread(this::run, "map-endpoint");
+    private volatile boolean isClosed;
+    /** Answers nothing while set. */
+    volatile boolean isStopped;
+    private long nextVersion = 1;
+
+    private final boolean isInline;
+
+    MapEndpoint(final long seed)
+    {
+        this(seed, false);
+    }
+
+    /** @param isInline whether each request is carried out at once, by its submitter. */
+    MapEndpoint(final long seed, final boolean isInline)
+    {
+        this.isInline = isInline;
+        random = new Random(seed);
+        thread.setDaemon(true);
+        if (!isInline)
+        {
+            thread.start();
+        }
+    }
+
+    @Override
+    public int id()
+    {
+        return 1;
+    }
+
+    @Override
+    public int submit(final NodeRequest request)
+    {
+        if (isClosed)
+        {
+            return CLOSED;
+        }
+        request.queue();
+        if (isInline)
+        {
+            request.start();
+            answer(request);
+            request.complete();
+            return ACCEPTED;
+        }
+        queue.add(request);
+        return ACCEPTED;
+    }
+
+    private void run()
+    {
+        final List<NodeRequest> waiting = new ArrayList<>();
+        try
+        {
+            while (!isClosed)
+            {
+                final NodeRequest first = queue.poll(10, TimeUnit.MILLISECONDS);
+                if (null != first)
+                {
+                    waiting.add(first);
+                    queue.drainTo(waiting);
+                }
+                while (!waiting.isEmpty() && !isStopped)
+                {
+                    final NodeRequest next = waiting.remove(random.nextInt(waiting.size()));
+                    if (next.start())
+                    {
+                        answer(next);
+                        next.complete();
+                    }
+                }
+            }
+        }
+        catch (final InterruptedException ex)
+        {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    private void answer(final NodeRequest request)
+    {
+        if (request instanceof final ControlRequest control)
+        {
+            final String name = control.tableName();
+            final boolean isKnown = "default".equals(name) || "db1".equals(name) || "users".equals(name);
+            control.answer(isKnown ? ControlRequest.Status.OK : ControlRequest.Status.NOT_FOUND,
+                isKnown ? new TableReference(name, name.hashCode()) : null, null);
+        }
+        else
+        {
+            answer((OperationRequest)request);
+        }
+    }
+
+    private void answer(final OperationRequest request)
+    {
+        final String prefix = request.table().name() + ":";
+        final String key =
+            prefix + new String(request.key(), 0, request.keyLength(), StandardCharsets.ISO_8859_1);
+        final Entry entry = records.get(key);
+        switch (request.kind())
+        {
+            case GET, EXISTS -> found(request, entry);
+            case PUT -> store(request, key);
+            case PUT_IF_ABSENT -> storeIf(request, key, null == entry, OperationAnswer.EXISTS);
+            case PUT_IF_PRESENT -> storeIf(request, key, null != entry, OperationAnswer.NOT_FOUND);
+            case REPLACE -> storeIf(request, key, null != entry && entry.version == request.operand(),
+                null == entry ? OperationAnswer.NOT_FOUND : OperationAnswer.VERSION_MISMATCH);
+            case DELETE, DELETE_BY_VERSION ->
+            {
+                final boolean isMeant = null != entry && (RequestKind.DELETE ==
+                    request.kind() || entry.version == request.operand());
+                if (isMeant)
+                {
+                    records.remove(key);
+                }
+                request.answer(isMeant ? OperationAnswer.DELETED : null == entry ? OperationAnswer.NOT_FOUND :
+                    OperationAnswer.VERSION_MISMATCH, null, 0, null);
+            }
+            case SCAN -> scan(request, prefix);
+            case COUNT -> request.answer(OperationAnswer.FOUND, new CountPage(
+                records.keySet().stream().filter((name) -> name.startsWith(prefix)).count(), 0, 0, 0, 0, 0, 0, 0, 0,
+                0, 0).toByteArray(), RecordPage.END, null);
+            default -> throw new IllegalStateException(request.toString());
+        }
+    }
+
+    private static void found(final OperationRequest request, final Entry entry)
+    {
+        if (null == entry)
+        {
+            request.answer(OperationAnswer.NOT_FOUND, null, 0, null);
+            return;
+        }
+        final byte[] target = request.arrayFor(entry.value.length);
+        System.arraycopy(entry.value, 0, target, 0, entry.value.length);
+        request.answer(OperationAnswer.FOUND, target, entry.value.length, entry.version, null);
+    }
+
+    private void storeIf(
+        final OperationRequest request, final String key, final boolean isMet, final OperationAnswer otherwise)
+    {
+        if (isMet)
+        {
+            store(request, key);
+        }
+        else
+        {
+            request.answer(otherwise, null, 0, null);
+        }
+    }
+
+    private void store(final OperationRequest request, final String key)
+    {
+        records.put(key, new Entry(Arrays.copyOf(request.value(), request.valueLength()), nextVersion++));
+        request.answer(OperationAnswer.STORED, null, nextVersion, null);
+    }
+
+    /** Ten records a page, by their order. */
+    private void scan(final OperationRequest request, final String prefix)
+    {
+        final RecordPage page = new RecordPage();
+        page.clear();
+        long position = 0;
+        long next = RecordPage.END;
+        for (final var entry : records.entrySet())
+        {
+            if (entry.getKey().startsWith(prefix) && position++ >= request.operand())
+            {
+                if (position > request.operand() + 10)
+                {
+                    next = request.operand() + 10;
+                    break;
+                }
+                final byte[] key = entry.getKey().substring(prefix.length()).getBytes(StandardCharsets.ISO_8859_1);
+                final byte[] block = Arrays.copyOf(key, key.length + entry.getValue().value.length);
+                System.arraycopy(
+                    entry.getValue().value, 0, block, key.length, entry.getValue().value.length);
+                page.add(new UnsafeBuffer(block), 0, key.length, entry.getValue().value.length,
+                    entry.getValue().version, position);
+            }
+        }
+        request.answer(OperationAnswer.FOUND, page.toByteArray(), next, null);
+    }
+
+    @Override
+    public void close()
+    {
+        isClosed = true;
+        try
+        {
+            thread.join(10_000);
+        }
+        catch (final InterruptedException ex)
+        {
+            Thread.currentThread().interrupt();
+        }
+    }
+}

@@ -1,0 +1,234 @@
+package io.verbena.resp;
+
+import org.agrona.concurrent.SystemNanoClock;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Assumptions;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/** What each command replies, byte for byte; the same lines are asked of Redis 7 where it is installed. */
+@Timeout(60)
+class RespCommandsTest
+{
+    /** Lines as they are sent, each followed by what is replied; "!" in front: Redis replies something else. */
+    private static final String SCRIPT = """
+        PING | +PONG
+        ping hello | $5 hello
+        PING a b | -ERR wrong number of arguments for 'ping' command
+        ECHO x | $1 x
+        NOPE a b | -ERR unknown command 'NOPE', with args beginning with: 'a' 'b'\s
+        GET | -ERR wrong number of arguments for 'get' command
+        GET a | $-1
+        SET a 1 | +OK
+        get a | $1 1
+        SET a 2 NX | $-1
+        SET b 2 XX | $-1
+        SET b 2 NX | +OK
+        SET b 3 XX | +OK
+        SET b 4 GET | $1 3
+        SET b 5 NX GET | $1 4
+        GET b | $1 4
+        SET c 5 XX GET | $-1
+        SET c 5 GET NX | $-1
+        GET c | $1 5
+        SET a 1 NX XX | -ERR syntax error
+        SET a 1 EX | -ERR syntax error
+        SET a 1 FOO | -ERR syntax error
+        SETNX a 9 | :0
+        SETNX d 9 | :1
+        GETSET d 10 | $1 9
+        GETSET e 1 | $-1
+        GETDEL e | $1 1
+        GETDEL e | $-1
+        MSET f 1 g 2 f 3 | +OK
+        MSET f 1 g | -ERR wrong number of arguments for 'mset' command
+        MGET f g nothing | *3 $1 3 $1 2 $-1
+        APPEND f xyz | :4
+        GET f | $4 3xyz
+        APPEND h new | :3
+        STRLEN h | :3
+        STRLEN nothing | :0
+        GETRANGE f 0 1 | $2 3x
+        GETRANGE f -3 -2 | $2 xy
+        GETRANGE f 0 -1 | $4 3xyz
+        GETRANGE f 5 10 | $0\s
+        GETRANGE f -1 -3 | $0\s
+        GETRANGE f -100 100 | $4 3xyz
+        GETRANGE f a 1 | -ERR value is not an integer or out of range
+        SUBSTR f 1 2 | $2 xy
+        SETRANGE i 3 abc | :6
+        SETRANGE i 1 zz | :6
+        GETRANGE i 1 5 | $5 zzabc
+        SETRANGE i -1 a | -ERR offset is out of range
+        SETRANGE nothing 5 "" | :0
+        EXISTS nothing | :0
+        SETRANGE i 5 "" | :6
+        INCR n | :1
+        INCRBY n 41 | :42
+        DECR n | :41
+        DECRBY n 1 | :40
+        INCRBY n -50 | :-10
+        INCR f | -ERR value is not an integer or out of range
+        INCRBY n 1.5 | -ERR value is not an integer or out of range
+        SET n 9223372036854775807 | +OK
+        INCR n | -ERR increment or decrement would overflow
+        DECRBY n -9223372036854775808 | -ERR decrement would overflow
+        SET n -9223372036854775808 | +OK
+        DECR n | -ERR increment or decrement would overflow
+        INCRBY n 9223372036854775807 | :-1
+        SET n 010 | +OK
+        INCR n | -ERR value is not an integer or out of range
+        INCRBYFLOAT x 10.5 | $4 10.5
+        INCRBYFLOAT x 0.1 | $4 10.6
+        INCRBYFLOAT x -5 | $3 5.6
+        SET x 5.0e3 | +OK
+        INCRBYFLOAT x 2.0e2 | $4 5200
+        INCRBYFLOAT f 1 | -ERR value is not a valid float
+        INCRBYFLOAT x abc | -ERR value is not a valid float
+        TYPE a | +string
+        TYPE nothing | +none
+        EXISTS a | :1
+        EXISTS a a nothing b | :3
+        TOUCH a b nothing | :2
+        DEL nothing | :0
+        DEL a b nothing | :2
+        UNLINK d | :1
+        DBSIZE | :7
+        KEYS [fg] | *2 $1 f $1 g
+        SCAN x | -ERR invalid cursor
+        SCAN 0 COUNT 0 | -ERR syntax error
+        SCAN 0 FOO 1 | -ERR syntax error
+        SCAN 0 TYPE zset COUNT 1000 | *2 $1 0 *0
+        SCAN 0 MATCH h COUNT 1000 | *2 $1 0 *1 $1 h
+        SELECT 0 | +OK
+        SELECT -1 | -ERR DB index is out of range
+        !SELECT users | +OK
+        !GET f | $-1
+        !SELECT 1 | +OK
+        !SELECT 77 | -ERR DB index is out of range: there is no table "db77"
+        SELECT 0 | +OK
+        GET g | $1 2
+        FLUSHDB | +OK
+        DBSIZE | :0
+        RANDOMKEY | $-1
+        SET only 1 | +OK
+        RANDOMKEY | $4 only
+        CLIENT GETNAME | $-1
+        CLIENT SETNAME me | +OK
+        CLIENT GETNAME | $2 me
+        AUTH x | -ERR AUTH <password> called without any password configured for the default user. \
+        Are you sure your configuration is correct?
+        HELLO 4 | -NOPROTO unsupported protocol version
+        HELLO x | -ERR Protocol version is not an integer or out of range
+        COMMAND GETKEYS MSET a 1 b 2 | *2 $1 a $1 b
+        COMMAND GETKEYS GET k | *1 $1 k
+        CONFIG GET appendonly | *2 $10 appendonly $2 no
+        !MULTI | -ERR MULTI is not supported: operations on several keys are not atomic here
+        RESET | +RESET
+        CLIENT GETNAME | $-1
+        !SET big <16385> | -ERR value has 16385 bytes: at most 16384 are possible
+        !SET big <100000> | -ERR value has 100000 bytes: at most 16384 are possible
+        SET big <16384> | +OK
+        STRLEN big | :16384
+        !APPEND big x | -ERR string exceeds maximum allowed size (16384 bytes)
+        !GET "" | -ERR key has 0 bytes: 1 to 65536 are possible
+        !SET <65537> 1 | -ERR key has 65537 bytes: 1 to 65536 are possible
+        SET <65536> 1 | +OK
+        GET <65536> | $1 1
+        QUIT | +OK
+        """;
+
+    @TempDir
+    Path directory;
+    private MapEndpoint endpoint;
+    private RespServer server;
+
+    @BeforeEach
+    void open()
+    {
+        endpoint = new MapEndpoint(1);
+        server = RespServer.open(
+            new RespConfiguration().port(0), endpoint, SystemNanoClock.INSTANCE, () -> { });
+    }
+
+    @AfterEach
+    void close()
+    {
+        server.close();
+        endpoint.close();
+    }
+
+    @Test
+    void shouldReplyAsRedis() throws IOException
+    {
+        check(server.port(), true);
+    }
+
+    /** The script says what Redis says. */
+    @Test
+    void shouldExpectWhatRedisReplies() throws IOException, InterruptedException
+    {
+        final Path program = Path.of("/usr/bin/redis-server");
+        Assumptions.assumeTrue(Files.isExecutable(program), "skipped: no /usr/bin/redis-server to compare with");
+        final int port = freePort();
+        final Process redis = new ProcessBuilder(program.toString(), "--port", String.valueOf(port), "--bind",
+            "127.0.0.1", "--save", "", "--dir", directory.toString())
+            .redirectErrorStream(true).redirectOutput(directory.resolve("log").toFile()).start();
+        try
+        {
+            for (int i = 0; i < 200 && !Files.readString(directory.resolve("log")).contains("Ready to accept"); i++)
+            {
+                Thread.sleep(50);
+            }
+            check(port, false);
+        }
+        finally
+        {
+            redis.destroyForcibly().waitFor();
+        }
+    }
+
+    private static int freePort() throws IOException
+    {
+        try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress()))
+        {
+            return socket.getLocalPort();
+        }
+    }
+
+    private static void check(final int port, final boolean isOurs) throws IOException
+    {
+        final List<String> expected = new ArrayList<>();
+        final List<String> replied = new ArrayList<>();
+        try (RawClient client = new RawClient(port))
+        {
+            for (final String line : SCRIPT.lines().toList())
+            {
+                final boolean isOurOwn = line.startsWith("!");
+                final String[] parts = line.substring(isOurOwn ? 1 : 0).split(" \\| ", 2);
+                if (isOurs || !isOurOwn)
+                {
+                    final String reply = client.ask(parts[0]);
+                    final boolean isAnyOrder = parts[0].startsWith("KEYS");
+                    expected.add(parts[0] + " | " + parts[1]);
+                    replied.add(parts[0] + " | " + (isAnyOrder && reply.length() == parts[1].length() ? parts[1] :
+                        reply));
+                }
+            }
+            assertThat(client.reply()).as("after QUIT").isEmpty();
+        }
+        assertThat(String.join("\n", replied)).isEqualTo(String.join("\n", expected));
+    }
+}
