@@ -21,6 +21,9 @@ final class Joining implements AutoCloseable
     /** Longest pause after several attempts to join: 160 ms. */
     private static final long MAX_PAUSE_NS = TimeUnit.MILLISECONDS.toNanos(160);
 
+    /** A server that is mistaken does not keep a node away for longer. */
+    private static final long MAX_RETRY_DELAY_NS = TimeUnit.SECONDS.toNanos(1);
+
     private final Device device;
     private final MetaServerLocator metaServer;
     private final ComputeNodeConfiguration configuration;
@@ -31,6 +34,7 @@ final class Joining implements AutoCloseable
     private boolean hasServed;
     private boolean isPausing;
     private long nextAtNs;
+    private long retryDelayNs;
     private SessionStart start;
 
     Joining(
@@ -88,11 +92,13 @@ final class Joining implements AutoCloseable
         backoff.reset();
     }
 
-    /** An attempt, or a session, has failed: the next attempt comes after a pause. */
+    /** An attempt, or a session, has failed: the next one comes after a pause, and not before the server wants it. */
     void pause(final long nowNs)
     {
         isPausing = true;
-        nextAtNs = nowNs + backoff.nextPauseNs();
+        // Those that were refused at one instant do not come back at one instant.
+        nextAtNs = nowNs + Math.max(backoff.nextPauseNs(), retryDelayNs + device.random().nextLong(retryDelayNs + 1));
+        retryDelayNs = 0;
     }
 
     /** @return whether the node has never served, and its time to join is over. */
@@ -131,6 +137,7 @@ final class Joining implements AutoCloseable
     {
         if (null != start)
         {
+            retryDelayNs = Math.min(start.retryDelayNs(), MAX_RETRY_DELAY_NS);
             start.close();
             start = null;
         }

@@ -70,6 +70,12 @@ final class SessionStart implements AutoCloseable
             "cannot register at the meta server: " + registering.status() + " " + registering.failure();
     }
 
+    /** @return after how long the meta server wants to be asked again; 0 when it did not say. */
+    long retryDelayNs()
+    {
+        return registering.retryDelayNs();
+    }
+
     /** @return the session, which owns the connections from now on; once it is registered. */
     NodeSession begin(
         final OperationDispatcher dispatcher, final JoinTimeline timeline, final UnexpectedFailures failures)

@@ -2,6 +2,7 @@ package io.verbena.compute;
 
 import io.verbena.compute.figures.JoinTimeline;
 import io.verbena.compute.figures.UnexpectedFailures;
+import io.verbena.protocol.message.ControlException;
 import io.verbena.protocol.message.ControlStatus;
 
 import org.junit.jupiter.api.AfterEach;
@@ -85,6 +86,33 @@ class JoiningTest
         failedAtNs.clear();
         rig.runUntil(() -> failedAtNs.size() > 1);
         assertThat(pauseNs(0)).as("a first one again").isBetween(SHORTEST_PAUSE_NS, LONGEST_PAUSE_NS / 4);
+    }
+
+    private void refuseFor(final long delayNs)
+    {
+        rig.answer("register", (arguments) ->
+        {
+            throw new ControlException(ControlStatus.UNAVAILABLE, "many register", delayNs);
+        });
+    }
+
+    @Test
+    void shouldAskAgainWhenTheMetaServerWantsItAndNoLaterThanSeconds()
+    {
+        final long delayNs = SECOND_NS / 2;
+        refuseFor(delayNs);
+        rig.run(this::poll);
+        rig.runUntil(() -> failedAtNs.size() > 1);
+        assertThat(pauseNs(0)).isBetween(delayNs, 2 * delayNs + MetaRig.TIMEOUT_NS);
+        refuseFor(1_000 * SECOND_NS);
+        failedAtNs.clear();
+        rig.runUntil(() -> failedAtNs.size() > 1);
+        assertThat(pauseNs(0)).as("a server that is mistaken").isBetween(SECOND_NS, 2 * SECOND_NS + MetaRig.TIMEOUT_NS);
+        rig.refuse("register", ControlStatus.UNAVAILABLE);
+        rig.runUntil(() -> failedAtNs.size() > 2);
+        failedAtNs.clear();
+        rig.runUntil(() -> failedAtNs.size() > 1);
+        assertThat(pauseNs(0)).as("it said so once").isLessThanOrEqualTo(LONGEST_PAUSE_NS + MetaRig.TIMEOUT_NS);
     }
 
     private long pauseNs(final int index)

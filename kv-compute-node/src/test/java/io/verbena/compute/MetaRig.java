@@ -5,6 +5,7 @@ import io.verbena.protocol.control.ControlCall;
 import io.verbena.protocol.control.MetaDispatcher;
 import io.verbena.protocol.control.MetaService;
 import io.verbena.protocol.control.PendingNotification;
+import io.verbena.protocol.control.PendingRegistration;
 import io.verbena.protocol.message.ControlStatus;
 import io.verbena.protocol.message.NodeRegistration;
 import io.verbena.protocol.message.Registration;
@@ -30,6 +31,7 @@ import java.util.List;
 import java.util.function.BooleanSupplier;
 import java.util.function.Function;
 import java.util.function.LongUnaryOperator;
+import java.util.function.Supplier;
 
 /** One loop of a compute node against a meta server that answers as a test says, in virtual time. */
 public final class MetaRig implements AutoCloseable
@@ -47,6 +49,7 @@ public final class MetaRig implements AutoCloseable
     public final MetaLink link;
     public final MetaServerLocator metaServer;
     public final List<PendingNotification> awaitingChanges = new ArrayList<>();
+    private final List<PendingRegistration> registering = new ArrayList<>();
     /** The view of peers that the meta server has. */
     public final DirectoryView view;
     private final Script script = new Script();
@@ -55,6 +58,7 @@ public final class MetaRig implements AutoCloseable
     private final RaasContext server;
     private boolean isSilent;
 
+    @SuppressWarnings("unchecked")
     public MetaRig()
     {
         world = new SimWorld(1, new SimFabricOptions().retryTimeoutNs(2_000_000));
@@ -66,12 +70,18 @@ public final class MetaRig implements AutoCloseable
         view = new DirectoryView(viewRegion, PLACES, NAMED_BYTES);
         server.serve(1, (caller, source) -> Admission.accept(AccessFlags.REMOTE_READ, view.privateData(), viewRegion),
             new MetaDispatcher(script.service(MetaService.class)));
-        metaNode.addAgent(agent("meta", (nowNs) -> isSilent ? 0 : server.poll()));
+        metaNode.addAgent(agent("meta", (nowNs) -> isSilent ? 0 : server.poll() + giveRegistrations()));
         raas = RaasContext.open(node.device(), new RaasConfiguration().identity(REGISTRATION.identity()));
         metaServer = MetaServerLocator.at(new PeerAddress(metaNode.device().address(), 1, 1, 1));
         link = new MetaLink(raas, metaServer, TIMEOUT_NS);
         node.addAgent(agent("raas", (nowNs) -> raas.poll(nowNs) + link.poll(nowNs)));
-        answer("register", (arguments) -> REGISTRATION);
+        answer("register", (arguments) ->
+        {
+            final PendingRegistration answer = ((Supplier<PendingRegistration>)arguments[1]).get();
+            answer.accept(REGISTRATION);
+            registering.add(answer);
+            return null;
+        });
         answer("mayChangeTables", (arguments) -> true);
         answer("awaitChange", (arguments) ->
         {
@@ -84,6 +94,11 @@ public final class MetaRig implements AutoCloseable
     public void run(final LongUnaryOperator poll)
     {
         node.addAgent(agent("loop", poll));
+    }
+
+    private int giveRegistrations()
+    {
+        return registering.removeIf(PendingRegistration::give) ? 1 : 0;
     }
 
     private Agent agent(final String name, final LongUnaryOperator poll)

@@ -14,6 +14,7 @@ import io.verbena.raas.directory.PeerRecord;
 
 import java.util.HashSet;
 import java.util.Set;
+import java.util.concurrent.TimeUnit;
 
 /**
  * This node's membership as a state machine: register, learn who else is a member, confirm, then keep the lease. The
@@ -40,6 +41,8 @@ final class Membership
         LEFT
     }
 
+    /** A server that is mistaken does not keep a node away for longer. */
+    private static final long MAX_RETRY_DELAY_NS = TimeUnit.SECONDS.toNanos(1);
     /** A lease lasts this many heartbeats. */
     private static final int HEARTBEATS_PER_LEASE = 10;
 
@@ -241,6 +244,7 @@ final class Membership
         else
         {
             retryLater(ended.status(), ended.failure(), nowNs);
+            nextCallNs = nowNs + Math.max(retryPauseNs, Math.min(ended.retryDelayNs(), MAX_RETRY_DELAY_NS));
         }
 
         return 1;

@@ -255,4 +255,22 @@ class ForgedIdentitySimTest
         plane.runUntil(() -> VirtualQp.State.CONNECTING != vqp.state());
         assertThat(vqp.state()).as(vqp.failure()).isEqualTo(VirtualQp.State.READY);
     }
+
+    private void killAndAwaitFence(final SimComputeNode node)
+    {
+        node.node.kill();
+        plane.runUntil(() -> 0 == plane.metaServer.stat().liveComputeNodes() &&
+            0 == plane.metaServer.stat().fencingNodes());
+    }
+
+    /** The numbers of its requests to connect go on growing: no memory node takes it for a replay of itself. */
+    @Test
+    void shouldKnowTheMetaServerAgainAfterItsRestart()
+    {
+        killAndAwaitFence(victim);
+        plane.restartMetaServer();
+        killAndAwaitFence(plane.addComputeNode());
+        assertThat(memory.refusedIdentities()).isZero();
+        assertThat(plane.metaServer.refusedIdentities()).isZero();
+    }
 }

@@ -31,6 +31,7 @@ final class SimComputeNode implements Agent
 {
     private static final long TIMEOUT_NS = 5_000_000;
 
+    private final long timeoutNs;
     final SimNode node;
     final RaasContext raas;
     MetaClient meta;
@@ -50,31 +51,54 @@ final class SimComputeNode implements Agent
     private ControlCall<Registration> registering;
     private ControlCall<Heartbeat> renewing;
     private long nextHeartbeatNs;
+    private long registerAtNs;
+    int registrations;
     Credentials credentials;
 
     SimComputeNode(final SimNode node, final MetaServerLocator metaServer)
     {
+        this(node, metaServer, TIMEOUT_NS);
+    }
+
+    SimComputeNode(final SimNode node, final MetaServerLocator metaServer, final long timeoutNs)
+    {
+        this.timeoutNs = timeoutNs;
         this.node = node;
         raas = RaasContext.open(node.device(), new RaasConfiguration());
         local = raas.protectionDomain().allocateRegistered(4096, AccessFlags.LOCAL_WRITE);
         this.metaServer = metaServer;
         connectToMetaServer();
-        directory = new PeerDirectory(raas, metaServer.address(), TIMEOUT_NS);
+        directory = new PeerDirectory(raas, metaServer.address(), timeoutNs);
         register();
         node.addAgent(this);
     }
 
     private void connectToMetaServer()
     {
-        metaVqp = raas.connect(metaServer.address(), (vqp, cookie, status) -> { }, TIMEOUT_NS);
+        metaVqp = raas.connect(metaServer.address(), (vqp, cookie, status) -> { }, timeoutNs);
         meta = new MetaClient(raas, metaVqp);
     }
 
     private void register()
     {
+        registrations++;
         registering = meta.register(
             new NodeRegistration(0, NodeRole.COMPUTE_NODE, node.device().address(), 0, new RemoteRegion(0, 0, 0)),
-            TIMEOUT_NS);
+            timeoutNs);
+    }
+
+    private void registerLater()
+    {
+        final long nowNs = raas.clock().nanoTime();
+        if (0 == registerAtNs)
+        {
+            registerAtNs = nowNs + registering.retryDelayNs();
+        }
+        if (registerAtNs - nowNs <= 0)
+        {
+            registerAtNs = 0;
+            register();
+        }
     }
 
     @Override
@@ -93,7 +117,7 @@ final class SimComputeNode implements Agent
         {
             if (registering.isDone() && ControlStatus.OK != registering.status())
             {
-                register();
+                registerLater();
             }
             else if (registering.isDone())
             {
@@ -117,7 +141,7 @@ final class SimComputeNode implements Agent
             // It runs no operation that outlives a duty cycle, so it has passed what it heard before.
             renewing = meta.heartbeat(
                 registration.nodeId(), registration.incarnation(), epoch - 1, !rests, credentials.newestToken(),
-                TIMEOUT_NS);
+                timeoutNs);
             nextHeartbeatNs = nowNs + registration.leaseNs() / (rests ? 3 : 20);
             return 1;
         }
@@ -156,7 +180,7 @@ final class SimComputeNode implements Agent
                 succeeded += WorkCompletionStatus.SUCCESS == status ? 1 : 0;
                 failed += WorkCompletionStatus.SUCCESS == status ? 0 : 1;
             },
-            TIMEOUT_NS);
+            timeoutNs);
     }
 
     MemoryNodeClient client(final VirtualQp vqp)

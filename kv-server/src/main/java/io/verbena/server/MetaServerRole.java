@@ -46,6 +46,8 @@ public final class MetaServerRole implements Role
     private volatile int clients;
     private volatile long refusedConnections;
     private volatile long refusedIdentities;
+    private volatile int waitingRegistrations;
+    private volatile long refusedRegistrations;
     private final PacedWarning refused;
     private final FigurePace pace;
     private boolean draining;
@@ -166,6 +168,8 @@ public final class MetaServerRole implements Role
             transports = server.transports();
             clients = server.clients();
             refusedIdentities = server.refusedIdentities();
+            waitingRegistrations = server.waitingRegistrations();
+            refusedRegistrations = server.refusedRegistrations();
             refusedConnections = server.refusedConnections();
             refused.poll(refusedConnections, clock.nanoTime());
         }
@@ -229,6 +233,8 @@ public final class MetaServerRole implements Role
         figures.put("clients", clients);
         figures.put("refused_connections", refusedConnections);
         figures.put("refused_identities", refusedIdentities);
+        figures.put("waiting_registrations", waitingRegistrations);
+        figures.put("refused_registrations", refusedRegistrations);
         figures.put("failed_requests", server.failedRequests());
         figures.put("nodes", leasesLeftNs.entrySet().stream()
             .map((each) -> figures(each.getKey(), each.getValue())).toList());

@@ -11,6 +11,7 @@ import io.verbena.meta.store.StoredNodeState;
 import io.verbena.meta.store.StoredTable;
 import io.verbena.protocol.control.MetaService;
 import io.verbena.protocol.control.PendingNotification;
+import io.verbena.protocol.control.PendingRegistration;
 import io.verbena.protocol.message.ControlException;
 import io.verbena.protocol.message.ControlStatus;
 import io.verbena.protocol.message.ForgottenNode;
@@ -18,7 +19,6 @@ import io.verbena.protocol.message.Heartbeat;
 import io.verbena.protocol.message.NotificationRequest;
 import io.verbena.protocol.message.NodePage;
 import io.verbena.protocol.message.NodeRegistration;
-import io.verbena.protocol.message.Registration;
 import io.verbena.protocol.message.TableEntry;
 import io.verbena.protocol.message.TableName;
 import io.verbena.protocol.message.TablePage;
@@ -49,6 +49,7 @@ final class MetaAnswers implements MetaService
     private final NodeDirectory directory;
     private final ChangeNotifier news;
     private final RegistrationSecrets secrets;
+    private final RegistrationQueue registrations;
     private final TableNumbers tableNumbers = new TableNumbers(TableNumbers.MOST);
 
     MetaAnswers(
@@ -59,8 +60,10 @@ final class MetaAnswers implements MetaService
         final ShownTables shownTables,
         final NodeDirectory directory,
         final ChangeNotifier news,
-        final RegistrationSecrets secrets)
+        final RegistrationSecrets secrets,
+        final RegistrationQueue registrations)
     {
+        this.registrations = registrations;
         this.secrets = secrets;
         this.news = news;
         this.clock = clock;
@@ -71,9 +74,8 @@ final class MetaAnswers implements MetaService
         this.directory = directory;
     }
 
-    /** A memory node that gives the id of an earlier life keeps it; a compute node always gets an id of its own. */
     @Override
-    public Registration register(final PeerIdentity caller, final NodeRegistration request)
+    public void register(final NodeRegistration request, final Supplier<PendingRegistration> answer)
     {
         refuseImpossible(request);
 
@@ -84,32 +86,7 @@ final class MetaAnswers implements MetaService
                 Long.toHexString(ledger.counters().clusterId()) + "; start the node with a data folder of its own");
         }
 
-        directory.epoch(conductor.epoch());
-        final boolean isBack = NodeRole.MEMORY_NODE == request.role() && 0 != request.nodeId();
-        final Member member = answer(() -> isBack ?
-            conductor.rejoin(request, request.nodeId(), clock.nanoTime()) :
-            conductor.register(request, clock.nanoTime()));
-
-        if (!directory.hasRoom())
-        {
-            answer(() -> conductor.leave(member.nodeId(), member.incarnation(), clock.nanoTime()));
-            throw new ControlException(
-                ControlStatus.EXHAUSTED,
-                "the directory has no room for " + member + "; start the server with more maxNodes");
-        }
-
-        final PeerIdentity identity = new PeerIdentity(member.nodeId(), member.incarnation());
-        return new Registration(
-            member.nodeId(),
-            member.incarnation(),
-            member.node().writerNumber(),
-            conductor.epoch(),
-            conductor.safeEpoch(),
-            conductor.table().version(),
-            conductor.table().leaseNs(),
-            ledger.counters().clusterId(),
-            secrets.of(identity),
-            secrets.tokens(identity, 0));
+        registrations.add(request, answer);
     }
 
     @Override
@@ -371,19 +348,8 @@ final class MetaAnswers implements MetaService
         }
         catch (final MembershipRefusedException ex)
         {
-            throw new ControlException(status(ex.reason()), ex.getMessage());
+            throw MembershipRefusals.of(ex);
         }
-    }
-
-    private static ControlStatus status(final MembershipRefusedException.Reason reason)
-    {
-        return switch (reason)
-        {
-            case UNKNOWN_NODE -> ControlStatus.UNKNOWN_NODE;
-            case EXHAUSTED -> ControlStatus.EXHAUSTED;
-            case TRY_LATER -> ControlStatus.UNAVAILABLE;
-            case IMPOSSIBLE -> ControlStatus.INVALID_REQUEST;
-        };
     }
 
     private static TableEntry entry(final String name, final StoredTable table)

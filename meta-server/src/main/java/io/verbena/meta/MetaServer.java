@@ -64,6 +64,7 @@ public final class MetaServer implements Agent, AutoCloseable
     private final LinkPlaces places;
     private final RpcServer server;
     private final MetaDispatcher dispatcher;
+    private final RegistrationQueue registrations;
     private DurableWriteError halted;
     private boolean closed;
 
@@ -97,7 +98,10 @@ public final class MetaServer implements Agent, AutoCloseable
         final ShownTables shownTables = new ShownTables(view, catalog);
         news = new ChangeNotifier(conductor);
         final RegistrationSecrets secrets = new RegistrationSecrets(secret, conductor.table());
-        answers = new MetaAnswers(clock, ledger, conductor, catalog, shownTables, directory, news, secrets);
+        registrations = new RegistrationQueue(clock, conductor, directory, secrets,
+            ledger.counters().clusterId(), configuration.maxWaitingRegistrations(), failures);
+        answers = new MetaAnswers(clock, ledger, conductor, catalog, shownTables, directory, news, secrets,
+            registrations);
         // Every start begins with a later epoch: so numbers of requests to connect go on growing.
         raas.identity(PeerIdentity.META_SERVER, conductor.epoch() << NONCE_BITS | 1, secrets::towards);
         fenceLinks = new FenceLinks(raas, conductor.table(), configuration.fenceTimeoutNs());
@@ -183,6 +187,7 @@ public final class MetaServer implements Agent, AutoCloseable
         // Requests first: a heartbeat that waited while this thread was away must count before leases are looked at.
         int workCount = raas.poll();
         final long nowNs = clock.nanoTime();
+        workCount += registrations.poll(0 == workCount, nowNs);
         workCount += fenceLinks.poll(nowNs);
         workCount += conductor.doWork(nowNs, fenceLinks);
         // Before anybody hears of a version.
@@ -194,7 +199,7 @@ public final class MetaServer implements Agent, AutoCloseable
     public long idleNs()
     {
         final long nowNs = clock.nanoTime();
-        return raas.isWaiting() || news.isBusy() ? 0 : conductor.idleNs(nowNs);
+        return raas.isWaiting() || news.isBusy() || registrations.isBusy() ? 0 : conductor.idleNs(nowNs);
     }
 
     @Override
@@ -229,6 +234,18 @@ public final class MetaServer implements Agent, AutoCloseable
     public long refusedIdentities()
     {
         return server.refusedProofs() + dispatcher.forbiddenRequests();
+    }
+
+    /** @return nodes that wait to be registered. */
+    public int waitingRegistrations()
+    {
+        return registrations.size();
+    }
+
+    /** @return registrations refused so far, with a time to ask again, because too many waited. */
+    public long refusedRegistrations()
+    {
+        return registrations.refused();
     }
 
     /** @return requests so far that met an error of this server's code, and failed alone. Any thread. */

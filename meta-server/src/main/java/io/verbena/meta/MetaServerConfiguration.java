@@ -12,6 +12,7 @@ public final class MetaServerConfiguration
 
     private int maxNodes = 128;
     private int maxClients = 1024;
+    private int maxWaitingRegistrations = 1024;
     private long leaseNs = TimeUnit.SECONDS.toNanos(5);
     private long leaseMarginNs = TimeUnit.MILLISECONDS.toNanos(500);
     private long epochIntervalNs = TimeUnit.MILLISECONDS.toNanos(5);
@@ -53,6 +54,23 @@ public final class MetaServerConfiguration
     public MetaServerConfiguration maxClients(final int clients)
     {
         this.maxClients = clients;
+        return this;
+    }
+
+    /** @return most registrations that wait to be durable. */
+    public int maxWaitingRegistrations()
+    {
+        return maxWaitingRegistrations;
+    }
+
+    /**
+     * @param registrations most that wait to be durable, 1 or more; a node beyond is refused, and told when to ask
+     *                      again. Default 1,024.
+     * @return this.
+     */
+    public MetaServerConfiguration maxWaitingRegistrations(final int registrations)
+    {
+        this.maxWaitingRegistrations = registrations;
         return this;
     }
 

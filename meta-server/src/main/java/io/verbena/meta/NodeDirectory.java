@@ -4,6 +4,7 @@ import io.verbena.meta.membership.Member;
 import io.verbena.meta.membership.MembershipListener;
 import io.verbena.raas.directory.DirectoryView;
 import io.verbena.raas.directory.PeerRecord;
+import org.agrona.collections.IntHashSet;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -14,7 +15,7 @@ final class NodeDirectory implements MembershipListener
 
     private final DirectoryView view;
     private long epoch;
-    private boolean hasRoom = true;
+    private final IntHashSet unlisted = new IntHashSet();
 
     NodeDirectory(final DirectoryView view)
     {
@@ -53,18 +54,19 @@ final class NodeDirectory implements MembershipListener
         LOGGER.info("fenced at every memory node: {}", member);
     }
 
-    /** Whether the last node that joined could be published; where not, it must not stay. */
-    boolean hasRoom()
+    /** Whether a node that joined could be published; where not, it must not stay. */
+    boolean isListed(final int nodeId)
     {
-        return hasRoom;
+        return !unlisted.contains(nodeId);
     }
 
     void publish(final Member member)
     {
-        hasRoom = view.publish(record(member, epoch));
+        unlisted.remove(member.nodeId());
 
-        if (!hasRoom)
+        if (!view.publish(record(member, epoch)))
         {
+            unlisted.add(member.nodeId());
             LOGGER.error("no room in the directory view: {}; start the server with a larger maxNodes", member);
         }
     }

@@ -52,6 +52,17 @@ public final class DeferredReply
     }
 
     /**
+     * Gives the caller an identity: from now on it acts for it over this connection, beside those that it had. An
+     * earlier incarnation of the same node is replaced. Nothing happens when its connection has ended.
+     *
+     * @param identity of a registered node, just given to it.
+     */
+    public void give(final PeerIdentity identity)
+    {
+        channel.give(identity);
+    }
+
+    /**
      * Answers.
      *
      * @param payload     bytes of the reply; copied.

@@ -37,17 +37,6 @@ public final class RpcReply
     }
 
     /**
-     * Gives the caller an identity: from now on it acts for it over this connection, beside those that it had. An
-     * earlier incarnation of the same node is replaced.
-     *
-     * @param identity of a registered node, just given to it.
-     */
-    public void give(final PeerIdentity identity)
-    {
-        channel.give(identity);
-    }
-
-    /**
      * @param identity of a registered node.
      * @return whether the caller acts for it: it was proved when the connection was made, or given since.
      */

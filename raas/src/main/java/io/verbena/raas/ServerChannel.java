@@ -82,7 +82,7 @@ final class ServerChannel extends Channel
         return identity;
     }
 
-    /** See {@link RpcReply#give}. */
+    /** See {@link DeferredReply#give}. */
     void give(final PeerIdentity given)
     {
         if (givenIdentities == null)

@@ -210,16 +210,18 @@ class ProvedIdentityTest
     {
         final PeerIdentity ben = new PeerIdentity(6, 8);
         final List<String> answers = new ArrayList<>();
+        final List<DeferredReply> deferred = new ArrayList<>();
         pair.handler = (caller, method, request, offset, length, reply) ->
         {
-            if (method == 1)
-            {
-                reply.give(ben);
-            }
             answers.add(reply.actsFor(new PeerIdentity(3, 1)) + " " + reply.actsFor(ben) + " " +
                 reply.actsFor(new PeerIdentity(6, 7)) + " " + reply.actsFor(new PeerIdentity(0, 0)) + " " +
                 reply.actsFor(new PeerIdentity(7, 0)) + " " +
                 reply.actsForAny(ben::equals) + " " + reply.actsForAny(new PeerIdentity(6, 7)::equals));
+            if (method == 1)
+            {
+                deferred.add(reply.defer());
+                return RpcReply.DEFERRED;
+            }
             return 0;
         };
         final VirtualQp vqp = pair.connect(VirtualQp.BatchListener.CALLS_ONLY);
@@ -229,9 +231,27 @@ class ProvedIdentityTest
             pair.client.rpcClient().call(vqp, method, new UnsafeBuffer(new byte[1]), 0, 1,
                 SoftPair.TIMEOUT_NS, (callId, status, payload, offset, length) -> { });
             pair.runUntil(() -> answers.size() > before);
+            deferred.forEach((each) -> each.give(ben));
         }
         assertThat(answers).containsExactly(
-            "true false false false false false false", "true true false false false true false",
+            "true false false false false false false", "true false false false false false false",
             "true true false false false true false");
+    }
+
+    @Test
+    void shouldActForNobodyAsAClient()
+    {
+        final List<Boolean> answers = new ArrayList<>();
+        pair.handler = (caller, method, request, offset, length, reply) ->
+        {
+            answers.add(reply.actsForAny((_) -> true) || reply.actsFor(caller));
+            return 0;
+        };
+        pair.client.identity(PeerIdentity.CLIENT);
+        final VirtualQp vqp = pair.connect(VirtualQp.BatchListener.CALLS_ONLY);
+        pair.client.rpcClient().call(vqp, 1, new UnsafeBuffer(new byte[1]), 0, 1,
+            SoftPair.TIMEOUT_NS, (callId, status, payload, offset, length) -> { });
+        pair.runUntil(() -> !answers.isEmpty());
+        assertThat(answers).containsExactly(false);
     }
 }

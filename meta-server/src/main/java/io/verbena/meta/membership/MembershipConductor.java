@@ -25,12 +25,15 @@ public final class MembershipConductor
     /** A server that was away for more than this part of a lease could not hear its nodes, and must not blame them. */
     private static final int AWAY_FRACTION = 8;
 
+    private final MetaLedger ledger;
     private final MembershipTable table;
     private final EpochKeeper epochs;
     private final ConductorOptions options;
     private final MembershipListener listener;
     private final List<FencingRound> rounds = new ArrayList<>();
     private long lastWorkNs;
+    /** Who is to be announced when all are durable; null outside of {@link #together}. */
+    private List<Member> joinedTogether;
 
     /**
      * Takes up where the store's last user left off.
@@ -48,6 +51,7 @@ public final class MembershipConductor
         final MembershipListener listener,
         final long nowNs)
     {
+        this.ledger = ledger;
         this.options = options;
         this.listener = listener;
         this.lastWorkNs = nowNs;
@@ -107,8 +111,41 @@ public final class MembershipConductor
             settle(member.nodeId());
         }
 
-        listener.onJoined(member);
+        announce(member);
         return member;
+    }
+
+    /**
+     * Admits nodes together: what they get is durable by one write, before this returns and before anybody is told of
+     * one of them.
+     *
+     * @param registrations registers, and rejoins, what there is; nothing else.
+     */
+    public void together(final Runnable registrations)
+    {
+        joinedTogether = new ArrayList<>();
+        final List<Member> joined = joinedTogether;
+        try
+        {
+            ledger.together(registrations);
+        }
+        finally
+        {
+            joinedTogether = null;
+        }
+        joined.forEach(listener::onJoined);
+    }
+
+    private void announce(final Member member)
+    {
+        if (null == joinedTogether)
+        {
+            listener.onJoined(member);
+        }
+        else
+        {
+            joinedTogether.add(member);
+        }
     }
 
     /**
@@ -124,7 +161,7 @@ public final class MembershipConductor
     {
         final Member member = table.rejoin(announced, nodeId, nowNs);
         settle(nodeId);
-        listener.onJoined(member);
+        announce(member);
         return member;
     }
 

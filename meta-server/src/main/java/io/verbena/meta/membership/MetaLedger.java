@@ -5,12 +5,15 @@ import io.verbena.meta.store.MetaCounters;
 import io.verbena.meta.store.MetaStore;
 
 /**
- * The durable counters as last written, and the one way to change them: what a caller sees here is on disk. One thread.
+ * The durable counters as last written, and the one way to change them: what a caller sees here is on disk, or will be
+ * when {@link #together} has returned. One thread.
  */
 public final class MetaLedger
 {
     private final MetaStore store;
     private MetaCounters counters;
+    /** What is to be written together; null outside of {@link #together}. */
+    private MetaBatch group;
 
     /**
      * @param store    where changes go.
@@ -22,7 +25,7 @@ public final class MetaLedger
         this.counters = counters;
     }
 
-    /** @return the counters as they are on disk. */
+    /** @return the counters as they are on disk, or will be when {@link #together} has returned. */
     public MetaCounters counters()
     {
         return counters;
@@ -36,7 +39,7 @@ public final class MetaLedger
      */
     public void commit(final MetaCounters newCounters, final MetaBatch batch)
     {
-        store.write(batch.counters(newCounters));
+        commit(batch.counters(newCounters));
         counters = newCounters;
     }
 
@@ -47,6 +50,38 @@ public final class MetaLedger
      */
     public void commit(final MetaBatch batch)
     {
-        store.write(batch);
+        if (null == group)
+        {
+            store.write(batch);
+        }
+        else
+        {
+            group.add(batch);
+        }
+    }
+
+    /**
+     * Makes one atomic write of all changes that are committed meanwhile. They are durable when this returns, and no
+     * sooner: until then nobody outside may see what they led to.
+     *
+     * @param changes commit what they have to; not nested.
+     */
+    void together(final Runnable changes)
+    {
+        group = new MetaBatch();
+        final MetaBatch all = group;
+        try
+        {
+            changes.run();
+        }
+        finally
+        {
+            // Whatever happened: what was committed is in memory, and the counters have moved.
+            group = null;
+            if (!all.isEmpty())
+            {
+                store.write(all);
+            }
+        }
     }
 }

@@ -26,6 +26,28 @@ public final class MetaBatch
     }
 
     /**
+     * Adds what another batch changes, behind what this one does. Neither removes what the other one has.
+     *
+     * @param other unchanged.
+     */
+    public void add(final MetaBatch other)
+    {
+        counters = null == other.counters ? counters : other.counters;
+        secret = null == other.secret ? secret : other.secret;
+        nodes.addAll(other.nodes);
+        removedNodeIds.addAll(other.removedNodeIds);
+        tables.addAll(other.tables);
+        removedTables.addAll(other.removedTables);
+    }
+
+    /** @return whether it changes nothing. */
+    public boolean isEmpty()
+    {
+        return null == counters && null == secret && nodes.isEmpty() && removedNodeIds.isEmpty() &&
+            tables.isEmpty() && removedTables.isEmpty();
+    }
+
+    /**
      * @param newSecret of the cluster; replaces one that is there.
      * @return this.
      */

@@ -28,6 +28,7 @@ public final class ControlCall<T>
     private final long calledAtNs;
     private ControlStatus status;
     private String failure = "";
+    private long retryDelayNs;
     private T result;
 
     ControlCall(final String name, final ReplyDecoder<T> decoder, final long calledAtNs)
@@ -53,6 +54,12 @@ public final class ControlCall<T>
     public String failure()
     {
         return failure;
+    }
+
+    /** @return after how long the server wants to be asked again, in nanoseconds; 0 when it did not say. */
+    public long retryDelayNs()
+    {
+        return retryDelayNs;
     }
 
     /**
@@ -136,6 +143,7 @@ public final class ControlCall<T>
         final ControlStatus said = ControlHeaderDescriptor.status(payload, offset);
         if (said != ControlStatus.OK)
         {
+            retryDelayNs = ControlHeaderDescriptor.retryDelayNs(payload, offset);
             fail(said, ControlHeaderDescriptor.text(payload, offset, lengthBytes));
             return;
         }

@@ -40,7 +40,7 @@ abstract class ControlDispatcher implements RpcHandler
         {
             if (isPutOff(method))
             {
-                putOff(request, offset, lengthBytes, reply);
+                putOff(method, request, offset, lengthBytes, reply);
                 return RpcReply.DEFERRED;
             }
             final int length = dispatch(caller, method, request, offset, lengthBytes, reply);
@@ -61,7 +61,8 @@ abstract class ControlDispatcher implements RpcHandler
     }
 
     /** Takes such a call, and has the reply put off, or refuses it. */
-    void putOff(final DirectBuffer request, final int offset, final int lengthBytes, final RpcReply reply)
+    void putOff(
+        final int method, final DirectBuffer request, final int offset, final int lengthBytes, final RpcReply reply)
     {
         throw new IllegalStateException("no method is answered later");
     }

@@ -4,7 +4,6 @@ import io.verbena.protocol.message.ControlException;
 import io.verbena.protocol.message.ControlStatus;
 import io.verbena.protocol.message.Heartbeat;
 import io.verbena.protocol.message.NotificationRequest;
-import io.verbena.protocol.message.Registration;
 import io.verbena.raas.PeerIdentity;
 import io.verbena.raas.RpcReply;
 import org.agrona.DirectBuffer;
@@ -43,7 +42,6 @@ public final class MetaDispatcher extends ControlDispatcher
         requireWriter(method, to);
         return switch (method)
         {
-            case ControlMethod.REGISTER -> register(caller, request, offset, lengthBytes, to);
             case ControlMethod.HEARTBEAT -> heartbeat(request, offset, lengthBytes, to);
             case ControlMethod.LEAVE ->
             {
@@ -98,29 +96,22 @@ public final class MetaDispatcher extends ControlDispatcher
     @Override
     boolean isPutOff(final int method)
     {
-        return ControlMethod.AWAIT_CHANGE == method;
+        return ControlMethod.AWAIT_CHANGE == method || ControlMethod.REGISTER == method;
     }
 
     @Override
-    void putOff(final DirectBuffer request, final int offset, final int lengthBytes, final RpcReply reply)
+    void putOff(
+        final int method, final DirectBuffer request, final int offset, final int lengthBytes, final RpcReply reply)
     {
+        if (ControlMethod.REGISTER == method)
+        {
+            service.register(RegisterDescriptor.decodeRequest(request, offset, lengthBytes),
+                () -> new PendingRegistration(reply.defer()));
+            return;
+        }
         final NotificationRequest news = NotificationDescriptor.decode(request, offset, lengthBytes);
         requireIdentity(new PeerIdentity(news.nodeId(), news.incarnation()), reply);
         service.awaitChange(news, new PendingNotification(reply.defer()));
-    }
-
-    /** The connection acts for the node from now on. */
-    private int register(
-        final PeerIdentity caller,
-        final DirectBuffer request,
-        final int offset,
-        final int lengthBytes,
-        final RpcReply to)
-    {
-        final Registration registration =
-            service.register(caller, RegisterDescriptor.decodeRequest(request, offset, lengthBytes));
-        to.give(registration.identity());
-        return RegisterDescriptor.encodeReply(registration, to.buffer(), to.offset());
     }
 
     private int heartbeat(

@@ -6,29 +6,29 @@ import io.verbena.protocol.message.Heartbeat;
 import io.verbena.protocol.message.NotificationRequest;
 import io.verbena.protocol.message.NodePage;
 import io.verbena.protocol.message.NodeRegistration;
-import io.verbena.protocol.message.Registration;
 import io.verbena.protocol.message.TableEntry;
 import io.verbena.protocol.message.TablePage;
 import io.verbena.raas.PeerIdentity;
 
 import java.util.List;
+import java.util.function.Supplier;
 
 /**
  * What a meta server answers; {@link MetaDispatcher} decodes and encodes, and sees to it that each request acts for an
- * identity that its connection has. Called by the server's thread; answers at
- * once, but for {@link #awaitChange}. Says no by {@link ControlException}; any other exception reaches the caller as a
+ * identity that its connection has. Called by the server's thread; answers at once, but for {@link #register} and
+ * {@link #awaitChange}. Says no by {@link ControlException}; any other exception reaches the caller as a
  * refusal.
  */
 public interface MetaService
 {
     /**
-     * Registers a node: a new life.
+     * Registers a node, with a new incarnation. It is answered once that is durable: those that ask at one time share
+     * one write to disk.
      *
-     * @param caller  who the connection belongs to.
      * @param request what the node says.
-     * @return number, incarnation, epoch and lease.
+     * @param answer  puts the answer off, and gives it later; not asked for when the request is refused at once.
      */
-    Registration register(PeerIdentity caller, NodeRegistration request);
+    void register(NodeRegistration request, Supplier<PendingRegistration> answer);
 
     /**
      * Renews a lease.

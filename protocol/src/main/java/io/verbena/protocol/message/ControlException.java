@@ -6,6 +6,7 @@ public final class ControlException extends RuntimeException
     private static final long serialVersionUID = 1L;
 
     private final ControlStatus status;
+    private final long retryDelayNs;
 
     /**
      * @param status  kind of failure, not OK.
@@ -13,8 +14,19 @@ public final class ControlException extends RuntimeException
      */
     public ControlException(final ControlStatus status, final String message)
     {
+        this(status, message, 0);
+    }
+
+    /**
+     * @param status       kind of failure, not OK.
+     * @param message      what failed, with the values, and the remedy.
+     * @param retryDelayNs after how long another attempt is worth while; 0 when that is not known.
+     */
+    public ControlException(final ControlStatus status, final String message, final long retryDelayNs)
+    {
         super(message);
         this.status = status;
+        this.retryDelayNs = retryDelayNs;
     }
 
     /** As {@link #ControlException(ControlStatus, String)}, with what was met. */
@@ -22,6 +34,13 @@ public final class ControlException extends RuntimeException
     {
         super(message, cause);
         this.status = status;
+        retryDelayNs = 0;
+    }
+
+    /** @return after how long another attempt is worth while, in nanoseconds; 0 when that is not known. */
+    public long retryDelayNs()
+    {
+        return retryDelayNs;
     }
 
     /** @return kind of failure. */

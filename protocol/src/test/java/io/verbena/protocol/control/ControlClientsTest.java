@@ -133,6 +133,7 @@ class ControlClientsTest
         final ControlCall<Registration> call = meta.register(request, TIMEOUT_NS);
         assertThat(call.isDone()).isFalse();
         assertThatThrownBy(call::result).isInstanceOf(IllegalStateException.class).hasMessageContaining("register");
+        accept();
         assertThat(await(call).result()).isEqualTo(RecordingMetaService.REGISTRATION);
         assertThat(call.calledAtNs() - beforeNs).isNotNegative();
         assertThat(call.calledAtNs() - client.clock().nanoTime()).isNegative();
@@ -141,15 +142,53 @@ class ControlClientsTest
         assertThat(await(meta.heartbeat(7, 2, 42, true, 0, TIMEOUT_NS)).status()).isEqualTo(ControlStatus.OK);
         assertThat(await(meta.leave(7, 2, TIMEOUT_NS)).result()).isNull();
         assertThat(metaService.asked).containsExactly(
-            "register by node 3 incarnation 1: " + request, "heartbeat 7 2 41", "heartbeat 7 2 42 wants epochs",
+            "register " + request, "heartbeat 7 2 41", "heartbeat 7 2 42 wants epochs",
             "leave 7 2");
+    }
+
+    private void accept()
+    {
+        while (metaService.registering == null)
+        {
+            client.poll();
+            server.poll();
+        }
+        metaService.registering.accept(RecordingMetaService.REGISTRATION);
+        assertThat(metaService.registering.give()).isTrue();
+    }
+
+    @Test
+    void shouldSayWhenToRegisterAgain()
+    {
+        final NodeRegistration request = new NodeRegistration(
+            0, NodeRole.COMPUTE_NODE, clientDevice.address(), 0, RemoteRegion.NONE);
+        metaService.isFull = true;
+        final ControlCall<Registration> refused = await(meta.register(request, TIMEOUT_NS));
+        assertThat(refused.status()).isEqualTo(ControlStatus.UNAVAILABLE);
+        assertThat(refused.failure()).contains("later");
+        assertThat(refused.retryDelayNs()).isEqualTo(RecordingMetaService.RETRY_DELAY_NS);
+        metaService.isFull = false;
+        final ControlCall<Registration> late = meta.register(request, TIMEOUT_NS);
+        while (metaService.registering == null)
+        {
+            client.poll();
+            server.poll();
+        }
+        metaService.registering.refuse(new ControlException(ControlStatus.EXHAUSTED, "full", (1L << 32) * 1_000));
+        assertThat(metaService.registering.give()).isTrue();
+        assertThat(await(late).status()).isEqualTo(ControlStatus.EXHAUSTED);
+        assertThat(late.retryDelayNs()).as("cut, not wrapped").isGreaterThan(RecordingMetaService.RETRY_DELAY_NS);
+        assertThat(await(meta.heartbeat(7, 2, 41, false, 0, TIMEOUT_NS)).status())
+            .as("a refused one gives no identity").isEqualTo(ControlStatus.FORBIDDEN);
     }
 
     @Test
     void shouldTellOfNewsWhenThereAreSome()
     {
-        await(meta.register(new NodeRegistration(
-            0, NodeRole.COMPUTE_NODE, clientDevice.address(), 0, RemoteRegion.NONE), TIMEOUT_NS));
+        final ControlCall<Registration> call = meta.register(new NodeRegistration(
+            0, NodeRole.COMPUTE_NODE, clientDevice.address(), 0, RemoteRegion.NONE), TIMEOUT_NS);
+        accept();
+        await(call);
         metaService.asked.clear();
         final ControlCall<Void> news = meta.awaitChange(new NotificationRequest(7, 2, 42, 3), TIMEOUT_NS);
         await(meta.heartbeat(7, 2, 41, false, 0, TIMEOUT_NS));

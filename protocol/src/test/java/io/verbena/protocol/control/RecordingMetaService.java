@@ -18,6 +18,7 @@ import java.security.SecureRandom;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.TreeMap;
+import java.util.function.Supplier;
 
 /** Remembers what it was asked, and answers from memory. */
 final class RecordingMetaService implements MetaService
@@ -25,18 +26,26 @@ final class RecordingMetaService implements MetaService
     static final Registration REGISTRATION = new Registration(
         7, 2, 513, 42, 40, 3, 1_000_000, 99, IdentitySecret.random(new SecureRandom()), List.of());
 
+    static final long RETRY_DELAY_NS = 7_000_000;
+
     final List<String> asked = new ArrayList<>();
     final List<PendingNotification> awaited = new ArrayList<>();
     final List<PeerRecord> nodes = new ArrayList<>();
     private final TreeMap<String, TableEntry> tables = new TreeMap<>();
+    PendingRegistration registering;
     boolean isBroken;
+    boolean isFull;
     private int lastTableId;
 
     @Override
-    public Registration register(final PeerIdentity caller, final NodeRegistration request)
+    public void register(final NodeRegistration request, final Supplier<PendingRegistration> answer)
     {
-        asked.add("register by " + caller + ": " + request);
-        return REGISTRATION;
+        asked.add("register " + request);
+        if (isFull)
+        {
+            throw new ControlException(ControlStatus.UNAVAILABLE, "later", RETRY_DELAY_NS);
+        }
+        registering = answer.get();
     }
 
     @Override

@@ -1,0 +1,233 @@
+package io.verbena.meta;
+
+import io.verbena.meta.membership.Member;
+import io.verbena.meta.membership.MembershipConductor;
+import io.verbena.meta.membership.MembershipRefusedException;
+import io.verbena.protocol.control.PendingRegistration;
+import io.verbena.protocol.message.ControlException;
+import io.verbena.protocol.message.ControlStatus;
+import io.verbena.protocol.message.NodeRegistration;
+import io.verbena.protocol.message.Registration;
+import io.verbena.raas.PeerIdentity;
+import io.verbena.raas.directory.NodeRole;
+import org.agrona.ErrorHandler;
+import org.agrona.concurrent.NanoClock;
+
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
+
+/**
+ * Registrations that wait to be durable. A write to disk takes as long as hundreds of messages, and nobody is served
+ * meanwhile: so registrations are gathered until nothing has arrived for a small part of what the last write took, for
+ * {@link #GATHER_NS} at most, and share one write. Between two writes every message that has arrived is handled, so
+ * that no heartbeat waits for more than one. Bounded: a node beyond is refused, with the time after which to ask again.
+ * Used by the server's thread.
+ */
+final class RegistrationQueue
+{
+    /** Registrations that share one write: what is done for each takes much less time than the write. */
+    static final int MAX_GROUP = 256;
+    /** Longest wait for more to arrive: less than the write that it may save. */
+    static final long GATHER_NS = TimeUnit.MILLISECONDS.toNanos(1);
+
+    /** Without an arrival for the last write's length divided by this, nothing more is expected. */
+    private static final int QUIET_FRACTION = 16;
+
+    private record Waiting(NodeRegistration request, PendingRegistration answer)
+    {
+    }
+
+    private record Admitted(Member member, PendingRegistration answer)
+    {
+    }
+
+    private final NanoClock clock;
+    private final MembershipConductor conductor;
+    private final NodeDirectory directory;
+    private final RegistrationSecrets secrets;
+    private final long clusterId;
+    private final int maxWaiting;
+    private final ErrorHandler errorHandler;
+    private final ArrayDeque<Waiting> waiting = new ArrayDeque<>();
+    private final List<Admitted> admitted = new ArrayList<>();
+    private final ArrayDeque<PendingRegistration> due = new ArrayDeque<>();
+    private long gatheredSinceNs;
+    private long lastArrivalNs;
+    private long writeBeganNs;
+    private boolean hasWritten;
+    private long lastWriteNs;
+    private long refused;
+
+    /**
+     * @param maxWaiting   registrations that wait at most.
+     * @param errorHandler gets what a registration unexpectedly fails with, alone.
+     */
+    RegistrationQueue(
+        final NanoClock clock, final MembershipConductor conductor, final NodeDirectory directory,
+        final RegistrationSecrets secrets, final long clusterId, final int maxWaiting, final ErrorHandler errorHandler)
+    {
+        this.clock = clock;
+        this.conductor = conductor;
+        this.directory = directory;
+        this.secrets = secrets;
+        this.clusterId = clusterId;
+        this.maxWaiting = maxWaiting;
+        this.errorHandler = errorHandler;
+    }
+
+    /**
+     * Takes a registration.
+     *
+     * @param request checked.
+     * @param answer  puts the answer off.
+     * @throws ControlException UNAVAILABLE, with the time to wait, when as many wait as may.
+     */
+    void add(final NodeRegistration request, final Supplier<PendingRegistration> answer)
+    {
+        if (waiting.size() >= maxWaiting)
+        {
+            refused++;
+            final long delayNs = (waiting.size() / MAX_GROUP + 1) * (GATHER_NS + lastWriteNs);
+            throw new ControlException(
+                ControlStatus.UNAVAILABLE,
+                waiting.size() + " registrations wait already, and more may not: register again in " +
+                TimeUnit.NANOSECONDS.toMillis(delayNs) + " ms",
+                delayNs);
+        }
+
+        if (waiting.isEmpty())
+        {
+            gatheredSinceNs = clock.nanoTime();
+        }
+
+        waiting.add(new Waiting(request, answer.get()));
+    }
+
+    /** @return registrations that are neither durable nor refused. */
+    int size()
+    {
+        return waiting.size();
+    }
+
+    /** @return registrations refused so far because too many waited. */
+    long refused()
+    {
+        return refused;
+    }
+
+    /** @return whether there is something to do that no message brings. */
+    boolean isBusy()
+    {
+        return !waiting.isEmpty() || !due.isEmpty();
+    }
+
+    /**
+     * @param isQuiet whether no message was there just now.
+     * @param nowNs   the clock now.
+     * @return work done.
+     */
+    int poll(final boolean isQuiet, final long nowNs)
+    {
+        int workCount = 0;
+
+        if (hasWritten)
+        {
+            hasWritten = false;
+            lastWriteNs = nowNs - writeBeganNs;
+        }
+
+        if (!isQuiet)
+        {
+            lastArrivalNs = nowNs;
+        }
+
+        final boolean isGathered = isQuiet && nowNs - lastArrivalNs >= lastWriteNs / QUIET_FRACTION ||
+            waiting.size() >= MAX_GROUP || nowNs - gatheredSinceNs >= GATHER_NS;
+
+        if (!waiting.isEmpty() && isGathered)
+        {
+            writeBeganNs = nowNs;
+            hasWritten = true;
+            admitGroup(nowNs);
+            workCount++;
+        }
+
+        return workCount + ChangeNotifier.give(due, PendingRegistration::give);
+    }
+
+    private void admitGroup(final long nowNs)
+    {
+        directory.epoch(conductor.epoch());
+        conductor.together(() ->
+        {
+            while (!waiting.isEmpty() && admitted.size() < MAX_GROUP)
+            {
+                admit(waiting.remove(), nowNs);
+            }
+        });
+        directory.membershipVersion(conductor.table().version());
+        admitted.forEach(this::answer);
+        admitted.clear();
+    }
+
+    private void admit(final Waiting next, final long nowNs)
+    {
+        try
+        {
+            admitted.add(new Admitted(member(next.request, nowNs), next.answer));
+        }
+        catch (final MembershipRefusedException ex)
+        {
+            refuse(next.answer, MembershipRefusals.of(ex));
+        }
+        catch (final RuntimeException ex)
+        {
+            errorHandler.onError(ex);
+            refuse(next.answer, new ControlException(ControlStatus.UNAVAILABLE, "the meta server failed: " + ex));
+        }
+    }
+
+    /** A memory node that gives the id of an earlier incarnation keeps it; a compute node always gets another one. */
+    private Member member(final NodeRegistration request, final long nowNs)
+    {
+        return NodeRole.MEMORY_NODE == request.role() && 0 != request.nodeId() ?
+            conductor.rejoin(request, request.nodeId(), nowNs) : conductor.register(request, nowNs);
+    }
+
+    private void answer(final Admitted each)
+    {
+        final Member member = each.member;
+
+        if (!directory.isListed(member.nodeId()))
+        {
+            conductor.leave(member.nodeId(), member.incarnation(), clock.nanoTime());
+            refuse(each.answer, new ControlException(
+                ControlStatus.EXHAUSTED,
+                "the directory has no room for " + member + "; start the server with more maxNodes"));
+            return;
+        }
+
+        final PeerIdentity identity = new PeerIdentity(member.nodeId(), member.incarnation());
+        each.answer.accept(new Registration(
+            member.nodeId(),
+            member.incarnation(),
+            member.node().writerNumber(),
+            conductor.epoch(),
+            conductor.safeEpoch(),
+            conductor.table().version(),
+            conductor.table().leaseNs(),
+            clusterId,
+            secrets.of(identity),
+            secrets.tokens(identity, 0)));
+        due.add(each.answer);
+    }
+
+    private void refuse(final PendingRegistration answer, final ControlException refusal)
+    {
+        answer.refuse(refusal);
+        due.add(answer);
+    }
+}
