@@ -135,6 +135,29 @@ class RespCommandsTest
         COMMAND GETKEYS MSET a 1 b 2 | *2 $1 a $1 b
         COMMAND GETKEYS GET k | *1 $1 k
         CONFIG GET appendonly | *2 $10 appendonly $2 no
+        CLIENT | -ERR wrong number of arguments for 'client' command
+        CLIENT SETNAME | -ERR wrong number of arguments for 'client|setname' command
+        client getname x | -ERR wrong number of arguments for 'client|getname' command
+        CLIENT FOO | -ERR unknown subcommand 'FOO'. Try CLIENT HELP.
+        CONFIG GET | -ERR wrong number of arguments for 'config|get' command
+        COMMAND COUNT 1 | -ERR wrong number of arguments for 'command|count' command
+        COMMAND FOO | -ERR unknown subcommand 'FOO'. Try COMMAND HELP.
+        COMMAND GETKEYS MEMORY USAGE k | *1 $1 k
+        SLOWLOG LEN | :0
+        SLOWLOG GET | *0
+        SLOWLOG GET 5 | *0
+        SLOWLOG RESET | +OK
+        SLOWLOG | -ERR wrong number of arguments for 'slowlog' command
+        SLOWLOG LEN 1 | -ERR wrong number of arguments for 'slowlog|len' command
+        LATENCY LATEST | *0
+        LATENCY RESET | :0
+        LATENCY HISTORY command | *0
+        MEMORY USAGE nothing | $-1
+        MEMORY USAGE only SAMPLES | -ERR syntax error
+        !MEMORY USAGE only | :77
+        !MEMORY USAGE only SAMPLES 5 | :77
+        MEMORY USAGE only SAMPLES x | -ERR value is not an integer or out of range
+        TIME x | -ERR wrong number of arguments for 'time' command
         !MULTI | -ERR MULTI is not supported: operations on several keys are not atomic here
         RESET | +RESET
         CLIENT GETNAME | $-1

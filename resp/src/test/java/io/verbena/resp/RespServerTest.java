@@ -276,6 +276,78 @@ class RespServerTest
         }
     }
 
+    /** Long replies to short commands: they are sent in parts, and no output limit closes a client that reads. */
+    @Test
+    void shouldReplyALongPipelineOfLongReplies() throws IOException
+    {
+        try (RawClient client = new RawClient(open(new RespConfiguration().limits(8 << 20, 1 << 20, 64 << 20))))
+        {
+            final int count = 1_000;
+            final Thread sender = new Thread(() ->
+            {
+                try
+                {
+                    client.send("COMMAND DOCS\r\n".repeat(count));
+                }
+                catch (final IOException ex)
+                {
+                    throw new IllegalStateException(ex);
+                }
+            });
+            sender.start();
+            final String first = client.reply();
+            assertThat(first).startsWith("*").hasSizeGreaterThan(4_000);
+            for (int i = 1; i < count; i++)
+            {
+                assertThat(client.reply()).isEqualTo(first);
+            }
+        }
+    }
+
+    /** As Redis: an error and the end, before anything of it was kept; nobody else is concerned. */
+    @ParameterizedTest
+    @ValueSource(strings = {
+        "*1\r\n*1\r\n", "*1\r\n$2147483648\r\n", "*1\r\n$9223372036854775808\r\n", "*2147483648\r\n"})
+    void shouldEndAClientThatAnnouncesTooMuch(final String bytes) throws IOException
+    {
+        final int port = open(new RespConfiguration());
+        try (RawClient client = new RawClient(port); RawClient other = new RawClient(port))
+        {
+            assertThat(other.ask("PING")).isEqualTo(PONG);
+            client.send(bytes);
+            assertThat(client.reply()).startsWith("-ERR Protocol error: ");
+            assertThat(client.reply()).isEmpty();
+            assertThat(other.ask("PING")).isEqualTo(PONG);
+        }
+        await("all memory is back", () -> 0 == server.connections() && 0 == server.bufferBytes());
+    }
+
+    /** Redis has no arrays in commands: the second header is the error, however many follow. */
+    @Test
+    void shouldEndAClientThatNestsAMillionArrays() throws IOException
+    {
+        final int port = open(new RespConfiguration());
+        try (RawClient client = new RawClient(port); RawClient other = new RawClient(port))
+        {
+            sendUntilRefused(client, "*1\r\n".repeat(1_000_000));
+            await("it is closed", () -> server.connections() <= 1);
+            assertThat(other.ask("PING")).isEqualTo(PONG);
+            assertThat(server.bufferBytes()).isZero();
+        }
+    }
+
+    private static void sendUntilRefused(final RawClient client, final String bytes)
+    {
+        try
+        {
+            client.send(bytes);
+        }
+        catch (final IOException ex)
+        {
+            assertThat(ex).isInstanceOf(SocketException.class); // closed while it still sends
+        }
+    }
+
     /** What was begun is finished, then the connection is closed. */
     @Test
     void shouldFinishWhatWasBegunBeforeItEnds() throws IOException

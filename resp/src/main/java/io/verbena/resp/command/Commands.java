@@ -123,6 +123,11 @@ public final class Commands
         alone("COMMAND", -1, CONNECTION, "What commands there are.", ServerCommands::command);
         alone("CONFIG", -2, CONNECTION, "Settings, as tools ask for them.", ServerCommands::config);
         alone("INFO", -1, CONNECTION, "Figures of this node.", ServerCommands::info);
+        alone("SLOWLOG", -2, CONNECTION, "No command is logged as slow.", DiagnosisCommands::slowlog);
+        alone("LATENCY", -2, CONNECTION, "No latency is logged.", DiagnosisCommands::latency);
+        commands.add(new Command<>("MEMORY", -2, READ, 2, 2, 1, Kind.ALONE, "The bytes of a record.",
+            DiagnosisCommands::memory));
+        alone("TIME", 1, CONNECTION, "The time of the node's host.", ConnectionCommands::time);
         alone("CLUSTER", -2, CONNECTION, "Refused: no node is a part of a Redis cluster.", ServerCommands::cluster);
         for (final String name : List.of("MULTI", "EXEC", "DISCARD", "WATCH", "UNWATCH", "MSETNX"))
         {

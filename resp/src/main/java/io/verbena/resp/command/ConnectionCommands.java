@@ -7,6 +7,7 @@ import io.verbena.resp.session.SessionState;
 
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
+import java.time.Instant;
 import java.util.concurrent.TimeUnit;
 
 /** Commands about the connection itself. Stateless. */
@@ -53,6 +54,14 @@ final class ConnectionCommands
             session.writer().error("ERR argument has " + arguments.length(1) + " bytes: at most " +
                 RespDecoder.MAX_ARGUMENT_BYTES + " are possible");
         }
+    }
+
+    static void time(final Session session)
+    {
+        final Instant now = Instant.now();
+        session.writer().array(2);
+        session.writer().bulk(Long.toString(now.getEpochSecond()));
+        session.writer().bulk(Long.toString(TimeUnit.NANOSECONDS.toMicros(now.getNano())));
     }
 
     static void quit(final Session session)

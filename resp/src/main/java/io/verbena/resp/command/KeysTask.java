@@ -14,10 +14,11 @@ abstract class KeysTask extends Session.Task
     private static final int AT_A_TIME = 64;
 
     private final int step;
+    private final int end;
     private final TableOperation[] part = new TableOperation[AT_A_TIME];
     private int asked;
     private int answered;
-    private int next = 1;
+    private int next;
     private int mark = -1;
     private boolean isAsking;
     private String failure;
@@ -25,7 +26,19 @@ abstract class KeysTask extends Session.Task
     /** @param step from one key to the next. */
     KeysTask(final int step)
     {
+        this(step, 1, Integer.MAX_VALUE);
+    }
+
+    /**
+     * @param step  from one key to the next.
+     * @param first position of the first key.
+     * @param end   position behind the last key; where there are fewer arguments, these end before.
+     */
+    KeysTask(final int step, final int first, final int end)
+    {
         this.step = step;
+        this.next = first;
+        this.end = end;
     }
 
     /** Writes what comes before the answers. */
@@ -52,7 +65,8 @@ abstract class KeysTask extends Session.Task
             beginReply(session.writer(), (session.arguments().count() - 1) / step);
         }
         isAsking = true;
-        while (asked < AT_A_TIME && 0 == answered && next < session.arguments().count() && null == failure)
+        final int last = Math.min(end, session.arguments().count());
+        while (asked < AT_A_TIME && 0 == answered && next < last && null == failure)
         {
             final TableOperation operation = session.operation();
             if (null == operation)

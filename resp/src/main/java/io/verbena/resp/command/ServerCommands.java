@@ -14,6 +14,11 @@ import java.util.Map;
 /** Commands about the server, and those that are refused. Stateless. */
 final class ServerCommands
 {
+    private static final Map<String, Integer> CLIENT_ARITIES = Map.of("ID", 2, "GETNAME", 2, "SETNAME", 3, "SETINFO", 4,
+        "INFO", 2, "LIST", -2, "NO-EVICT", 3, "NO-TOUCH", 3);
+    private static final Map<String, Integer> COMMAND_ARITIES =
+        Map.of("COUNT", 2, "LIST", -2, "INFO", -2, "DOCS", -2, "GETKEYS", -3);
+    private static final Map<String, Integer> CONFIG_ARITIES = Map.of("GET", -3, "SET", -4, "REWRITE", 2);
     private static final String NOT_ATOMIC = " is not supported: operations on several keys are not atomic here";
 
     private ServerCommands()
@@ -36,11 +41,35 @@ final class ServerCommands
             "FLUSHDB empties the selected one");
     }
 
+    /** Whether the subcommand is one of these, with as many arguments as it takes; else the error is written. */
+    static boolean isSubcommand(final Session session, final Map<String, Integer> arities)
+    {
+        final RespDecoder arguments = session.arguments();
+        final String name = arguments.text(1).toUpperCase(Locale.ROOT);
+        final Integer arity = arities.get(name);
+        if (null == arity)
+        {
+            unknownSubcommand(session);
+            return false;
+        }
+        if (arity > 0 ? arity != arguments.count() : -arity > arguments.count())
+        {
+            session.writer().error("ERR wrong number of arguments for '" +
+                arguments.text(0).toLowerCase(Locale.ROOT) + '|' + name.toLowerCase(Locale.ROOT) + "' command");
+            return false;
+        }
+        return true;
+    }
+
     static void client(final Session session)
     {
         final RespDecoder arguments = session.arguments();
         final RespWriter writer = session.writer();
         final int count = arguments.count();
+        if (!isSubcommand(session, CLIENT_ARITIES))
+        {
+            return;
+        }
         if (Arguments.is(arguments, 1, "ID") && 2 == count)
         {
             writer.number(session.state().id());
@@ -68,7 +97,7 @@ final class ServerCommands
         }
         else
         {
-            unknownSubcommand(session);
+            session.writer().error(Arguments.SYNTAX_ERROR);
         }
     }
 
@@ -145,16 +174,13 @@ final class ServerCommands
     static void config(final Session session)
     {
         final RespDecoder arguments = session.arguments();
-        if (!Arguments.is(arguments, 1, "GET") || arguments.count() < 3)
+        if (!isSubcommand(session, CONFIG_ARITIES))
         {
-            if (Arguments.is(arguments, 1, "SET") || Arguments.is(arguments, 1, "REWRITE"))
-            {
-                session.writer().error("ERR CONFIG SET is not supported: the node has options, see its --help");
-            }
-            else
-            {
-                unknownSubcommand(session);
-            }
+            return;
+        }
+        if (!Arguments.is(arguments, 1, "GET"))
+        {
+            session.writer().error("ERR CONFIG SET is not supported: the node has options, see its --help");
             return;
         }
         final Map<String, String> found = new LinkedHashMap<>();
@@ -221,7 +247,11 @@ final class ServerCommands
             session.writer().array(all.size());
             all.forEach((command) -> describe(command, session.writer()));
         }
-        else if (Arguments.is(arguments, 1, "COUNT") && 2 == arguments.count())
+        else if (!isSubcommand(session, COMMAND_ARITIES))
+        {
+            return;
+        }
+        else if (Arguments.is(arguments, 1, "COUNT"))
         {
             session.writer().number(all.size());
         }
@@ -238,13 +268,9 @@ final class ServerCommands
         {
             commandDocs(session);
         }
-        else if (Arguments.is(arguments, 1, "GETKEYS") && arguments.count() > 2)
-        {
-            getKeys(session);
-        }
         else
         {
-            unknownSubcommand(session);
+            getKeys(session);
         }
     }
 

@@ -1,0 +1,57 @@
+package io.verbena.resp;
+
+import org.agrona.concurrent.SystemNanoClock;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.nio.charset.StandardCharsets;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/** What the network thread allocates for a command, over a socket, in pipelines of 64. */
+@Timeout(60)
+class RespAllocationTest
+{
+    private static final int PIPELINE = 64;
+    private static final int WARM_UP = 3_000;
+    private static final int PIPELINES = 5_000;
+
+    @Test
+    void shouldAllocateLessThanOneByteForACommand() throws IOException
+    {
+        try (RespServer server = RespServer.open(
+            new RespConfiguration().port(0), new FixedEndpoint(), SystemNanoClock.INSTANCE, () -> { });
+            RawClient client = new RawClient(server.port()))
+        {
+            final StringBuilder commands = new StringBuilder();
+            for (int i = 0; i < PIPELINE / 4; i++)
+            {
+                commands.append(RawClient.command("GET key:" + i)).append(RawClient.command("SET key:" + i + " <100>"))
+                    .append(RawClient.command("STRLEN key:" + i)).append(RawClient.command("SETNX other:" + i + " v"));
+            }
+            final byte[] sent = commands.toString().getBytes(StandardCharsets.US_ASCII);
+            final byte[] expected = ("$100\r\n" + "\0".repeat(FixedEndpoint.VALUE_BYTES) + "\r\n+OK\r\n:100\r\n:1\r\n")
+                .repeat(PIPELINE / 4).getBytes(StandardCharsets.US_ASCII);
+            run(client, sent, expected, WARM_UP);
+            final long before = server.allocatedBytes();
+            run(client, sent, expected, PIPELINES);
+            final double bytes = server.allocatedBytes() - before;
+            assertThat(bytes / (PIPELINES * PIPELINE)).as("bytes for each command").isLessThanOrEqualTo(1);
+        }
+    }
+
+    private static void run(final RawClient client, final byte[] sent, final byte[] expected, final int pipelines)
+        throws IOException
+    {
+        final OutputStream out = client.socket().getOutputStream();
+        final InputStream in = client.socket().getInputStream();
+        for (int i = 0; i < pipelines; i++)
+        {
+            out.write(sent);
+            assertThat(in.readNBytes(expected.length)).isEqualTo(expected);
+        }
+    }
+}
