@@ -380,6 +380,36 @@ class RespServerTest
         }
     }
 
+    /** Operations of clients that left come back: more of them leave than a thread has operations. */
+    @Test
+    void shouldUseTheOperationsOfClientsThatLeftAgain() throws IOException
+    {
+        final int port = open(new RespConfiguration());
+        final StringBuilder pipeline = new StringBuilder();
+        for (int i = 0; i < 100; i++)
+        {
+            pipeline.append(RawClient.command("GET k" + i));
+        }
+        for (int i = 0; i < 15; i++)
+        {
+            final long before = server.commandCount();
+            try (RawClient client = new RawClient(port))
+            {
+                assertThat(client.ask("GET k")).isEqualTo("$-1");
+                endpoint.isStopped = true;
+                client.send(pipeline.toString());
+                await("begun", () -> before + 101 == server.commandCount());
+                client.socket().setSoLinger(true, 0); // a reset: an end alone would wait for the replies
+            }
+            await("it left", () -> 0 == server.connections());
+            endpoint.isStopped = false;
+        }
+        try (RawClient client = new RawClient(port))
+        {
+            assertThat(client.ask("SET k 1")).isEqualTo("+OK");
+        }
+    }
+
     /** A thread has fewer operations than its clients together may have under way. */
     @Test
     void shouldShareItsOperationsAmongManyClients() throws IOException
