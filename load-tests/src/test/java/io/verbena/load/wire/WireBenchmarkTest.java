@@ -47,7 +47,8 @@ class WireBenchmarkTest
         });
         assertThat(figures).filteredOn(figure -> !Double.isNaN(figure.floor())).extracting(WireFigure::name)
             .as("those that plain UDP stood in for").containsExactlyElementsOf(!hasRedis ? List.of() : List.of(
-                "get_cached_as_scheduled", "get_cached_best_placement", "gets_per_second_in_batches_of_64"));
+                "get_cached_as_scheduled", "get_polling_memory_as_scheduled", "get_cached_best_placement",
+                "gets_per_second_in_batches_of_64"));
         // No speed is demanded of a short run on any machine, and garbage of code that is not compiled yet is none.
         assertThat(figures.subList(0, 5)).allSatisfy(figure ->
         {
