@@ -410,6 +410,24 @@ class RespServerTest
         }
     }
 
+    /** Each reads, then writes over the version that it has read: no increment is lost between clients. */
+    @Test
+    void shouldLoseNoIncrementOfClientsAtTheSameKey() throws IOException
+    {
+        final int port = open(new RespConfiguration());
+        try (RawClient first = new RawClient(port); RawClient second = new RawClient(port))
+        {
+            first.send(RawClient.command("INCR n").repeat(500));
+            second.send(RawClient.command("INCR n").repeat(500));
+            for (int i = 0; i < 500; i++)
+            {
+                assertThat(first.reply()).startsWith(":");
+                assertThat(second.reply()).startsWith(":");
+            }
+            assertThat(first.ask("GET n")).isEqualTo("$4 1000");
+        }
+    }
+
     /** A thread has fewer operations than its clients together may have under way. */
     @Test
     void shouldShareItsOperationsAmongManyClients() throws IOException
