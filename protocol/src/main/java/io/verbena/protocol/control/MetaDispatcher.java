@@ -145,13 +145,16 @@ public final class MetaDispatcher extends ControlDispatcher
         }
     }
 
-    /** Tables are changed by compute nodes with a lease, for their clients. */
+    /**
+     * Tables are changed by compute nodes with a lease, for their clients. {@link ControlMethod#DROP_THIS_TABLE} needs
+     * none: the command that gives a lost memory node up drops its tables, when no compute node may be left.
+     */
     private void requireWriter(final int method, final RpcReply connection)
     {
         final boolean changesTables = switch (method)
         {
             case ControlMethod.ALLOCATE_TABLE_ID, ControlMethod.CREATE_TABLE, ControlMethod.DROP_TABLE,
-                ControlMethod.DROP_THIS_TABLE, ControlMethod.GROW_TABLE -> true;
+                ControlMethod.GROW_TABLE -> true;
             default -> false;
         };
         if (changesTables && !connection.actsForAny(service::mayChangeTables))
