@@ -236,6 +236,8 @@ class ArchitectureTest
         onlyIn("site.ycsb..", Module.LOAD_TESTS);
         onlyIn("net.openhft.chronicle..", Module.LOAD_TESTS);
         onlyIn("org.HdrHistogram..", Module.LOAD_TESTS, Module.RDMA_CONFORMANCE);
+        onlyIn("io.micrometer..", Module.KV_SERVER);
+        onlyIn("io.prometheus..", Module.KV_SERVER);
         onlyIn("picocli..", Module.CLI);
         onlyIn("io.netty..", Module.RESP);
         onlyIn("de.siegmar.fastcsv..", Module.CLI);

@@ -1,8 +1,9 @@
 package io.verbena.compute;
 
 import io.verbena.compute.figures.JoinTimeline;
+import io.verbena.compute.figures.NodeCounters;
+import io.verbena.compute.figures.OperationFigures;
 import io.verbena.compute.figures.UnexpectedFailures;
-import io.verbena.compute.request.OperationAnswers;
 import io.verbena.compute.request.OperationDispatcher;
 import io.verbena.protocol.bootstrap.MetaServerLocator;
 import io.verbena.protocol.request.ComputeEndpoint;
@@ -23,7 +24,6 @@ import org.slf4j.LoggerFactory;
 
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicLong;
 
 /**
  * A compute node: joins the cluster, keeps its lease, and runs operations on one-sided tables for any number of
@@ -73,8 +73,8 @@ public final class ComputeNode implements Agent
     private final JoinTimeline timeline;
     private final UnexpectedFailures failures;
     private final OperationDispatcher dispatcher;
-    private final VerbCounters closedCounters = new VerbCounters();
-    private final AtomicLong operationCount = new AtomicLong();
+    private final OperationFigures figures = new OperationFigures();
+    private final CounterTally ended = new CounterTally();
     private NodeSession session;
     private long answeredAtLastLook;
     private long lastCycleNs;
@@ -111,7 +111,7 @@ public final class ComputeNode implements Agent
         endpoint = new QueueEndpoint(queue, () -> firstIncarnation, configuration.name());
         timeline = new JoinTimeline(beganNs);
         failures = new UnexpectedFailures(clock);
-        dispatcher = new OperationDispatcher(configuration.operationSlots(), clock, timeline, failures);
+        dispatcher = new OperationDispatcher(configuration.operationSlots(), clock, timeline, failures, figures);
         joining = new Joining(device, metaServer, configuration, timeline, failures);
     }
 
@@ -178,13 +178,25 @@ public final class ComputeNode implements Agent
     /** @return operations answered so far. */
     public long operationCount()
     {
-        return operationCount.get();
+        return figures.answeredCount();
     }
 
     /** @return counts of what failed unexpectedly and did not end it; any thread. */
     public UnexpectedFailures failures()
     {
         return failures;
+    }
+
+    /** @return the operations that it has answered, by kind and answer; any thread. */
+    public OperationFigures operationFigures()
+    {
+        return figures;
+    }
+
+    /** @return a copy of what it has counted until now. The node's thread. */
+    public NodeCounters counters()
+    {
+        return ended.total(joining, session);
     }
 
     /** @return what it posted in all its life, once it is closed; null before (ask by {@link ControlRequest}). */
@@ -241,10 +253,6 @@ public final class ComputeNode implements Agent
             workCount += refuseAll(State.LEAVING == state ? "node leaves" : "node joins");
         }
         lastCycleNs = nowNs;
-        if (dispatcher.answeredCount() != operationCount.getPlain())
-        {
-            operationCount.lazySet(dispatcher.answeredCount());
-        }
         return workCount;
     }
 
@@ -453,7 +461,7 @@ public final class ComputeNode implements Agent
         {
             if (request instanceof final OperationRequest operation)
             {
-                OperationAnswers.refuse(operation, OperationAnswer.NOT_SERVING, detail);
+                dispatcher.refuse(operation, OperationAnswer.NOT_SERVING, detail);
             }
             else if (request.start() && !answerCounters((ControlRequest)request))
             {
@@ -471,13 +479,7 @@ public final class ComputeNode implements Agent
         {
             return false;
         }
-        final VerbCounters counters = new VerbCounters().add(closedCounters);
-        counters.add(joining.counters());
-        if (null != session)
-        {
-            counters.add(session.counters());
-        }
-        request.answer(ControlRequest.Status.OK, counters, null);
+        request.answer(ControlRequest.Status.OK, counters().verbs(), null);
         request.complete();
         return true;
     }
@@ -486,25 +488,24 @@ public final class ComputeNode implements Agent
     {
         queue.close();
         closeSession();
-        finalCounters = closedCounters;
+        finalCounters = counters().verbs();
         while (refuseAll("node has stopped") > 0)
         {
             // the queue is closed, so this ends
         }
-        operationCount.lazySet(dispatcher.answeredCount());
         state = end;
     }
 
     private void closeSession()
     {
-        closedCounters.add(joining.counters());
+        ended.end(joining);
         joining.close();
         if (null != session)
         {
-            closedCounters.add(session.counters());
-            final NodeSession ended = session;
+            ended.end(session);
+            final NodeSession closing = session;
             session = null;
-            ended.close();
+            closing.close();
         }
     }
 
@@ -571,8 +572,8 @@ public final class ComputeNode implements Agent
     /** @return true if operations were answered since the last call of this, or somebody waits for the node now. */
     boolean hasWorkedForCallers()
     {
-        final boolean answered = answeredAtLastLook != dispatcher.answeredCount();
-        answeredAtLastLook = dispatcher.answeredCount();
+        final boolean answered = answeredAtLastLook != figures.answeredCount();
+        answeredAtLastLook = figures.answeredCount();
         return answered || isBusy();
     }
 

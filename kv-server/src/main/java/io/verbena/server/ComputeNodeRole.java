@@ -2,6 +2,7 @@ package io.verbena.server;
 
 import io.verbena.compute.ComputeNode;
 import io.verbena.compute.ComputeNodeConfiguration;
+import io.verbena.compute.figures.NodeCounters;
 import io.verbena.compute.figures.SpaceFigures;
 import io.verbena.protocol.bootstrap.MetaServerLocator;
 import io.verbena.protocol.remote.RequestServer;
@@ -15,6 +16,8 @@ import io.verbena.resp.HeapAllocation;
 import io.verbena.resp.RespConfiguration;
 import io.verbena.resp.RespException;
 import io.verbena.resp.RespServer;
+import io.verbena.server.metrics.Measurements;
+import io.verbena.server.metrics.Metric;
 
 import org.agrona.CloseHelper;
 
@@ -55,6 +58,7 @@ public final class ComputeNodeRole implements Role
     /** Serves Redis' protocol; null where it does not. */
     private RespServer resp;
     private final PeerFailures clientFailures;
+    private final int maxClients;
     private final StartTimeline start;
     private final long beganNs;
     private volatile int connections;
@@ -65,7 +69,8 @@ public final class ComputeNodeRole implements Role
     private final PacedWarning refused;
     private volatile String memoryNodeFailures = "";
     private volatile long served;
-    private volatile Map<String, Object> space = Map.of();
+    private volatile SpaceFigures space;
+    private volatile NodeCounters counters = NodeCounters.none();
     private long countedNs;
     private final FigurePace pace;
     private boolean isLeaving;
@@ -89,15 +94,16 @@ public final class ComputeNodeRole implements Role
         {
             if (result() instanceof final SpaceFigures counted)
             {
-                publish(counted);
+                space = counted;
             }
         }
     }
 
     private ComputeNodeRole(
         final Device device, final CompletionChannel channel, final ComputeNode node, final RequestServer server,
-        final PeerFailures clientFailures, final StartTimeline start, final long beganNs)
+        final PeerFailures clientFailures, final int maxClients, final StartTimeline start, final long beganNs)
     {
+        this.maxClients = maxClients;
         this.start = start;
         this.channel = channel;
         this.device = device;
@@ -136,7 +142,7 @@ public final class ComputeNodeRole implements Role
             final PeerFailures clientFailures = new PeerFailures(LOGGER::error, device.clock());
             final RequestServer server = RequestServer.open(device, SERVICE_PORT, node.endpoint(), maxClients, channel,
                 clientFailures);
-            return new ComputeNodeRole(device, channel, node, server, clientFailures, start, beganNs);
+            return new ComputeNodeRole(device, channel, node, server, clientFailures, maxClients, start, beganNs);
         }
         catch (final RuntimeException ex)
         {
@@ -270,6 +276,7 @@ public final class ComputeNodeRole implements Role
             refusedClients = server.refusals();
             refused.poll(refusedClients, nowNs);
             memoryNodeFailures = text(node.memoryNodeFailures());
+            counters = node.counters();
             countSpace(nowNs);
         }
         return work;
@@ -290,17 +297,6 @@ public final class ComputeNodeRole implements Role
     {
         return failures.entrySet().stream().map((failure) -> failure.getKey() + " (" + failure.getValue() + ")")
             .collect(Collectors.joining(", "));
-    }
-
-    private void publish(final SpaceFigures counted)
-    {
-        final Map<String, Object> figures = new LinkedHashMap<>();
-        figures.put("held_bytes", counted.heldBytes());
-        figures.put("unknown_bytes", counted.unknownBytes());
-        figures.put("reclaiming", counted.isReclaiming());
-        figures.put("sweeps_asked", counted.sweepsAsked());
-        figures.put("sweeps_ended", counted.sweepsEnded());
-        space = figures;
     }
 
     @Override
@@ -386,7 +382,7 @@ public final class ComputeNodeRole implements Role
             figures.put("resp_allocated_bytes", resp.allocatedBytes());
             figures.put("allocated_bytes", null == driver ? 0 : HeapAllocation.ofThread(driver.threadId()));
         }
-        figures.putAll(space);
+        putSpace(figures);
         figures.put("began_ns", beganNs);
         if (null != start)
         {
@@ -398,6 +394,43 @@ public final class ComputeNodeRole implements Role
         figures.put("join_breakdown", node.timeline().breakdown());
         figures.put("failure", ComputeNode.State.SERVING == node.state() ? "" : node.failure());
         return figures;
+    }
+
+    private void putSpace(final Map<String, Object> figures)
+    {
+        final SpaceFigures counted = space;
+        if (null != counted)
+        {
+            figures.put("held_bytes", counted.heldBytes());
+            figures.put("unknown_bytes", counted.unknownBytes());
+            figures.put("reclaiming", counted.isReclaiming());
+            figures.put("sweeps_asked", counted.sweepsAsked());
+            figures.put("sweeps_ended", counted.sweepsEnded());
+        }
+    }
+
+    @Override
+    public void measure(final Measurements measurements)
+    {
+        measurements.set(Metric.NODE_ID, node.nodeId());
+        measurements.set(Metric.INCARNATION, node.incarnation());
+        measurements.set(Metric.META_SERVER_REACHED, node.isMetaServerAway() ? 0 : 1);
+        measurements.set(Metric.MEMORY_NODES_REACHED, memoryNodes);
+        NodeTransports.measure(nodeTransports, measurements);
+        measurements.set(Metric.CLIENTS, connections);
+        measurements.set(Metric.CLIENTS_LIMIT, maxClients);
+        measurements.set(Metric.REFUSED_CONNECTIONS, refusedClients);
+        measurements.set(Metric.FAILED_REQUESTS, node.failures().requestCount() + clientFailures.requestCount());
+        ComputeMeasurements.measure(node.operationFigures(), measurements);
+        ComputeMeasurements.measure(counters, measurements);
+        final SpaceFigures counted = space;
+        if (null != counted)
+        {
+            measurements.set(Metric.HELD, counted.heldBytes());
+            measurements.set(Metric.UNKNOWN, counted.unknownBytes());
+            measurements.set(Metric.SWEEPS, counted.sweepsAsked(), "asked");
+            measurements.set(Metric.SWEEPS, counted.sweepsEnded(), "ended");
+        }
     }
 
     private static long microseconds(final long ns)

@@ -4,6 +4,11 @@ import com.fasterxml.jackson.core.JsonFactory;
 import com.fasterxml.jackson.core.JsonGenerator;
 import com.sun.net.httpserver.HttpExchange;
 import com.sun.net.httpserver.HttpServer;
+import io.verbena.server.metrics.Measurements;
+import io.verbena.server.metrics.Metric;
+import io.verbena.server.metrics.MetricsPage;
+
+import org.agrona.CloseHelper;
 
 import java.io.IOException;
 import java.io.OutputStream;
@@ -18,10 +23,11 @@ import java.util.Map;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.function.BooleanSupplier;
+import java.util.function.Supplier;
 
 /**
  * The health endpoint of a process, on loopback only: {@code GET /health} is 200 while the role is ready and 503
- * otherwise, with its figures as JSON. It serves 64 connections at once, each on a thread of its own, and closes one
+ * otherwise, with its figures as JSON; {@code GET /metrics} is what Prometheus scrapes. It serves 64 connections at once, each on a thread of its own, and closes one
  * whose request has not arrived, or whose answer has not left, after 5 s. Closed by its opener.
  */
 public final class HealthServer implements AutoCloseable
@@ -43,13 +49,28 @@ public final class HealthServer implements AutoCloseable
         setUnlessSet("jdk.httpserver.maxConnections", MAX_CONNECTIONS);
     }
 
+    private record Page(int status, String contentType, byte[] body)
+    {
+    }
+
     private final HttpServer http;
     private final ExecutorService threads;
+    private final Role role;
+    private final BooleanSupplier isReady;
+    /** Made by the first scrape: a process that nobody scrapes does not load what it takes. */
+    private MetricsPage metrics;
 
-    private HealthServer(final HttpServer http, final ExecutorService threads)
+    private HealthServer(
+        final HttpServer http, final ExecutorService threads, final Role role, final BooleanSupplier isReady)
     {
         this.http = http;
         this.threads = threads;
+        this.role = role;
+        this.isReady = isReady;
+        http.createContext("/health", (exchange) -> answer(exchange, this::health));
+        http.createContext("/metrics", (exchange) -> answer(exchange, this::metrics));
+        http.setExecutor(threads);
+        http.start();
     }
 
     private static void setUnlessSet(final String property, final String value)
@@ -75,12 +96,8 @@ public final class HealthServer implements AutoCloseable
         {
             final HttpServer http =
                 HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), port), 0);
-            http.createContext("/health", (exchange) -> answer(exchange, role, isReady));
             // A thread for each request: one that arrives slowly, or not to its end, delays no other.
-            final ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor();
-            http.setExecutor(threads);
-            http.start();
-            return new HealthServer(http, threads);
+            return new HealthServer(http, Executors.newVirtualThreadPerTaskExecutor(), role, isReady);
         }
         catch (final IOException ex)
         {
@@ -95,8 +112,7 @@ public final class HealthServer implements AutoCloseable
         return http.getAddress().getPort();
     }
 
-    private static void answer(final HttpExchange exchange, final Role role, final BooleanSupplier isReady)
-        throws IOException
+    private static void answer(final HttpExchange exchange, final Supplier<Page> page) throws IOException
     {
         try (exchange)
         {
@@ -105,15 +121,41 @@ public final class HealthServer implements AutoCloseable
                 exchange.sendResponseHeaders(METHOD_NOT_ALLOWED, -1);
                 return;
             }
-            final boolean ready = isReady.getAsBoolean();
-            final byte[] body = (json(role, ready) + '\n').getBytes(StandardCharsets.UTF_8);
-            exchange.getResponseHeaders().set("Content-Type", "application/json");
-            exchange.sendResponseHeaders(ready ? OK : UNAVAILABLE, body.length);
+            final Page made = page.get();
+            exchange.getResponseHeaders().set("Content-Type", made.contentType());
+            exchange.sendResponseHeaders(made.status(), made.body().length);
             try (OutputStream out = exchange.getResponseBody())
             {
-                out.write(body);
+                out.write(made.body());
             }
         }
+    }
+
+    private Page health()
+    {
+        final boolean ready = isReady.getAsBoolean();
+        return new Page(ready ? OK : UNAVAILABLE, "application/json",
+            (json(role, ready) + '\n').getBytes(StandardCharsets.UTF_8));
+    }
+
+    private Page metrics()
+    {
+        return new Page(OK, MetricsPage.CONTENT_TYPE, metricsPage().scrape());
+    }
+
+    private synchronized MetricsPage metricsPage()
+    {
+        if (null == metrics)
+        {
+            metrics = new MetricsPage(this::measure);
+        }
+        return metrics;
+    }
+
+    private void measure(final Measurements measurements)
+    {
+        measurements.set(Metric.READY, isReady.getAsBoolean() ? 1 : 0, role.name());
+        role.measure(measurements);
     }
 
     static String json(final Role role, final boolean ready)
@@ -182,5 +224,9 @@ public final class HealthServer implements AutoCloseable
     {
         http.stop(0);
         threads.shutdownNow();
+        synchronized (this)
+        {
+            CloseHelper.quietClose(metrics);
+        }
     }
 }

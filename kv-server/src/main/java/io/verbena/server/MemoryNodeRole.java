@@ -11,6 +11,8 @@ import io.verbena.raas.RaasContext;
 import io.verbena.rdma.verbs.CompletionChannel;
 import io.verbena.rdma.verbs.Device;
 import io.verbena.rdma.verbs.Fabric;
+import io.verbena.server.metrics.Measurements;
+import io.verbena.server.metrics.Metric;
 
 import org.agrona.CloseHelper;
 
@@ -20,6 +22,7 @@ import java.util.Map;
 /** A memory node. */
 public final class MemoryNodeRole implements Role
 {
+    private static final double MS_PER_S = 1_000;
 
     private final Fabric fabric;
     private final Device device;
@@ -216,6 +219,39 @@ public final class MemoryNodeRole implements Role
             figures.put("checkpoint_failed_ms", checkpointer.failedMs());
         }
         return figures;
+    }
+
+    @Override
+    public void measure(final Measurements measurements)
+    {
+        measurements.set(Metric.NODE_ID, nodeId);
+        measurements.set(Metric.INCARNATION, incarnation);
+        measurements.set(Metric.META_SERVER_REACHED, node.isMetaServerAway() ? 0 : 1);
+        NodeTransports.measure(transports, measurements);
+        measurements.set(Metric.FAILED_REQUESTS, node.failedRequests());
+        final MemoryNodeStat now = stat;
+        final double chunkBytes = now.chunkLengthBytes();
+        measurements.set(Metric.MEMORY, now.freeChunkCount() * chunkBytes, "free");
+        measurements.set(Metric.MEMORY, now.blockChunkCount() * chunkBytes, "record");
+        measurements.set(Metric.MEMORY, now.indexChunkCount() * chunkBytes, "index");
+        measurements.set(Metric.MEMORY, now.retainedChunkCount() * chunkBytes, "orphan");
+        measurements.set(Metric.DAMAGED_RECORDS, node.damagedRecords());
+        measurements.set(Metric.QUARANTINED_CHUNKS, node.quarantinedChunks());
+        final Checkpointer checkpointer = node.checkpointer();
+        if (null != checkpointer)
+        {
+            measure(checkpointer, measurements);
+        }
+    }
+
+    private static void measure(final Checkpointer checkpointer, final Measurements measurements)
+    {
+        if (checkpointer.finishedMs() > 0)
+        {
+            measurements.set(Metric.CHECKPOINT_FINISHED, checkpointer.finishedMs() / MS_PER_S);
+            measurements.set(Metric.CHECKPOINT_RECORDS, checkpointer.records());
+        }
+        measurements.set(Metric.CHECKPOINT_FAILING, checkpointer.failure().isEmpty() ? 0 : 1);
     }
 
     @Override

@@ -16,6 +16,8 @@ import io.verbena.raas.RaasContext;
 import io.verbena.rdma.verbs.CompletionChannel;
 import io.verbena.rdma.verbs.Device;
 import io.verbena.rdma.verbs.Fabric;
+import io.verbena.server.metrics.Measurements;
+import io.verbena.server.metrics.Metric;
 
 import org.agrona.CloseHelper;
 import org.agrona.concurrent.NanoClock;
@@ -32,6 +34,9 @@ import java.util.concurrent.TimeUnit;
 public final class MetaServerRole implements Role
 {
     private static final Logger LOGGER = LoggerFactory.getLogger(MetaServerRole.class);
+    private static final double NS_PER_S = TimeUnit.SECONDS.toNanos(1);
+    private static final String MEMORY_NODE = "memory-node";
+    private static final String COMPUTE_NODE = "compute-node";
 
     private final Device device;
     private final NanoClock clock;
@@ -245,11 +250,36 @@ public final class MetaServerRole implements Role
     {
         final Map<String, Object> figures = new LinkedHashMap<>();
         figures.put("node_id", node.nodeId());
-        figures.put("role", node.role().name().toLowerCase(Locale.ROOT).replace('_', '-'));
+        figures.put("role", roleOf(node));
         figures.put("incarnation", node.incarnation());
         figures.put("state", node.state().name());
         figures.put("lease_left_ms", TimeUnit.NANOSECONDS.toMillis(leaseLeftNs));
         return figures;
+    }
+
+    private static String roleOf(final StoredNode node)
+    {
+        return node.role().name().toLowerCase(Locale.ROOT).replace('_', '-');
+    }
+
+    @Override
+    public void measure(final Measurements measurements)
+    {
+        final MetaServerStat now = stat;
+        measurements.set(Metric.EPOCH, now.epoch());
+        measurements.set(Metric.SAFE_EPOCH, now.safeEpoch());
+        measurements.set(Metric.NODES, now.liveMemoryNodes(), MEMORY_NODE, "live");
+        measurements.set(Metric.NODES, now.lostMemoryNodes(), MEMORY_NODE, "lost");
+        measurements.set(Metric.NODES, now.liveComputeNodes(), COMPUTE_NODE, "live");
+        measurements.set(Metric.NODES, now.fencingNodes(), COMPUTE_NODE, "fencing");
+        measurements.set(Metric.TABLES, now.tables());
+        measurements.set(Metric.CLIENTS, clients);
+        measurements.set(Metric.REFUSED_CONNECTIONS, refusedConnections);
+        measurements.set(Metric.REFUSED_HANDSHAKES, bootstrap.refusals());
+        measurements.set(Metric.FAILED_REQUESTS, server.failedRequests());
+        NodeTransports.measure(transports, measurements);
+        leasesLeftNs.forEach((node, leftNs) -> measurements.set(
+            Metric.LEASE_REMAINING, leftNs / NS_PER_S, roleOf(node), Integer.toString(node.nodeId())));
     }
 
     @Override

@@ -1,6 +1,8 @@
 package io.verbena.server;
 
 import io.verbena.raas.RaasContext;
+import io.verbena.server.metrics.Measurements;
+import io.verbena.server.metrics.Metric;
 
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -22,5 +24,12 @@ final class NodeTransports
         transports.byNode().forEach(
             (nodeId, transport) -> figure.put(0 == nodeId ? META_SERVER : "node " + nodeId, transport));
         return figure;
+    }
+
+    /** Notes the connections by what carries them. */
+    static void measure(final RaasContext.Transports transports, final Measurements measurements)
+    {
+        transports.counts().forEach(
+            (carrier, count) -> measurements.set(Metric.CONNECTIONS, count, carrier));
     }
 }

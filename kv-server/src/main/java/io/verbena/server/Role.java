@@ -2,13 +2,14 @@ package io.verbena.server;
 
 import io.verbena.rdma.verbs.CompletionChannel;
 import io.verbena.rdma.verbs.Device;
+import io.verbena.server.metrics.Measurements;
 
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 
 /**
  * What one process does in a cluster. {@code RoleRunner} drives it by one thread, which makes every call here except
- * {@link #health()}. Closed by the runner.
+ * {@link #health()} and {@link #measure(Measurements)}. Closed by the runner.
  */
 public interface Role extends AutoCloseable
 {
@@ -72,6 +73,13 @@ public interface Role extends AutoCloseable
 
     /** @return figures for people and probes, in the order to show them. Any thread. */
     Map<String, Object> health();
+
+    /**
+     * Measures the process for one look at its metrics. Any thread.
+     *
+     * @param measurements takes the values of all metrics of the catalogue that the role exposes.
+     */
+    void measure(Measurements measurements);
 
     @Override
     void close();

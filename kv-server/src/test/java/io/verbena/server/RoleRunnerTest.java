@@ -2,6 +2,7 @@ package io.verbena.server;
 
 import io.verbena.rdma.verbs.CompletionChannel;
 import io.verbena.rdma.verbs.Device;
+import io.verbena.server.metrics.Measurements;
 
 import org.junit.jupiter.api.Test;
 
@@ -61,6 +62,12 @@ class RoleRunnerTest
         public boolean isDrained()
         {
             return true;
+        }
+
+        @Override
+        public void measure(final Measurements measurements)
+        {
+            throw new UnsupportedOperationException("nobody measures it");
         }
 
         @Override

@@ -19,6 +19,7 @@ import io.verbena.rdma.fabric.Fabrics;
 import io.verbena.rdma.verbs.CompletionChannel;
 import io.verbena.rdma.verbs.Device;
 import io.verbena.rdma.verbs.Fabric;
+import io.verbena.server.metrics.Measurements;
 
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -304,6 +305,12 @@ class RolesTest
         public String undrained()
         {
             return role.undrained();
+        }
+
+        @Override
+        public void measure(final Measurements measurements)
+        {
+            throw new UnsupportedOperationException("nobody measures it");
         }
 
         @Override

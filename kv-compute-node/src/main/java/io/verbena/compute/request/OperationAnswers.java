@@ -1,11 +1,12 @@
 package io.verbena.compute.request;
 
+import io.verbena.compute.figures.OperationFigures;
 import io.verbena.protocol.request.OperationAnswer;
 import io.verbena.protocol.request.OperationRequest;
 import io.verbena.table.operation.OperationResult;
 
 /** What requests are answered with, by the results of the engine. Stateless. */
-public final class OperationAnswers
+final class OperationAnswers
 {
     private OperationAnswers()
     {
@@ -48,11 +49,14 @@ public final class OperationAnswers
         };
     }
 
-    /** Answers a request that was not begun. */
-    public static void refuse(final OperationRequest request, final OperationAnswer answer, final String detail)
+    /** Answers a request that was not begun, and counts it, unless it was withdrawn. */
+    static void refuse(
+        final OperationRequest request, final OperationAnswer answer, final String detail,
+        final OperationFigures figures)
     {
         if (request.start())
         {
+            figures.refused(request.kind(), answer);
             request.answer(answer, null, 0, detail);
             request.complete();
         }

@@ -2,6 +2,7 @@ package io.verbena.compute.request;
 
 import io.verbena.compute.catalog.TableRegistry;
 import io.verbena.compute.figures.JoinTimeline;
+import io.verbena.compute.figures.OperationFigures;
 import io.verbena.compute.figures.UnexpectedFailures;
 import io.verbena.protocol.request.NodeRequest;
 import io.verbena.protocol.request.OperationAnswer;
@@ -38,28 +39,33 @@ public final class OperationDispatcher implements OperationListener, TableRegist
     private final JoinTimeline timeline;
     private final UnexpectedFailures failures;
     private final ScanDispatcher scans;
+    private final OperationFigures figures;
     private final OperationRequest[] inFlight;
+    private final long[] beganNs;
     private final int[] freeSlots;
     private final ArrayDeque<OperationRequest> overflow = new ArrayDeque<>();
     private int freeCount;
     private TableEngine engine;
     private TableRegistry tables;
-    private long answeredCount;
 
     /**
      * @param slotCount operations under way at a time, at most; 1 or more.
      * @param clock     of the device.
      * @param timeline  takes when the first answer was.
      * @param failures  counts what a request meets unexpectedly.
+     * @param figures   counts what is answered.
      */
     public OperationDispatcher(
-        final int slotCount, final NanoClock clock, final JoinTimeline timeline, final UnexpectedFailures failures)
+        final int slotCount, final NanoClock clock, final JoinTimeline timeline, final UnexpectedFailures failures,
+        final OperationFigures figures)
     {
         this.failures = failures;
+        this.figures = figures;
         this.clock = clock;
         this.timeline = timeline;
-        scans = new ScanDispatcher(clock, failures);
+        scans = new ScanDispatcher(clock, failures, figures);
         inFlight = new OperationRequest[slotCount];
+        beganNs = new long[slotCount];
         freeSlots = new int[slotCount];
         for (int i = 0; i < slotCount; i++)
         {
@@ -91,7 +97,7 @@ public final class OperationDispatcher implements OperationListener, TableRegist
     /** @return operations answered so far. */
     public long answeredCount()
     {
-        return answeredCount;
+        return figures.answeredCount();
     }
 
     /** Begins operations whose table was opened while the engine had no room. */
@@ -125,7 +131,7 @@ public final class OperationDispatcher implements OperationListener, TableRegist
         catch (final RuntimeException ex)
         {
             // The engine has not seen it: nobody else is harmed.
-            OperationAnswers.refuse(request, OperationAnswer.UNREACHABLE, failures.onFailure(request, ex));
+            refuse(request, OperationAnswer.UNREACHABLE, failures.onFailure(request, ex));
             return;
         }
         if (null != table && request.kind().isRange())
@@ -134,8 +140,20 @@ public final class OperationDispatcher implements OperationListener, TableRegist
         }
         else if (null != table)
         {
-            begin(request);
+            begin(request, nowNs);
         }
+    }
+
+    /**
+     * Answers a request that was not begun, and counts it, unless it was withdrawn.
+     *
+     * @param request from the queue.
+     * @param answer  to it.
+     * @param detail  what to say besides; may be null.
+     */
+    public void refuse(final OperationRequest request, final OperationAnswer answer, final String detail)
+    {
+        OperationAnswers.refuse(request, answer, detail, figures);
     }
 
     /** @return the table of an operation that is to begin now, staged by the engine; null when it is not. */
@@ -143,7 +161,7 @@ public final class OperationDispatcher implements OperationListener, TableRegist
     {
         if (request.deadlineNs() - nowNs <= 0)
         {
-            OperationAnswers.refuse(request, OperationAnswer.TIMED_OUT, null);
+            refuse(request, OperationAnswer.TIMED_OUT, null);
             return null;
         }
         final OpenTable table = tables.find(request.table().id());
@@ -191,11 +209,13 @@ public final class OperationDispatcher implements OperationListener, TableRegist
         return true;
     }
 
-    private void begin(final OperationRequest request)
+    private void begin(final OperationRequest request, final long nowNs)
     {
         if (request.start())
         {
-            inFlight[freeSlots[--freeCount]] = request;
+            final int slot = freeSlots[--freeCount];
+            inFlight[slot] = request;
+            beganNs[slot] = nowNs;
             engine.beginStaged();
         }
         else
@@ -229,10 +249,11 @@ public final class OperationDispatcher implements OperationListener, TableRegist
         final OperationRequest request = inFlight[slot];
         inFlight[slot] = null;
         freeSlots[freeCount++] = slot;
-        answeredCount++;
+        final long nowNs = clock.nanoTime();
+        figures.answered(request.kind(), OperationAnswers.answerOf(operation.result()), nowNs - beganNs[slot]);
         if (!timeline.hasAnswered())
         {
-            timeline.firstAnswer(clock.nanoTime());
+            timeline.firstAnswer(nowNs);
         }
         if (!request.isAbandoned())
         {
@@ -309,7 +330,7 @@ public final class OperationDispatcher implements OperationListener, TableRegist
     @Override
     public void onFailure(final OperationRequest request, final OperationAnswer answer, final String detail)
     {
-        OperationAnswers.refuse(request, answer, detail);
+        refuse(request, answer, detail);
     }
 
     /** Answers everything that is left, after the engine was closed: nobody will hear of these operations any more. */
@@ -322,12 +343,13 @@ public final class OperationDispatcher implements OperationListener, TableRegist
             {
                 inFlight[slot] = null;
                 freeSlots[freeCount++] = slot;
+                figures.answered(request.kind(), OperationAnswer.OUTCOME_UNKNOWN, clock.nanoTime() - beganNs[slot]);
                 request.answer(OperationAnswer.OUTCOME_UNKNOWN, null, 0, detail);
                 request.complete();
             }
         }
         scans.close(detail);
-        overflow.forEach((request) -> OperationAnswers.refuse(request, OperationAnswer.NOT_SERVING, detail));
+        overflow.forEach((request) -> refuse(request, OperationAnswer.NOT_SERVING, detail));
         overflow.clear();
     }
 

@@ -1,6 +1,7 @@
 package io.verbena.compute.request;
 
 import io.verbena.compute.catalog.TableRegistry;
+import io.verbena.compute.figures.OperationFigures;
 import io.verbena.compute.figures.UnexpectedFailures;
 import io.verbena.protocol.request.CountPage;
 import io.verbena.protocol.request.NodeRequest;
@@ -31,14 +32,17 @@ final class ScanDispatcher
 
     private final NanoClock clock;
     private final UnexpectedFailures failures;
+    private final OperationFigures figures;
     private final ArrayDeque<Waiting> waiting = new ArrayDeque<>();
     private final RecordPage page = new RecordPage();
     private TableScan scan;
     private TableRegistry tables;
     private Waiting current;
+    private long beganNs;
 
-    ScanDispatcher(final NanoClock clock, final UnexpectedFailures failures)
+    ScanDispatcher(final NanoClock clock, final UnexpectedFailures failures, final OperationFigures figures)
     {
+        this.figures = figures;
         this.failures = failures;
         this.clock = clock;
     }
@@ -86,17 +90,18 @@ final class ScanDispatcher
         final OperationRequest request = next.request();
         if (request.deadlineNs() - clock.nanoTime() <= 0)
         {
-            OperationAnswers.refuse(request, OperationAnswer.TIMED_OUT, null);
+            OperationAnswers.refuse(request, OperationAnswer.TIMED_OUT, null, figures);
         }
         else if (next.table().isClosed())
         {
             final String why = tables.whyUnreadable(request.table().id());
             OperationAnswers.refuse(
-                request, null == why ? OperationAnswer.NO_SUCH_TABLE : OperationAnswer.UNREACHABLE, why);
+                request, null == why ? OperationAnswer.NO_SUCH_TABLE : OperationAnswer.UNREACHABLE, why, figures);
         }
         else if (request.start())
         {
             current = next;
+            beganNs = clock.nanoTime();
             page.clear();
             begin(request, next.table());
         }
@@ -113,6 +118,7 @@ final class ScanDispatcher
         catch (final RuntimeException ex)
         {
             current = null;
+            count(request, OperationAnswer.UNREACHABLE);
             request.answer(OperationAnswer.UNREACHABLE, null, 0, failures.onFailure(request, ex));
             request.complete();
         }
@@ -124,8 +130,14 @@ final class ScanDispatcher
             BlockDescriptor.valueLength(block, offset), BlockDescriptor.version(block, offset), behind);
     }
 
+    private void count(final OperationRequest request, final OperationAnswer answer)
+    {
+        figures.answered(request.kind(), answer, clock.nanoTime() - beganNs);
+    }
+
     private void answerOrFail(final OperationRequest request, final OpenTable table)
     {
+        count(request, OperationAnswers.answerOf(scan.result()));
         try
         {
             answer(request, table);
@@ -160,12 +172,14 @@ final class ScanDispatcher
         {
             if (NodeRequest.STARTED == current.request().state())
             {
+                count(current.request(), OperationAnswer.UNREACHABLE);
                 current.request().answer(OperationAnswer.UNREACHABLE, null, 0, detail);
                 current.request().complete();
             }
             current = null;
         }
-        waiting.forEach((left) -> OperationAnswers.refuse(left.request(), OperationAnswer.NOT_SERVING, detail));
+        waiting.forEach((left) ->
+            OperationAnswers.refuse(left.request(), OperationAnswer.NOT_SERVING, detail, figures));
         waiting.clear();
     }
 }

@@ -54,6 +54,49 @@ public final class EngineCounters
     /** Bytes of {@link #unknownBlocks}. */
     public long unknownBytes;
 
+    /**
+     * Adds the totals of another engine to these.
+     *
+     * @param other not changed.
+     * @return this.
+     */
+    public EngineCounters add(final EngineCounters other)
+    {
+        add(operations, other.operations);
+        add(verbs, other.verbs);
+        add(doorbells, other.doorbells);
+        add(roundTrips, other.roundTrips);
+        add(results, other.results);
+        retries += other.retries;
+        combined += other.combined;
+        answered += other.answered;
+        decisiveSwaps += other.decisiveSwaps;
+        lostSwaps += other.lostSwaps;
+        withdrawals += other.withdrawals;
+        tombstonesCleared += other.tombstonesCleared;
+        kills += other.kills;
+        splitsFollowed += other.splitsFollowed;
+        pairsHelped += other.pairsHelped;
+        falseMatches += other.falseMatches;
+        checksumMismatches += other.checksumMismatches;
+        cacheHits += other.cacheHits;
+        cacheBypasses += other.cacheBypasses;
+        cacheHints += other.cacheHints;
+        cacheStale += other.cacheStale;
+        refusedSteps += other.refusedSteps;
+        unknownBlocks += other.unknownBlocks;
+        unknownBytes += other.unknownBytes;
+        return this;
+    }
+
+    private static void add(final long[] totals, final long[] others)
+    {
+        for (int i = 0; i < totals.length; i++)
+        {
+            totals[i] += others[i];
+        }
+    }
+
     void noteUnknown(final int sizeClass)
     {
         unknownBlocks++;

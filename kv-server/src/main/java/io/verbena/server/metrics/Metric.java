@@ -1,0 +1,200 @@
+package io.verbena.server.metrics;
+
+import java.util.List;
+import java.util.Locale;
+import java.util.Set;
+
+import static io.verbena.server.metrics.Metric.Kind.COUNTER;
+import static io.verbena.server.metrics.Metric.Kind.GAUGE;
+import static io.verbena.server.metrics.Metric.Kind.HISTOGRAM;
+import static io.verbena.server.metrics.Metric.Source.COMPUTE_NODE;
+import static io.verbena.server.metrics.Metric.Source.MEMORY_NODE;
+import static io.verbena.server.metrics.Metric.Source.META_SERVER;
+
+/**
+ * The catalogue of the metrics that Verbena's processes expose. Names follow the conventions of Prometheus: base units,
+ * the unit in the name, {@code _total} behind what only grows. What only grows begins at 0 with its process.
+ */
+public enum Metric
+{
+    /** 1 while ready. */
+    READY("verbena_ready", GAUGE, Set.of(COMPUTE_NODE, MEMORY_NODE, META_SERVER), List.of("role"),
+        "1 while the process is ready, else 0."),
+    /** Number of the node. */
+    NODE_ID("verbena_node_id", GAUGE, Set.of(COMPUTE_NODE, MEMORY_NODE), List.of(),
+        "Number of the node in its present registration; 0 before the first."),
+    /** Incarnation of the node. */
+    INCARNATION("verbena_node_incarnation", GAUGE, Set.of(COMPUTE_NODE, MEMORY_NODE), List.of(),
+        "Incarnation of the node in its present registration."),
+    /** Whether the meta server answers. */
+    META_SERVER_REACHED("verbena_meta_server_reached", GAUGE, Set.of(COMPUTE_NODE, MEMORY_NODE), List.of(),
+        "1 while the meta server answers the node, else 0; the lease of the node goes on running then."),
+    /** Connections of a node. */
+    CONNECTIONS("verbena_connections", GAUGE, Set.of(COMPUTE_NODE, MEMORY_NODE, META_SERVER), List.of("carrier"),
+        "Connections to nodes and the meta server, by what carries them."),
+    /** Unexpected failures. */
+    FAILED_REQUESTS("verbena_unexpected_failures_total", COUNTER, Set.of(COMPUTE_NODE, MEMORY_NODE, META_SERVER),
+        List.of(), "Requests that met what nobody expected; the log says what. Any is a defect."),
+
+    /** Operations by kind and answer. */
+    OPERATIONS("verbena_operations_total", COUNTER, Set.of(COMPUTE_NODE), List.of("kind", "answer"),
+        "Operations answered, by kind and answer, whether or not they were begun."),
+    /** How long operations took. */
+    OPERATION_DURATION("verbena_operation_duration_seconds", HISTOGRAM, Set.of(COMPUTE_NODE), List.of("kind"),
+        "Time from when the node took an operation that it began to its answer. The way of the client is not in it."),
+    /** Dependent round trips. */
+    ROUND_TRIPS("verbena_round_trips_total", COUNTER, Set.of(COMPUTE_NODE), List.of("kind"),
+        "Dependent round trips of finished operations on records."),
+    /** Posted requests. */
+    VERBS("verbena_verbs_total", COUNTER, Set.of(COMPUTE_NODE), List.of("verb"),
+        "Requests posted to queue pairs."),
+    /** Doorbells. */
+    DOORBELLS("verbena_doorbells_total", COUNTER, Set.of(COMPUTE_NODE), List.of(),
+        "Doorbells rung with at least one request."),
+    /** Payload. */
+    PAYLOAD("verbena_payload_bytes_total", COUNTER, Set.of(COMPUTE_NODE), List.of(),
+        "Bytes that READ, WRITE and SEND carried, and 8 for each atomic."),
+    /** Looks and swaps that had to be repeated. */
+    RETRIES("verbena_operation_retries_total", COUNTER, Set.of(COMPUTE_NODE), List.of("reason"),
+        "What operations did once more, by what was in the way."),
+    /** Combined writers. */
+    COMBINED_WRITES("verbena_combined_writes_total", COUNTER, Set.of(COMPUTE_NODE), List.of(),
+        "Writes that took effect, or ended, with the compare-and-swap of another writer of their key at this node."),
+    /** Cache of locations. */
+    CACHE_LOOKUPS("verbena_location_cache_lookups_total", COUNTER, Set.of(COMPUTE_NODE), List.of("result"),
+        "Operations that found the location of their key cached (hit, and of these stale), passed it by because the " +
+            "key is often written (bypass), or began where the key was before (hint)."),
+    /** Memory whose fate is unknown. */
+    UNKNOWN("verbena_unknown_bytes", GAUGE, Set.of(COMPUTE_NODE), List.of(),
+        "Bytes of blocks whose fate is unknown after a connection failed; a sweep finds them out."),
+    /** Memory that a node holds. */
+    HELD("verbena_held_bytes", GAUGE, Set.of(COMPUTE_NODE), List.of(),
+        "Bytes of chunks that the node holds at all memory nodes."),
+    /** Sweeps. */
+    SWEEPS("verbena_sweeps_total", COUNTER, Set.of(COMPUTE_NODE), List.of("state"),
+        "Sweeps of the node's own chunks that were asked for, and of these those that ended."),
+    /** Reachable memory nodes. */
+    MEMORY_NODES_REACHED("verbena_memory_nodes_reached", GAUGE, Set.of(COMPUTE_NODE), List.of(),
+        "Memory nodes that the node can use now."),
+    /** Clients. */
+    CLIENTS("verbena_clients", GAUGE, Set.of(COMPUTE_NODE, META_SERVER), List.of(), "Clients connected."),
+    /** Room for clients. */
+    CLIENTS_LIMIT("verbena_clients_limit", GAUGE, Set.of(COMPUTE_NODE), List.of(),
+        "Clients that may be connected at once: --max-clients."),
+    /** Refused clients. */
+    REFUSED_CONNECTIONS("verbena_refused_connections_total", COUNTER, Set.of(COMPUTE_NODE, META_SERVER), List.of(),
+        "Connections refused because there was no room for them."),
+    /** Refused handshakes. */
+    REFUSED_HANDSHAKES("verbena_refused_handshakes_total", COUNTER, Set.of(META_SERVER), List.of(),
+        "Handshakes at the address of the cluster that were refused, for a wrong token say."),
+
+    /** Memory of a memory node. */
+    MEMORY("verbena_memory_bytes", GAUGE, Set.of(MEMORY_NODE), List.of("use"),
+        "Registered memory by what it is used for; orphan: its owner ended, and it is not reclaimed yet."),
+    /** Damaged records. */
+    DAMAGED_RECORDS("verbena_damaged_records", GAUGE, Set.of(MEMORY_NODE), List.of(),
+        "Records found damaged in memory that the node took over; operations on them fail."),
+    /** Quarantined chunks. */
+    QUARANTINED_CHUNKS("verbena_quarantined_chunks", GAUGE, Set.of(MEMORY_NODE), List.of(),
+        "Chunks that are not used again because their bytes cannot be trusted."),
+    /** Time of the last checkpoint. */
+    CHECKPOINT_FINISHED("verbena_checkpoint_finished_timestamp_seconds", GAUGE, Set.of(MEMORY_NODE), List.of(),
+        "When the last good checkpoint was complete, as Unix time; absent before the first."),
+    /** Size of the last checkpoint. */
+    CHECKPOINT_RECORDS("verbena_checkpoint_records", GAUGE, Set.of(MEMORY_NODE), List.of(),
+        "Records in the last good checkpoint."),
+    /** Whether checkpoints fail. */
+    CHECKPOINT_FAILING("verbena_checkpoint_failing", GAUGE, Set.of(MEMORY_NODE), List.of(),
+        "1 while the last attempt to make a checkpoint has failed, else 0."),
+
+    /** Epoch. */
+    EPOCH("verbena_epoch", GAUGE, Set.of(META_SERVER), List.of(), "Epoch of the cluster."),
+    /** Epoch that all have passed. */
+    SAFE_EPOCH("verbena_safe_epoch", GAUGE, Set.of(META_SERVER), List.of(),
+        "Epoch that every compute node has passed; memory let go of before it may be used again. A growing distance " +
+            "to verbena_epoch means that a node holds it back; 0 while not known after a restart."),
+    /** Nodes by role. */
+    NODES("verbena_nodes", GAUGE, Set.of(META_SERVER), List.of("role", "state"),
+        "Nodes of the cluster: live, lost (a memory node whose lease ended and that did not come back) and fencing (a " +
+            "compute node without a lease that a memory node may still let in)."),
+    /** Leases. */
+    LEASE_REMAINING("verbena_lease_remaining_seconds", GAUGE, Set.of(META_SERVER), List.of("role", "node_id"),
+        "Time left of the lease of each node, less than 0 once it has ended."),
+    /** Tables. */
+    TABLES("verbena_tables", GAUGE, Set.of(META_SERVER), List.of(), "Tables known by name.");
+
+    /** How a metric changes. */
+    public enum Kind
+    {
+        /** Only grows, from 0 on, while its process lives. */
+        COUNTER,
+        /** A present value. */
+        GAUGE,
+        /** Counts by upper bound, with their sum. */
+        HISTOGRAM;
+
+        @Override
+        public String toString()
+        {
+            return name().toLowerCase(Locale.ROOT);
+        }
+    }
+
+    /** Which processes expose a metric. */
+    public enum Source
+    {
+        /** Compute nodes. */
+        COMPUTE_NODE,
+        /** Memory nodes. */
+        MEMORY_NODE,
+        /** The meta server. */
+        META_SERVER
+    }
+
+    private final String exposedName;
+    private final Kind kind;
+    private final Set<Source> sources;
+    private final List<String> labels;
+    private final String help;
+
+    Metric(
+        final String exposedName, final Kind kind, final Set<Source> sources, final List<String> labels,
+        final String help)
+    {
+        this.exposedName = exposedName;
+        this.kind = kind;
+        this.sources = sources;
+        this.labels = labels;
+        this.help = help;
+    }
+
+    /** @return name on the page. */
+    public String exposedName()
+    {
+        return exposedName;
+    }
+
+    /** @return how it changes. */
+    public Kind kind()
+    {
+        return kind;
+    }
+
+    /** @return who exposes it. */
+    public Set<Source> sources()
+    {
+        return sources;
+    }
+
+    /** @return names of its labels, in the order in which {@link Measurements} takes their values. */
+    public List<String> labels()
+    {
+        return labels;
+    }
+
+    /** @return what it says, in full sentences. */
+    public String help()
+    {
+        return help;
+    }
+}
