@@ -195,7 +195,7 @@ final class EmbeddedComputeNode implements ComputeNodeHandle
     @Override
     public long operationCount()
     {
-        return node.operationCount();
+        return node.operationFigures().answeredCount();
     }
 
     @Override

@@ -175,12 +175,6 @@ public final class ComputeNode implements Agent
         return null == session ? Map.of() : session.memoryLinks().failures();
     }
 
-    /** @return operations answered so far. */
-    public long operationCount()
-    {
-        return figures.answeredCount();
-    }
-
     /** @return counts of what failed unexpectedly and did not end it; any thread. */
     public UnexpectedFailures failures()
     {

@@ -27,8 +27,9 @@ import java.util.function.Supplier;
 
 /**
  * The health endpoint of a process, on loopback only: {@code GET /health} is 200 while the role is ready and 503
- * otherwise, with its figures as JSON; {@code GET /metrics} is what Prometheus scrapes. It serves 64 connections at once, each on a thread of its own, and closes one
- * whose request has not arrived, or whose answer has not left, after 5 s. Closed by its opener.
+ * otherwise, with its figures as JSON; {@code GET /metrics} is what Prometheus scrapes. It serves 64 connections at
+ * once, each on a thread of its own, and closes one whose request has not arrived, or whose answer has not left, after
+ * 5 s. Closed by its opener.
  */
 public final class HealthServer implements AutoCloseable
 {
