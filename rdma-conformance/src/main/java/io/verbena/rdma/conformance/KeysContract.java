@@ -246,8 +246,8 @@ abstract class KeysContract extends VerbsHarness
     /**
      * Requests of one key, and additions and WRITEs of another behind each, over one queue pair, and the first key
      * closed at different moments: nothing behind the refused request is executed, so that it can be posted again over
-     * another queue pair. READs of the closed key are left out: the specification lets a READ be executed after what is behind
-     * it.
+     * another queue pair. READs of the closed key are left out: the specification lets a READ be executed after what is
+     * behind it.
      */
     @Test
     void shouldExecuteNothingBehindARequestRefusedAtAnyMoment()
