@@ -49,7 +49,7 @@ import java.util.concurrent.Executor;
  * may block and delays no other operation. Cancelling it, or completing it, does not stop the operation and affects
  * nobody else. The number in flight is limited by {@link KvClientOptions#maxAsyncInFlight()}.
  */
-public interface KvTable
+public interface KvTable extends ExpiringRecords
 {
     /** {@return name it was found by} */
     String name();

@@ -21,6 +21,8 @@ public enum OperationKind
     INCREMENT,
     /** Both forms of delete. */
     DELETE,
+    /** {@link ExpiringRecords#expire} and {@link ExpiringRecords#persist}. */
+    EXPIRE,
     /** One page of {@link KvTable#scan()} or {@link KvTable#stat()}. */
     SCAN
 }

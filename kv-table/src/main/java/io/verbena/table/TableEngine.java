@@ -13,6 +13,7 @@ import io.verbena.table.directory.NodeLinks;
 import io.verbena.table.directory.OpenTable;
 import io.verbena.table.directory.TableCreator;
 import io.verbena.table.directory.TablePlan;
+import io.verbena.table.expiry.ExpiryClock;
 import io.verbena.table.format.TableDescriptor;
 import io.verbena.table.growth.EngineGrowth;
 import io.verbena.table.growth.GrowthBatch;
@@ -60,7 +61,8 @@ public final class TableEngine implements AutoCloseable
         epochs = new EpochTracker(configuration.initialEpoch());
         links = new NodeLinks(epochs, configuration.maxQuarantineBytes());
         memory = EngineMemory.open(protectionDomain, attributes, configuration);
-        scan = new TableScan(protectionDomain, attributes, epochs);
+        scan = new TableScan(
+            protectionDomain, attributes, epochs, new ExpiryClock(configuration.expiryClock()));
         growthSource = configuration.growthSource();
         growth = new EngineGrowth(protectionDomain, attributes, epochs, configuration.splitGroupsUnderWay());
         operations = new PointOperations(configuration.operationSlots(), memory.scratch(), memory.cache(), epochs,
@@ -174,6 +176,12 @@ public final class TableEngine implements AutoCloseable
     public void endGroup()
     {
         operations.endGroup();
+    }
+
+    /** @return how long a record's deadline is away by the engine's clock, 1 ms or more; 0 if it has none. */
+    public long timeToLiveMs(final long expiryMs)
+    {
+        return operations.timeToLiveMs(expiryMs);
     }
 
     /** @return operations that can be begun before one ends. */

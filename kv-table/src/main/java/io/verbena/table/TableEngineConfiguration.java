@@ -7,8 +7,10 @@ import io.verbena.table.growth.GrowthBatch;
 import io.verbena.table.operation.OperationListener;
 import io.verbena.table.operation.OperationSettings;
 import java.util.Objects;
+import org.agrona.concurrent.EpochClock;
 import org.agrona.concurrent.EpochNanoClock;
 import org.agrona.concurrent.OffsetEpochNanoClock;
+import org.agrona.concurrent.SystemEpochClock;
 
 /** Settings of a {@link TableEngine}; fluent, read once when the engine is made. */
 public final class TableEngineConfiguration implements OperationSettings
@@ -23,6 +25,7 @@ public final class TableEngineConfiguration implements OperationSettings
     private long backoffMaxNs = 1_000_000;
     private long seed = 1;
     private EpochNanoClock versionClock;
+    private EpochClock expiryClock = SystemEpochClock.INSTANCE;
     private OperationListener operationListener;
     private ChunkSource chunkSource;
     private boolean repeatsLostOutcomes;
@@ -156,6 +159,23 @@ public final class TableEngineConfiguration implements OperationSettings
     public TableEngineConfiguration versionClock(final EpochNanoClock clock)
     {
         versionClock = clock;
+        return this;
+    }
+
+    @Override
+    public EpochClock expiryClock()
+    {
+        return expiryClock;
+    }
+
+    /**
+     * Sets the clock by which deadlines of records pass: milliseconds since 1970, the wall clock if not set. How far it
+     * is from those of other engines says when a record ends, see {@code docs/protocol/expiry.md}; nothing else
+     * depends on it.
+     */
+    public TableEngineConfiguration expiryClock(final EpochClock clock)
+    {
+        expiryClock = Objects.requireNonNull(clock);
         return this;
     }
 

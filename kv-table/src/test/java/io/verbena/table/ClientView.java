@@ -1,6 +1,7 @@
 package io.verbena.table;
 
 import io.verbena.table.operation.Operation;
+import io.verbena.table.operation.OperationKind;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
@@ -8,6 +9,9 @@ import java.util.List;
 /** What the clients of a {@link TableScenario} ask and see, in the words of the checker's models. */
 final class ClientView
 {
+    /** All but EXPIRE, whose steps are those of APPEND; it is explored with records that expire. */
+    static final int KINDS_WITHOUT_EXPIRE = OperationKind.EXPIRE;
+
     private ClientView()
     {
     }
@@ -33,7 +37,7 @@ final class ClientView
     static String function(final int kind)
     {
         return List.of("get", "exists", "put", "put-if-absent", "replace", "delete", "delete-version", "increment",
-            "append", "put-if-present").get(kind);
+            "append", "put-if-present", "expire").get(kind);
     }
 
     /** Each sum of some of them tells which. */

@@ -22,6 +22,7 @@ final class CounterSum
             sum.combined += counters.combined;
             sum.answered += counters.answered;
             sum.lostSwaps += counters.lostSwaps;
+            sum.expiredRemoved += counters.expiredRemoved;
             sum.checksumMismatches += counters.checksumMismatches;
             sum.cacheHits += counters.cacheHits;
             sum.cacheHints += counters.cacheHints;

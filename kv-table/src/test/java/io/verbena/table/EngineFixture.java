@@ -44,6 +44,8 @@ public final class EngineFixture implements AutoCloseable
     Outcome outcome;
     MemorySegment lastValue;
     long lastSequence;
+    /** Deadline that the last operation reported. */
+    long lastExpiryMs;
 
     EngineFixture(final StepFabric fabric, final Consumer<TableEngineConfiguration> settings)
     {
@@ -103,6 +105,7 @@ public final class EngineFixture implements AutoCloseable
             lastValue = MemorySegment.ofArray(bytes);
         }
         lastSequence = operation.sequence();
+        lastExpiryMs = operation.expiryMs();
         outcome = new Outcome(operation.result(), operation.version(), value, operation.counter(),
             operation.verbs(), operation.doorbells(), operation.roundTrips(), operation.retries());
     }
@@ -173,6 +176,21 @@ public final class EngineFixture implements AutoCloseable
             request.value(MemorySegment.ofArray(bytes), 0, bytes.length);
         }
         begin(request);
+    }
+
+    /** Runs a write, or EXPIRE, that says which deadline its record gets. */
+    Outcome run(
+        final int kind, final OpenTable table, final String key, final String value, final long expiry,
+        final int condition, final long version)
+    {
+        final TableRequest request = request(kind, table, key, nowNs + 1_000_000_000L).expiry(expiry)
+            .expiryCondition(condition).expectedVersion(version);
+        if (value != null)
+        {
+            request.value(value.getBytes(StandardCharsets.UTF_8));
+        }
+        begin(request);
+        return finish();
     }
 
     private static TableRequest request(

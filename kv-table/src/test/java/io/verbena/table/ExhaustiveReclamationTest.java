@@ -40,7 +40,7 @@ class ExhaustiveReclamationTest
     private static ExplorationTotals exploreReaper(final int reaper, final int mostCrashes)
     {
         final ExplorationTotals totals = new ExplorationTotals();
-        for (int one = 0; one < OperationKind.COUNT; one++)
+        for (int one = 0; one < ClientView.KINDS_WITHOUT_EXPIRE; one++)
         {
             for (int state = 0; state < TableScenario.Race.STATES; state++)
             {

@@ -36,7 +36,7 @@ class GrowthScheduleTest
     /** The number of an operation, or of a split, merge or walk. */
     static int kindOf(final String name)
     {
-        for (int kind = 0; kind < OperationKind.COUNT; kind++)
+        for (int kind = 0; kind < ClientView.KINDS_WITHOUT_EXPIRE; kind++)
         {
             if (OperationKind.name(kind).equals(name))
             {

@@ -46,7 +46,7 @@ class MergeScheduleTest
         final int mostCrashes, final String stage, final int mostSteps, final String reached)
     {
         final ExplorationTotals totals = new ExplorationTotals();
-        for (int kind = 0; kind < OperationKind.COUNT; kind++)
+        for (int kind = 0; kind < ClientView.KINDS_WITHOUT_EXPIRE; kind++)
         {
             for (int state = 0; state < STATES; state++)
             {

@@ -182,4 +182,17 @@ final class PreparedSubtables
             memory.putLong(tableAt + wordAt, stays ? word : SlotWord.frozen(word), LITTLE_ENDIAN);
         }
     }
+
+    /** @return committed words in the first group of a subtable. */
+    int committedWords(final int subtableAt)
+    {
+        int committed = 0;
+        for (int slot = 0; slot < BucketDescriptor.SLOTS_PER_GROUP; slot++)
+        {
+            final int at = subtableAt + SubtableDescriptor.GROUPS_OFFSET + slot / 7 * BucketDescriptor.BUCKET_BYTES +
+                BucketDescriptor.SLOTS_OFFSET + slot % 7 * BucketDescriptor.SLOT_BYTES;
+            committed += SlotWord.isCommitted(memory.getLong(at, LITTLE_ENDIAN)) ? 1 : 0;
+        }
+        return committed;
+    }
 }

@@ -23,6 +23,8 @@ import java.util.stream.IntStream;
 final class RaceHistory
 {
     private static final int PREPARER = 0;
+    /** Process of what the clocks do. */
+    private static final int CLOCK = 1000;
     private static final LinearChecker<?> CHECKER =
         new LinearChecker<>(Models.versionedKvMap(), LinearOptions.defaults().withThreads(1));
 
@@ -31,6 +33,9 @@ final class RaceHistory
     private final EventType[] types;
     /** By operation, as bits: those that had ended with a result when it began. */
     private final long[] predecessors;
+    /** Of the record that is there before; 0: none. */
+    private long deadline;
+    private boolean hasPassedForAll;
 
     /** @param operations the first of which is the last GET, of what there is in the end. */
     RaceHistory(final int operations)
@@ -39,6 +44,13 @@ final class RaceHistory
         outputs = new Object[operations];
         types = new EventType[operations];
         predecessors = new long[operations];
+    }
+
+    /** The record that is there has a deadline, which passes for some racing engines, or for all, before they begin. */
+    void expire(final long recordDeadline, final boolean isForAll)
+    {
+        deadline = recordDeadline;
+        hasPassedForAll = isForAll;
     }
 
     void begin(final int operation)
@@ -102,7 +114,7 @@ final class RaceHistory
             case OperationResult.NOT_FOUND -> switch (op.kind())
             {
                 case OperationKind.GET -> null;
-                case OperationKind.EXISTS, OperationKind.DELETE -> false;
+                case OperationKind.EXISTS, OperationKind.DELETE, OperationKind.EXPIRE -> false;
                 default -> Arrays.asList(false, null);
             };
             case OperationResult.STORED -> op.kind() == OperationKind.INCREMENT ?
@@ -128,7 +140,16 @@ final class RaceHistory
         final HistoryBuilder history = new HistoryBuilder(what);
         if (initialVersion != 0)
         {
-            history.invoke(PREPARER, "put", 0, 100L).ok(PREPARER, initialVersion);
+            history.invoke(PREPARER, deadline == 0 ? "put" : "put-until", 0, deadline == 0 ? 100L :
+                List.of(100L, deadline)).ok(PREPARER, initialVersion);
+        }
+        if (deadline != 0)
+        {
+            history.invoke(CLOCK, "elapse", 0, deadline);
+        }
+        if (hasPassedForAll)
+        {
+            history.ok(CLOCK, null);
         }
         long ended = 0;
         // Those that some precede are preceded by all that had ended until then: so their sets are nested.
@@ -139,6 +160,10 @@ final class RaceHistory
             history.invoke(i, ClientView.function(kinds[i]), 0, input(kinds[i], i, initialVersion));
         }
         complete(history, kinds, -1, ended);
+        if (deadline != 0 && !hasPassedForAll)
+        {
+            history.ok(CLOCK, null);
+        }
         history.invoke(PREPARER, "get", 0, null).ok(PREPARER, outputs[PREPARER]);
         final LinearVerdict verdict = CHECKER.check(history.build());
         return verdict.validity() == Validity.VALID ? "" : verdict.explanation();
@@ -166,6 +191,7 @@ final class RaceHistory
             case OperationKind.INCREMENT -> ClientView.delta(i);
             case OperationKind.REPLACE -> List.of(initialVersion, 100L + i);
             case OperationKind.DELETE_VERSION -> initialVersion;
+            case OperationKind.EXPIRE -> Arrays.asList(null, "always");
             default -> null;
         };
     }

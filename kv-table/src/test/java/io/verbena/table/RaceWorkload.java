@@ -57,6 +57,8 @@ final class RaceWorkload
     boolean isRepeating;
     /** By {@link Symptoms}, not by the checker. */
     boolean isJudgedByRulesOnly;
+    /** Of records that live until one; null: none does. Rules do not know of them, the checker does. */
+    Deadlines deadlines;
     /** Results of operations that were begun again. */
     final long[] repeated = new long[OperationResult.COUNT];
 
@@ -72,6 +74,7 @@ final class RaceWorkload
         /** Sequence of an operation of unknown outcome that is to be begun again; 0: none. */
         private final long[] again;
         private final int[] repeats;
+        private final Deadlines.Named[] deadlineOf;
 
         private Clients(final int count)
         {
@@ -83,6 +86,7 @@ final class RaceWorkload
             beganAt = new long[count];
             again = new long[count];
             repeats = new int[count];
+            deadlineOf = new Deadlines.Named[count];
             Arrays.fill(processes, -1);
         }
 
@@ -123,7 +127,8 @@ final class RaceWorkload
             expectedOf[client] = expected;
             repeats[client] = 0;
             beganAt[client] = ++events;
-            history.invoke(processes[client], functionOf(kind), key, inputOf(kind, value, expected));
+            deadlineOf[client] = deadlines == null ? null : deadlines.draw(kind, key);
+            invoke(client, deadlineOf[client]);
             if (!begin(client, engine, table, keyBytes, deadlineNs))
             {
                 // All slots clean up after operations that were reported late.
@@ -134,6 +139,15 @@ final class RaceWorkload
             {
                 begun++;
             }
+        }
+
+        private void invoke(final int client, final Deadlines.Named deadline)
+        {
+            final int kind = kindOf[client];
+            final Object input = inputOf(kind, valueOf[client], expectedOf[client]);
+            history.invoke(processes[client],
+                deadline == null ? functionOf(kind) : deadline.function(kind, functionOf(kind)), keyOf[client],
+                deadline == null ? input : deadline.input(kind, input));
         }
 
         private void repeat(
@@ -164,6 +178,10 @@ final class RaceWorkload
                 final byte[] bytes = kind == OperationKind.APPEND ? suffixOf(value) : valueOf(value);
                 request.value(MemorySegment.ofArray(bytes), 0, bytes.length);
             }
+            if (deadlineOf[client] != null)
+            {
+                request.expiry(deadlineOf[client].expiry).expiryCondition(deadlineOf[client].condition);
+            }
             return engine.begin(request);
         }
 
@@ -189,12 +207,17 @@ final class RaceWorkload
                 repeated[operation.result()]++;
             }
             addAnswer(client, operation);
+            if (deadlineOf[client] != null && operation.result() != OperationResult.OUTCOME_UNKNOWN)
+            {
+                deadlineOf[client].end();
+            }
             switch (operation.result())
             {
                 case OperationResult.OUTCOME_UNKNOWN ->
                     history.complete(processes[client], EventType.INFO, null);
                 case OperationResult.FOUND, OperationResult.NOT_FOUND, OperationResult.STORED,
-                    OperationResult.DELETED, OperationResult.EXISTS, OperationResult.VERSION_MISMATCH ->
+                    OperationResult.DELETED, OperationResult.EXISTS, OperationResult.VERSION_MISMATCH,
+                    OperationResult.CONDITION_NOT_MET ->
                     history.ok(processes[client], outputOf(operation));
                 case OperationResult.CORRUPT, OperationResult.RESTRUCTURING, OperationResult.TABLE_CHANGED,
                     OperationResult.NOT_A_COUNTER, OperationResult.COUNTER_OVERFLOW ->
@@ -256,6 +279,12 @@ final class RaceWorkload
         return all.getLast();
     }
 
+    /** Lets records live until deadlines; before the first operation. */
+    void giveDeadlines(final long skewNs)
+    {
+        deadlines = new Deadlines(random, history, () -> nextProcess++, skewNs);
+    }
+
     boolean isAllBegun()
     {
         return begun >= operations;
@@ -269,7 +298,7 @@ final class RaceWorkload
             return name + ": " + damage;
         }
         all.forEach(Clients::addUnfinished);
-        final List<String> found = symptoms.find();
+        final List<String> found = deadlines == null ? symptoms.find() : List.of();
         if (!found.isEmpty() || isJudgedByRulesOnly)
         {
             return found.isEmpty() ? null : name + ": " + String.join("\n", found);
@@ -278,7 +307,8 @@ final class RaceWorkload
         return switch (verdict.validity())
         {
             case VALID -> null;
-            case INVALID -> name + ": " + String.join("\n", symptoms.findCountedTwice()) + verdict.explanation();
+            case INVALID -> name + ": " +
+                String.join("\n", deadlines == null ? symptoms.findCountedTwice() : List.of()) + verdict.explanation();
             default -> name + ": not decided, " + verdict.explanation();
         };
     }
@@ -319,7 +349,7 @@ final class RaceWorkload
     private static String functionOf(final int kind)
     {
         return new String[]{"get", "exists", "put", "put-if-absent", "replace", "delete", "delete-version", "increment",
-            "append", "put-if-present"}[kind];
+            "append", "put-if-present", "expire"}[kind];
     }
 
     private static Object inputOf(final int kind, final long value, final long expected)
@@ -339,12 +369,14 @@ final class RaceWorkload
         return switch (operation.result())
         {
             case OperationResult.FOUND ->
-                operation.kind() == OperationKind.EXISTS ?
-                    true : Arrays.asList(valueIn(operation), operation.version());
+                operation.kind() == OperationKind.EXISTS ? true : deadlines == null ?
+                    Arrays.asList(valueIn(operation), operation.version()) :
+                    Arrays.asList(valueIn(operation), operation.version(),
+                        operation.expiryMs() == 0 ? null : operation.expiryMs());
             case OperationResult.NOT_FOUND -> switch (operation.kind())
             {
                 case OperationKind.GET -> null;
-                case OperationKind.EXISTS, OperationKind.DELETE -> false;
+                case OperationKind.EXISTS, OperationKind.DELETE, OperationKind.EXPIRE -> false;
                 default -> Arrays.asList(false, null);
             };
             case OperationResult.STORED -> operation.kind() == OperationKind.INCREMENT ?

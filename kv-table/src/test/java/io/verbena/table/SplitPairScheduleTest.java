@@ -55,7 +55,7 @@ class SplitPairScheduleTest
     void shouldBeLinearizableWhereWindowsBeginAnew(
         final int crashes, final int steps, final int allSteps, final String reached)
     {
-        for (int kind = 0; kind < OperationKind.COUNT; kind++)
+        for (int kind = 0; kind < ClientView.KINDS_WITHOUT_EXPIRE; kind++)
         {
             for (int state = 0; state < (ALL ? TableScenario.Race.STATES : 2); state++)
             {

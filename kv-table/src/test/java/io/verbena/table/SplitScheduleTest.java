@@ -47,7 +47,7 @@ class SplitScheduleTest
         final int mostCrashes, final boolean isMoving, final int mostSteps, final String reached)
     {
         final ExplorationTotals totals = new ExplorationTotals();
-        for (int kind = 0; kind < OperationKind.COUNT; kind++)
+        for (int kind = 0; kind < ClientView.KINDS_WITHOUT_EXPIRE; kind++)
         {
             for (int state = 0; state < STATES; state++)
             {

@@ -1,6 +1,5 @@
 package io.verbena.table;
 
-import io.verbena.table.allocation.BlockAllocator;
 import io.verbena.table.allocation.EpochTracker;
 import io.verbena.table.check.TableCheck;
 import io.verbena.table.check.TableChecker;
@@ -84,6 +83,7 @@ final class StepRun implements AutoCloseable
         private int pausedFor;
         private boolean dead;
         private boolean fenced;
+        private final Deadlines.Clock clock = new Deadlines.Clock(shape.skewNs);
         private TableSplit split;
         private final long[] splitMemory = new long[2];
         private TableMerge merge;
@@ -98,7 +98,9 @@ final class StepRun implements AutoCloseable
             engine = TableEngine.open(new LocalDomain(), LocalDomain.attributes(shape.fences), () -> nowNs,
                 new TableEngineConfiguration().operationSlots(shape.clients).writerNumber(id)
                     .locationCacheEntries(shape.cacheEntries).seed(seed + id).backoffNs(500, 20_000)
-                    .versionClock(() -> nowNs + skewNs).operationListener(clients::onComplete)
+                    .versionClock(() -> nowNs + skewNs)
+                    .expiryClock(() -> clock.time(nowNs))
+                    .operationListener(clients::onComplete)
                     .chunkSource(node -> refuse()).repeatsLostOutcomes(shape.repeatsLost));
             connect();
             table = engine.openTable(plan.descriptor());
@@ -132,6 +134,7 @@ final class StepRun implements AutoCloseable
                 pausedFor--;
                 return;
             }
+            clock.step(random);
             engine.poll();
             if (shape.leavesProposals && merge != null && merge.toString().contains("phase=DECIDE"))
             {
@@ -278,6 +281,10 @@ final class StepRun implements AutoCloseable
         workload = new RaceWorkload(
             "seed " + seed, random, COLLIDING.subList(0, shape.keys), shape.kinds, shape.operations);
         workload.isRepeating = shape.repeats;
+        if (shape.skewNs >= 0)
+        {
+            workload.giveDeadlines(shape.skewNs);
+        }
         workload.isJudgedByRulesOnly = shape.isJudgedByRulesOnly;
         format();
         catalog = new TableDirectory(plan.descriptor());
@@ -477,6 +484,10 @@ final class StepRun implements AutoCloseable
                 return "seed " + seed + ": does not end; " + nodes.stream().map(node -> node.engine).toList();
             }
             nowNs += 20 + random.nextInt(60);
+            if (workload.deadlines != null)
+            {
+                workload.deadlines.tick(nowNs);
+            }
             step();
         }
         return verdict();
@@ -533,24 +544,9 @@ final class StepRun implements AutoCloseable
         {
             return verdict;
         }
-        return nodes.stream().noneMatch(node -> node.dead) ? accountForBlocks(check) : null;
-    }
-
-    /** With every engine alive no byte is lost: free, waiting, in the table, or counted as unknown. */
-    private String accountForBlocks(final TableCheck check)
-    {
-        long accounted = check.blockBytes;
-        long leased = 0;
-        for (final Node node : nodes)
-        {
-            final BlockAllocator allocator = node.engine.allocator(NODE);
-            leased += allocator.leasedBytes();
-            accounted += allocator.freeBytes() + allocator.uncutBytes() + allocator.quarantinedBytes();
-        }
-        final long unknown = nodes.stream().mapToLong(node -> node.engine.counters().unknownBytes).sum();
-        return accounted <= leased && accounted + unknown >= leased ? null : "seed " + seed + ": " +
-            (accounted > leased ? "bytes with two owners" : "bytes without an owner") + ", leased=" + leased +
-            " accounted=" + accounted + " unknown=" + unknown;
+        final String lost = nodes.stream().anyMatch(node -> node.dead) ? null :
+            BlockAccount.judge(check, nodes.stream().map(node -> node.engine).toList(), NODE);
+        return lost == null ? null : "seed " + seed + ": " + lost;
     }
 
     @Override
@@ -582,6 +578,12 @@ final class StepRun implements AutoCloseable
     long withdrawals()
     {
         return withdrawals;
+    }
+
+    /** Deadlines that have passed for everybody. */
+    long elapsed()
+    {
+        return workload.deadlines.elapsed();
     }
 
     int depth()

@@ -29,6 +29,8 @@ final class StepShape
     int mergeOneIn;
     /** The connection of whoever has proposed a merge breaks while it decides it. */
     boolean leavesProposals;
+    /** By which no clock that judges deadlines is further from the time of the run; -1: records have no deadlines. */
+    long skewNs = -1;
     int[] kinds = {0, 0, 1, 2, 2, 3, 3, 4, 5, 5, 6};
 
     static StepShape of(final long seed)
@@ -102,6 +104,31 @@ final class StepShape
         shape.shortDeadlines = random.nextBoolean();
         shape.deadWords = 0;
         shape.blocks = 60;
+        return shape;
+    }
+
+    /** Records that live until a deadline, while clocks differ and step; every other run has another shape, too. */
+    static StepShape expiring(final long seed)
+    {
+        final Random random = new Random(seed * 29 + 13);
+        final StepShape shape = switch ((int)(seed % 6))
+        {
+            case 0 -> repeating(seed);
+            case 1 -> merging(seed);
+            case 2 -> combining(seed);
+            default -> of(seed);
+        };
+        shape.skewNs = random.nextInt(4) == 0 ? 0 : random.nextInt(20_000);
+        shape.keys = 1 + random.nextInt(3);
+        shape.operations = 100;
+        shape.blocks += 8;
+        shape.kinds = switch (random.nextInt(4))
+        {
+            case 0 -> new int[]{0, 0, 1, 2, 3, 4, 5, 6, 8, 9, 10, 10};
+            case 1 -> new int[]{0, 0, 2, 3, 4, 5, 7, 7, 7, 9, 10, 10};
+            case 2 -> new int[]{0, 0, 1, 2, 3, 3, 4, 5, 6, 9, 10};
+            default -> new int[]{0, 0, 0, 1, 2, 3, 10};
+        };
         return shape;
     }
 

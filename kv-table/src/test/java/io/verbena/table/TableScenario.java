@@ -12,7 +12,6 @@ import io.verbena.table.check.TableCheck;
 import io.verbena.table.check.TableChecker;
 import io.verbena.table.directory.OpenTable;
 import io.verbena.table.directory.TablePlan;
-import io.verbena.table.format.BucketDescriptor;
 import io.verbena.table.format.SlotWord;
 import io.verbena.table.format.SubtableDescriptor;
 import io.verbena.table.growth.EngineGrowth;
@@ -27,6 +26,7 @@ import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
 import java.util.stream.IntStream;
 import org.agrona.concurrent.UnsafeBuffer;
 
@@ -63,6 +63,7 @@ final class TableScenario implements SimExplorer.Scenario
     /** As {@link #SPLIT}, of the sibling of the subtable that is split then; one with the key, if that is merged. */
     static final int SPLIT_SIBLING = -8;
     private static final long NEVER_NS = Long.MAX_VALUE / 2;
+    private static final long DEADLINE_MS = 1_000;
     /** Number of the engine that acts, of racing ones from 1: for mutations of some of them only. */
     private static int acting;
 
@@ -209,6 +210,9 @@ final class TableScenario implements SimExplorer.Scenario
     private PreparedSubtables subtables;
     private long initialVersion;
     private boolean isClosing;
+    /** Of engines whose clock says that the deadline of the record has passed; null: it has none. */
+    private Set<Integer> ahead;
+    private boolean isRacing;
     /** Without it all operations are taken to overlap. */
     boolean isOrdered = true;
     private SimExploration exploration;
@@ -233,6 +237,14 @@ final class TableScenario implements SimExplorer.Scenario
         actors = new EngineActor[count];
         devices = new SimDevice[count];
         history = new RaceHistory(count * race.combined);
+    }
+
+    /** The record there has a deadline, which passes for these engines when the race begins; the others are behind. */
+    void expireFor(final Set<Integer> engines)
+    {
+        ahead = engines;
+        final boolean isForAll = IntStream.rangeClosed(1, race.kinds.length).allMatch(engines::contains);
+        history.expire(DEADLINE_MS, isForAll);
     }
 
     @Override
@@ -261,6 +273,7 @@ final class TableScenario implements SimExplorer.Scenario
             }
         }
         prepareKey(run);
+        isRacing = true;
         for (int i = 1; i < actors.length; i++)
         {
             if (isEngine(i))
@@ -388,6 +401,7 @@ final class TableScenario implements SimExplorer.Scenario
         run.addActor(device, actor, i != PREPARER);
         actor.engine = TableEngine.open(domain, device.attributes(), device.clock(),
             new TableEngineConfiguration().operationSlots(race.combined).writerNumber(i + 1).locationCacheEntries(4)
+                .expiryClock(() -> isRacing && (i == PREPARER || ahead.contains(i)) ? DEADLINE_MS : DEADLINE_MS - 1)
                 .versionClock(() -> 1L << 50).operationListener(op -> note((int)op.correlationId(), op))
                 .chunkSource(node -> { }));
         actor.port = new SimQueuePairPort(run.fabric(), device, domain, memoryNode, memoryDomain, region);
@@ -453,6 +467,10 @@ final class TableScenario implements SimExplorer.Scenario
             final MemorySegment value = MemorySegment.ofArray(new long[]{100 + operation, 100 + operation});
             request.value(value, 0, kind == OperationKind.APPEND ? 16 : 8);
         }
+        if (ahead != null && !isRacing && kind == OperationKind.PUT)
+        {
+            request.expiry(DEADLINE_MS);
+        }
         engine.begin(request);
     }
 
@@ -474,7 +492,8 @@ final class TableScenario implements SimExplorer.Scenario
     {
         begin(PREPARER, OperationKind.GET, PREPARER);
         run.finish(actors[PREPARER]);
-        final String problem = splits() ? problemOfSplit() : problemOfWords();
+        final String problem = splits() ? problemOfSplit() :
+            subtables.committedWords(TABLE_AT) > 1 ? "two committed words of one key" : null;
         if (problem != null)
         {
             return race + ": " + problem;
@@ -492,18 +511,6 @@ final class TableScenario implements SimExplorer.Scenario
     private boolean splits()
     {
         return race.isMoving || Arrays.stream(race.kinds).anyMatch(kind -> kind <= SPLIT);
-    }
-
-    private String problemOfWords()
-    {
-        int committed = 0;
-        for (int slot = 0; slot < BucketDescriptor.SLOTS_PER_GROUP; slot++)
-        {
-            final int at = TABLE_AT + SubtableDescriptor.GROUPS_OFFSET + slot / 7 * BucketDescriptor.BUCKET_BYTES +
-                BucketDescriptor.SLOTS_OFFSET + slot % 7 * BucketDescriptor.SLOT_BYTES;
-            committed += SlotWord.isCommitted(memory.getLong(at, LITTLE_ENDIAN)) ? 1 : 0;
-        }
-        return committed > 1 ? "two committed words of one key" : null;
     }
 
     private String problemOfSplit()

@@ -211,7 +211,7 @@ final class MapEndpoint implements ComputeEndpoint, AutoCloseable
                 System.arraycopy(
                     entry.getValue().value, 0, block, key.length, entry.getValue().value.length);
                 page.add(new UnsafeBuffer(block), 0, key.length, entry.getValue().value.length,
-                    entry.getValue().version, position);
+                    entry.getValue().version, position, 0);
             }
         }
         request.answer(OperationAnswer.FOUND, page.toByteArray(), next, null);

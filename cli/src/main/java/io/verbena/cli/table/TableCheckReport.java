@@ -154,6 +154,8 @@ record TableCheckReport(
         figures.put("records", table.committed);
         figures.put("slots", table.slots);
         figures.put("record_bytes", table.blockBytes);
+        figures.put("with_deadline", table.withDeadline);
+        figures.put("expired", table.expired);
         figures.put("undecided", table.tentative);
         figures.put("left_behind", leftovers(name));
         figures.put("unsettled", table.unsettled);

@@ -1,11 +1,14 @@
 package io.verbena.client.routing;
 
+import io.verbena.client.Expiry;
 import io.verbena.client.KvInvalidRequestException;
 import io.verbena.client.KvLimits;
 import io.verbena.client.TableOptions;
 import io.verbena.protocol.message.TableName;
+import io.verbena.protocol.request.RequestExpiry;
 
 import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
 
 /** The checks that come before anything is sent. */
@@ -73,6 +76,32 @@ final class Arguments
                 ", values=" + (null == values ? "null" : values.size()));
         }
         values.forEach(Arguments::checkValue);
+    }
+
+    /** @return what the write says of the record's deadline, as {@link RequestExpiry} has it. */
+    static long expiry(final Expiry expiry)
+    {
+        return switch (expiry)
+        {
+            case null -> throw new KvInvalidRequestException("expiry is null; for a record without one, Expiry.NEVER");
+            case final Expiry.Never _ -> RequestExpiry.NONE;
+            case final Expiry.Keep _ -> RequestExpiry.KEEP;
+            case final Expiry.In in -> RequestExpiry.in(millis("timeToLive", in.timeToLive(), Duration.ZERO));
+            case final Expiry.At at -> RequestExpiry.at(
+                millis("deadline", null == at.deadline() ? null : Duration.between(Instant.EPOCH, at.deadline()),
+                    Duration.ofMillis(1)));
+        };
+    }
+
+    private static long millis(final String what, final Duration duration, final Duration floor)
+    {
+        if (null == duration || duration.compareTo(floor) < 0 || duration.isZero() ||
+            duration.compareTo(Duration.ofMillis(RequestExpiry.MAX_MS)) > 0)
+        {
+            throw new KvInvalidRequestException(what + " must be above 0 and at most " + RequestExpiry.MAX_MS +
+                " ms: " + what + '=' + duration);
+        }
+        return floor.isZero() ? duration.plusNanos(999_999).toMillis() : duration.toMillis();
     }
 
     /** @return nanoseconds of the timeout, cut to {@link #MAX_TIMEOUT_NS}. */

@@ -49,7 +49,8 @@ final class AsyncCall<T>
     private final TableReference table;
     private final byte[] key;
     private final byte[] value;
-    private final long expectedVersion;
+    private final long operand;
+    private final long expiry;
     private final long deadlineNs;
     private final Conversion<T> conversion;
     private final Executor completionExecutor;
@@ -65,8 +66,8 @@ final class AsyncCall<T>
 
     AsyncCall(
         final Owner calls, final int number, final RequestKind kind, final TableReference table,
-        final byte[] key, final byte[] value, final long expectedVersion, final long deadlineNs,
-        final Conversion<T> conversion, final Executor completionExecutor)
+        final byte[] key, final byte[] value, final long operand, final long expiry,
+        final long deadlineNs, final Conversion<T> conversion, final Executor completionExecutor)
     {
         this.calls = calls;
         this.number = number;
@@ -74,7 +75,8 @@ final class AsyncCall<T>
         this.table = table;
         this.key = key;
         this.value = value;
-        this.expectedVersion = expectedVersion;
+        this.operand = operand;
+        this.expiry = expiry;
         this.deadlineNs = deadlineNs;
         this.conversion = conversion;
         this.completionExecutor = completionExecutor;
@@ -99,7 +101,8 @@ final class AsyncCall<T>
         for (int i = 0; i < view.count(); i++)
         {
             final Attempt attempt = new Attempt();
-            attempt.ask(kind, table, key, value, expectedVersion, deadlineNs);
+            attempt.ask(kind, table, key, value, operand, deadlineNs);
+            attempt.askExpiry(expiry);
             current = attempt;
             if (ComputeEndpoint.ACCEPTED == view.endpoint(partition, attemptCount++).submit(attempt))
             {
@@ -193,7 +196,7 @@ final class AsyncCall<T>
         {
             refusal = calls.nodes().absence();
             final Attempt never = new Attempt();
-            never.ask(kind, table, key, value, expectedVersion, deadlineNs);
+            never.ask(kind, table, key, value, operand, deadlineNs);
             return never;
         }
         return current;

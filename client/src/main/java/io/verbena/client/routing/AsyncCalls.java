@@ -2,6 +2,7 @@ package io.verbena.client.routing;
 
 import io.verbena.client.KvClientOptions;
 import io.verbena.client.KvUnavailableException;
+import io.verbena.protocol.request.RequestExpiry;
 import io.verbena.protocol.request.RequestKind;
 import io.verbena.protocol.request.TableReference;
 
@@ -54,8 +55,17 @@ final class AsyncCalls implements AsyncCall.Owner
         final RequestKind kind, final TableReference table, final byte[] key, final byte[] value,
         final long expectedVersion, final long deadlineNs, final Conversion<T> conversion, final Executor executor)
     {
+        return run(kind, table, key, value, expectedVersion, RequestExpiry.NONE, deadlineNs, conversion, executor);
+    }
+
+    /** As the method above, of a record that gets a deadline, as {@link RequestExpiry} says. */
+    <T> CompletableFuture<T> run(
+        final RequestKind kind, final TableReference table, final byte[] key, final byte[] value,
+        final long operand, final long expiry, final long deadlineNs, final Conversion<T> conversion,
+        final Executor executor)
+    {
         final CompletableFuture<T> future =
-            tryRun(kind, table, key, value, expectedVersion, deadlineNs, conversion, executor);
+            tryRun(kind, table, key, value, operand, expiry, deadlineNs, conversion, executor);
         return null != future ? future : CompletableFuture.failedFuture(new KvUnavailableException(
             "too many asynchronous operations in flight: maxAsyncInFlight=" + maxInFlight +
             "; wait for some of them, or raise the limit"));
@@ -71,6 +81,14 @@ final class AsyncCalls implements AsyncCall.Owner
         final RequestKind kind, final TableReference table, final byte[] key, final byte[] value,
         final long expectedVersion, final long deadlineNs, final Conversion<T> conversion, final Executor executor)
     {
+        return tryRun(kind, table, key, value, expectedVersion, RequestExpiry.NONE, deadlineNs, conversion, executor);
+    }
+
+    private <T> CompletableFuture<T> tryRun(
+        final RequestKind kind, final TableReference table, final byte[] key, final byte[] value,
+        final long operand, final long expiry, final long deadlineNs, final Conversion<T> conversion,
+        final Executor executor)
+    {
         if (closed)
         {
             throw Verdict.closed();
@@ -82,7 +100,7 @@ final class AsyncCalls implements AsyncCall.Owner
             return null;
         }
         final AsyncCall<T> call =
-            new AsyncCall<>(this, (int)(now >>> Integer.SIZE), kind, table, key, value, expectedVersion, deadlineNs,
+            new AsyncCall<>(this, (int)(now >>> Integer.SIZE), kind, table, key, value, operand, expiry, deadlineNs,
                 conversion, executor);
         call.attempt();
         // Only now may the sweep see it: before, this thread drives it.

@@ -1,6 +1,8 @@
 package io.verbena.client.routing;
 
 import io.verbena.client.DeleteResult;
+import io.verbena.client.ExpireResult;
+import io.verbena.client.Expiry;
 import io.verbena.client.KvEntry;
 import io.verbena.client.PutResult;
 import io.verbena.client.ReplaceResult;
@@ -24,7 +26,8 @@ interface Conversion<T>
     static Optional<KvEntry> entry(final OperationRequest request)
     {
         return OperationAnswer.FOUND == request.answer() ?
-            Optional.of(new KvEntry(request.foundValue(), request.version())) : Optional.empty();
+            Optional.of(new KvEntry(request.foundValue(), request.version(), request.foundExpiryMs())) :
+            Optional.empty();
     }
 
     static boolean found(final OperationRequest request)
@@ -56,6 +59,27 @@ interface Conversion<T>
                 new ReplaceResult(ReplaceResult.Outcome.VERSION_MISMATCH, request.version());
             default -> new ReplaceResult(ReplaceResult.Outcome.NOT_FOUND, 0);
         };
+    }
+
+    static ExpireResult expireResult(final OperationRequest request)
+    {
+        return switch (request.answer())
+        {
+            case STORED -> new ExpireResult(ExpireResult.Outcome.CHANGED, request.version());
+            case CONDITION_NOT_MET -> new ExpireResult(ExpireResult.Outcome.CONDITION_NOT_MET, request.version());
+            default -> new ExpireResult(ExpireResult.Outcome.NOT_FOUND, 0);
+        };
+    }
+
+    static boolean stored(final OperationRequest request)
+    {
+        return OperationAnswer.STORED == request.answer();
+    }
+
+    static Optional<Expiry.TimeToLive> timeToLive(final OperationRequest request)
+    {
+        return OperationAnswer.FOUND == request.answer() ?
+            Optional.of(new Expiry.TimeToLive(request.foundExpiryMs(), request.timeToLiveMs())) : Optional.empty();
     }
 
     static boolean deleted(final OperationRequest request)

@@ -19,20 +19,14 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 
 /** A table of a client: checks arguments, and says which request each operation is. Thread-safe. */
-final class RoutedKvTable implements KvTable
+final class RoutedKvTable extends RoutedExpiry implements KvTable
 {
     /** Of requests that are about no key. */
     private static final byte[] ANY_KEY = {0};
 
-    private final TableCalls clientCalls;
-    private final TableReference table;
-    private final long timeoutNs;
-
     RoutedKvTable(final TableCalls clientCalls, final TableReference table, final long timeoutNs)
     {
-        this.clientCalls = clientCalls;
-        this.table = table;
-        this.timeoutNs = timeoutNs;
+        super(clientCalls, table, timeoutNs);
     }
 
     @Override

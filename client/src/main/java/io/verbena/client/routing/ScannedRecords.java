@@ -115,7 +115,7 @@ final class ScannedRecords implements KvScan.Records
         final int valueAt = keyAt + RecordPage.keyLength(page, at);
         final int end = valueAt + RecordPage.valueLength(page, at);
         return new KvRecord(Arrays.copyOfRange(page, keyAt, valueAt), Arrays.copyOfRange(page, valueAt, end),
-            RecordPage.version(page, at));
+            RecordPage.version(page, at), RecordPage.expiryMs(page, at));
     }
 
     /** Where the next record of a page begins. */

@@ -72,6 +72,7 @@ final class StatisticsCells
             case APPEND -> OperationKind.APPEND;
             case INCREMENT -> OperationKind.INCREMENT;
             case DELETE, DELETE_BY_VERSION -> OperationKind.DELETE;
+            case EXPIRE -> OperationKind.EXPIRE;
             case SCAN, COUNT -> OperationKind.SCAN;
         };
     }

@@ -3,6 +3,7 @@ package io.verbena.client.routing;
 import io.verbena.client.KvException;
 import io.verbena.protocol.request.ComputeEndpoint;
 import io.verbena.protocol.request.NodeRequest;
+import io.verbena.protocol.request.RequestExpiry;
 import io.verbena.protocol.request.RequestKind;
 import io.verbena.protocol.request.TableReference;
 
@@ -43,6 +44,14 @@ final class SyncCalls
         final RequestKind kind, final TableReference table, final byte[] key, final byte[] value,
         final long expectedVersion, final long deadlineNs)
     {
+        return run(kind, table, key, value, expectedVersion, RequestExpiry.NONE, deadlineNs);
+    }
+
+    /** As the method above, of a record that gets a deadline, as {@link RequestExpiry} says. */
+    SyncCall run(
+        final RequestKind kind, final TableReference table, final byte[] key, final byte[] value,
+        final long operand, final long expiry, final long deadlineNs)
+    {
         final int partition = RoutingView.partition(key);
         String refusal = null;
         for (int attempt = 0; ; attempt++)
@@ -50,7 +59,8 @@ final class SyncCalls
             final SyncCall call = SyncCall.take();
             try
             {
-                call.ask(kind, table, key, value, expectedVersion, deadlineNs);
+                call.ask(kind, table, key, value, operand, deadlineNs);
+                call.askExpiry(expiry);
                 final RoutingView view = nodes.view();
                 checkMayTry(call, view, attempt, deadlineNs, refusal);
                 final ComputeEndpoint endpoint = view.count() > 0 ? view.endpoint(partition, attempt) : null;

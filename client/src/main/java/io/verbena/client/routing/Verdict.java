@@ -81,7 +81,7 @@ final class Verdict
             case CORRUPT -> new KvCorruptException(facts(request) +
                 " found a record whose bytes fail their checksum; './verbena table check' finds what is damaged");
             case NOT_SERVING, UNREACHABLE -> unavailable(request, request.detail());
-            case FOUND, NOT_FOUND, STORED, EXISTS, DELETED, VERSION_MISMATCH -> null;
+            case FOUND, NOT_FOUND, STORED, EXISTS, DELETED, VERSION_MISMATCH, CONDITION_NOT_MET -> null;
         };
     }
 

@@ -20,7 +20,9 @@ final class Values
     /** One half of a value that must be a pair. */
     static Object ofPair(final Operation operation, final Object value, final int index)
     {
-        if (value instanceof List<?> list && list.size() == 2)
+        // With a deadline behind the pair.
+        if (value instanceof List<?> list &&
+            (list.size() == 2 || list.size() == 3 && operation.f().endsWith("-until")))
         {
             return list.get(index);
         }

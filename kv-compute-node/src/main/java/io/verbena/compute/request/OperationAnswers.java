@@ -26,6 +26,7 @@ final class OperationAnswers
             case OperationResult.NOT_A_COUNTER -> OperationAnswer.NOT_A_COUNTER;
             case OperationResult.COUNTER_OVERFLOW -> OperationAnswer.COUNTER_OVERFLOW;
             case OperationResult.VALUE_TOO_LONG -> OperationAnswer.VALUE_TOO_LONG;
+            case OperationResult.CONDITION_NOT_MET -> OperationAnswer.CONDITION_NOT_MET;
             case OperationResult.TABLE_FULL -> OperationAnswer.TABLE_FULL;
             case OperationResult.NO_MEMORY -> OperationAnswer.NO_MEMORY;
             case OperationResult.TIMED_OUT_NOT_APPLIED -> OperationAnswer.TIMED_OUT;

@@ -197,7 +197,11 @@ public final class OperationDispatcher implements OperationListener, TableRegist
         }
         final long operand = request.operand();
         tableRequest.of(ENGINE_KINDS[request.kind().ordinal()], table, request.deadlineNs(), freeSlots[freeCount - 1])
-            .key(key, keyLength).expectedVersion(operand).delta(operand);
+            .key(key, keyLength).expectedVersion(operand).delta(operand).expiry(request.expiry());
+        if (RequestKind.EXPIRE == request.kind())
+        {
+            tableRequest.expiryCondition((int)operand);
+        }
         if (null != value)
         {
             tableRequest.value(value, valueLength);
@@ -305,6 +309,7 @@ public final class OperationDispatcher implements OperationListener, TableRegist
         {
             request.answer(OperationAnswer.UNREACHABLE, value, length, operation.version(), unreadable);
         }
+        request.answerExpiry(operation.expiryMs(), engine.timeToLiveMs(operation.expiryMs()));
         request.cost(operation.verbs(), operation.roundTrips(), operation.doorbells());
     }
 
@@ -375,6 +380,7 @@ public final class OperationDispatcher implements OperationListener, TableRegist
             case APPEND -> OperationKind.APPEND;
             case INCREMENT -> OperationKind.INCREMENT;
             case REPLACE -> OperationKind.REPLACE;
+            case EXPIRE -> OperationKind.EXPIRE;
             case DELETE -> OperationKind.DELETE;
             case DELETE_BY_VERSION -> OperationKind.DELETE_VERSION;
             case SCAN, COUNT -> -1; // the engine has no such operation: see ScanDispatcher

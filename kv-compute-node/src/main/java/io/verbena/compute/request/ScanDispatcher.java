@@ -127,7 +127,8 @@ final class ScanDispatcher
     private boolean onRecord(final DirectBuffer block, final int offset, final long behind)
     {
         return page.add(block, offset + BlockDescriptor.KEY_OFFSET, BlockDescriptor.keyLength(block, offset),
-            BlockDescriptor.valueLength(block, offset), BlockDescriptor.version(block, offset), behind);
+            BlockDescriptor.valueLength(block, offset), BlockDescriptor.version(block, offset), behind,
+            BlockDescriptor.expiryMs(block, offset));
     }
 
     private void count(final OperationRequest request, final OperationAnswer answer)

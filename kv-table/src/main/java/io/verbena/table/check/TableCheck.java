@@ -22,6 +22,10 @@ public final class TableCheck
     public long splitsUnderWay;
     /** Bytes of all blocks that hold records. */
     public long blockBytes;
+    /** Records with a deadline. */
+    public long withDeadline;
+    /** Those of them whose deadline has passed by the wall clock here, and that nobody has taken away yet. */
+    public long expired;
     /** Problems found, also those beyond the ones told. */
     public long problemCount;
     /** Slots that changed each time they were looked at, so that nothing can be said of them. */
@@ -79,6 +83,7 @@ public final class TableCheck
     {
         return "TableCheck{slots=" + slots + " committed=" + committed + " tentative=" + tentative +
             " restructuring=" + restructuring + " splitsUnderWay=" + splitsUnderWay + " blockBytes=" + blockBytes +
-            " problems=" + problemCount + problems + '}';
+            " withDeadline=" + withDeadline +
+            " expired=" + expired + " problems=" + problemCount + problems + '}';
     }
 }

@@ -1,6 +1,8 @@
 package io.verbena.table.check;
 
 import io.verbena.table.directory.Subtable;
+import io.verbena.table.expiry.Expiry;
+import io.verbena.table.expiry.ExpiryClock;
 import io.verbena.table.format.BlockDescriptor;
 import io.verbena.table.format.BucketDescriptor;
 import io.verbena.table.format.FormatException;
@@ -17,6 +19,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.IntToLongFunction;
 import net.openhft.hashing.LongTupleHashFunction;
+import org.agrona.concurrent.SystemEpochClock;
 import org.agrona.concurrent.UnsafeBuffer;
 
 import static java.nio.ByteOrder.LITTLE_ENDIAN;
@@ -45,6 +48,7 @@ public final class TableChecker
     private int onlyNodeId;
     private boolean findsSharedBlocks = true;
     private IntToLongFunction regionLengthBytes = (nodeId) -> SlotWord.ADDRESSABLE_BYTES;
+    private final ExpiryClock expiryClock = new ExpiryClock(SystemEpochClock.INSTANCE);
     private UnsafeBuffer block;
     private UnsafeBuffer line;
     private TableCheck check;
@@ -330,6 +334,7 @@ public final class TableChecker
                 }
                 else if (SlotWord.isCommitted(word))
                 {
+                    countDeadline();
                     checkUnique(slot, word);
                 }
                 return;
@@ -337,6 +342,14 @@ public final class TableChecker
             word = again;
         }
         check.unsettled++;
+    }
+
+    /** Of the block that was read last. */
+    private void countDeadline()
+    {
+        final long expiryMs = BlockDescriptor.expiryMs(block, 0);
+        check.withDeadline += expiryMs == Expiry.NONE ? 0 : 1;
+        check.expired += expiryClock.isPast(expiryMs) ? 1 : 0;
     }
 
     private static String where(final TableWords.Slot slot, final long word)
@@ -377,6 +390,10 @@ public final class TableChecker
             BlockDescriptor.keyHash(block, 0) != hash.high())
         {
             return "its block holds a key that does not belong to this word";
+        }
+        if (!Expiry.isDeadline(BlockDescriptor.expiryMs(block, 0)))
+        {
+            return "its block has a deadline that no record can have";
         }
         return belongs(slot.group(), slot.bucket()) ? null : "its key does not belong to this bucket";
     }

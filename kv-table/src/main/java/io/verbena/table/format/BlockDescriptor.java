@@ -33,10 +33,11 @@ import static java.nio.ByteOrder.LITTLE_ENDIAN;
  *
  * <p>The checksum is XXH3-64 over everything from offset 0 to the end of the value <em>with the committed slot word,
  * window 0, in the checksum's place</em>: it binds the bytes to the one word that publishes them, so a block that was
- * rewritten never passes under its old word. The window is left out because a split may renew it. Flags and expiry are
- * 0 in this version. Client id and sequence name the attempt that wrote the block. Predecessor is the slot word that
- * this block replaced, 0 for an insert: while retired blocks are in quarantine, it leads back to what the key held
- * before. Written by a WRITE of a compute node, read by READs that may tear. Stateless.
+ * rewritten never passes under its old word. The window is left out because a split may renew it. Flags are 0
+ * in this version. Expiry is the instant from which on the record is absent, 0 for never. Client id and sequence name
+ * the attempt that wrote the block. Predecessor is the slot word that this block replaced, 0 for an insert: while
+ * retired blocks are in quarantine, it leads back to what the key held before. Written by a WRITE of a compute node,
+ * read by READs that may tear. Stateless.
  */
 public final class BlockDescriptor
 {
@@ -95,6 +96,7 @@ public final class BlockDescriptor
      * @param sequence    which attempt of the client.
      * @param keyHashHigh {@link KeyHash#high}.
      * @param predecessor committed word that the block will replace, or {@link SlotWord#EMPTY}.
+     * @param expiryMs    wall-clock milliseconds since 1970 from which on the record is absent, or 0.
      */
     public static void writeHeader(
         final MutableDirectBuffer buffer,
@@ -106,7 +108,8 @@ public final class BlockDescriptor
         final int clientId,
         final long sequence,
         final long keyHashHigh,
-        final long predecessor)
+        final long predecessor,
+        final long expiryMs)
     {
         // In whole words: what is stored in pieces has to leave the store buffer before the checksum can load it.
         buffer.putLong(offset + FORMAT_OFFSET, lengthsWord(keyLength, valueLength), LITTLE_ENDIAN);
@@ -114,7 +117,7 @@ public final class BlockDescriptor
             offset + TABLE_ID_OFFSET, Integer.toUnsignedLong(tableId) | (long)clientId << Integer.SIZE, LITTLE_ENDIAN);
         buffer.putLong(offset + VERSION_OFFSET, version, LITTLE_ENDIAN);
         buffer.putLong(offset + SEQUENCE_OFFSET, sequence, LITTLE_ENDIAN);
-        buffer.putLong(offset + EXPIRY_OFFSET, 0L, LITTLE_ENDIAN);
+        buffer.putLong(offset + EXPIRY_OFFSET, expiryMs, LITTLE_ENDIAN);
         buffer.putLong(offset + KEY_HASH_OFFSET, keyHashHigh, LITTLE_ENDIAN);
         buffer.putLong(offset + PREDECESSOR_OFFSET, predecessor, LITTLE_ENDIAN);
     }
@@ -216,6 +219,12 @@ public final class BlockDescriptor
     public static long predecessor(final DirectBuffer buffer, final int offset)
     {
         return buffer.getLong(offset + PREDECESSOR_OFFSET, LITTLE_ENDIAN);
+    }
+
+    /** @return wall-clock milliseconds since 1970 from which on the record is absent, or 0. */
+    public static long expiryMs(final DirectBuffer buffer, final int offset)
+    {
+        return buffer.getLong(offset + EXPIRY_OFFSET, LITTLE_ENDIAN);
     }
 
     /** @return high half of the key's hash, so that a split need not read the key. */

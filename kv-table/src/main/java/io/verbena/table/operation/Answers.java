@@ -41,7 +41,9 @@ final class Answers
     {
         return switch (leader.combining.fate)
         {
-            case OperationResult.EXISTS, OperationResult.VERSION_MISMATCH -> whereThere(waiter, leader.answer.version);
+            // Not where there is a deadline: it may have passed by the time that the waiter ends.
+            case OperationResult.EXISTS, OperationResult.VERSION_MISMATCH ->
+                leader.answer.expiryMs == 0 ? whereThere(waiter, leader.answer.version) : NONE;
             case OperationResult.NOT_FOUND -> whereAbsent(waiter);
             // Otherwise nothing is certain, or it was not the key that was in the way.
             default -> tookEffect(leader) ? behindChange(leader, waiter) : NONE;
@@ -55,8 +57,11 @@ final class Answers
 
     private int behindChange(final Operation leader, final Operation waiter)
     {
-        return OperationKind.storesValue(leader.request.kind) ? whereThere(waiter, leader.block.version) :
-            whereAbsent(waiter);
+        if (!OperationKind.storesValue(leader.request.kind))
+        {
+            return whereAbsent(waiter);
+        }
+        return leader.block.expiryMs == 0 ? whereThere(waiter, leader.block.version) : NONE;
     }
 
     private static long versionLeft(final Operation leader)

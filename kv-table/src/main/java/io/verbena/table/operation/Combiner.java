@@ -1,5 +1,6 @@
 package io.verbena.table.operation;
 
+import io.verbena.table.expiry.Expiry;
 import io.verbena.table.format.BlockDescriptor;
 import java.util.Arrays;
 
@@ -36,10 +37,14 @@ public final class Combiner
         Arrays.fill(leaders, Batch.NONE);
     }
 
-    /** Whether an operation can take others of its kind along, with one block. */
+    /**
+     * Whether an operation can take others of its kind along, with one block, and go along itself. Not one whose
+     * deadline is that of the record before, which may be one of the batch; nor one that the next one may find gone.
+     */
     private static boolean carries(final Operation op)
     {
-        return op.request.kind == OperationKind.PUT || op.request.kind == OperationKind.PUT_IF_PRESENT ||
+        return op.request.kind == OperationKind.PUT && op.request.expiry != Expiry.KEEP ||
+            op.request.kind == OperationKind.PUT_IF_PRESENT && op.request.expiry == Expiry.NONE ||
             op.request.kind == OperationKind.INCREMENT || op.request.kind == OperationKind.APPEND &&
             ComputedValues.keepsSuffix(op);
     }
@@ -252,7 +257,8 @@ public final class Combiner
         }
         Operation last = first;
         Operation before = null;
-        while (last.combining.next != null && carries(first) && isOfOneKind(first, last.combining.next))
+        while (last.combining.next != null && carries(first) && carries(last.combining.next) &&
+            isOfOneKind(first, last.combining.next))
         {
             before = last;
             last = last.combining.next;

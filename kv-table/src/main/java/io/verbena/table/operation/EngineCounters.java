@@ -15,6 +15,8 @@ public final class EngineCounters
     public final long[] roundTrips = new long[OperationKind.COUNT];
     /** Finished operations by {@link OperationResult}. */
     public final long[] results = new long[OperationResult.COUNT];
+    /** Records taken away that were found when their deadline had passed. */
+    public long expiredRemoved;
     /** Looks taken again because another operation was in the way. */
     public long retries;
     /** Writers that took effect, or ended, with the compare-and-swap of another one of their key. */

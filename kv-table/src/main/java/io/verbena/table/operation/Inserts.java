@@ -2,6 +2,7 @@ package io.verbena.table.operation;
 
 import io.verbena.table.allocation.BlockAllocator;
 import io.verbena.table.directory.GrowthSource;
+import io.verbena.table.expiry.Expiry;
 import io.verbena.table.format.BucketDescriptor;
 import io.verbena.table.format.SlotWord;
 
@@ -116,6 +117,7 @@ final class Inserts
         }
         if (!isSealed)
         {
+            op.block.expiryMs = Expiry.deadline(op.request.expiry, 0);
             flow.records.seal(op, 0, SlotWord.EMPTY);
         }
         // Sealed for another subtable, perhaps; a block is bound to its word without the window.
@@ -271,13 +273,14 @@ final class Inserts
         }
         flow.counters.withdrawals++;
         flow.records.answerWith(op, block);
-        if (op.request.kind == OperationKind.PUT_IF_ABSENT)
+        final boolean isExpired = flow.isExpired(block);
+        if (op.request.kind == OperationKind.PUT_IF_ABSENT && !isExpired)
         {
             flow.end(op, OperationResult.EXISTS);
         }
         else
         {
-            lookups.change(op, slotOffset, word, block);
+            lookups.change(op, slotOffset, word, block, isExpired);
         }
     }
 
@@ -380,6 +383,7 @@ final class Inserts
         if (committed(op))
         {
             op.answer.version = op.block.version;
+            op.answer.expiryMs = op.block.expiryMs;
             flow.end(op, OperationResult.STORED);
         }
         else

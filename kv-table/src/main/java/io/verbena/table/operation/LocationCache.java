@@ -13,7 +13,8 @@ import org.agrona.UnsafeApi;
  *  | hash low | hash high | history, flags, table id | slot offset | slot word | version | epoch tag | counter |
  * </pre>
  *
- * <p>Where the value is known and has 8 bytes, it is kept as well: a current one makes an increment one round trip.
+ * <p>Where the value is known and has 8 bytes, it is kept as well: a current one makes an increment one round trip. Of
+ * a record with a deadline that one is kept instead.
  *
  * <p>The history counts how often what was known turned out current or stale, of late. A key that others write all the
  * time is <em>write-hot</em>: what is known of it is passed by until it turns out current again more often. Single
@@ -33,6 +34,8 @@ public final class LocationCache implements AutoCloseable
     private static final int COUNTER = 56;
     /** Flag above the table id: the value is a counter, and known. */
     private static final long HAS_COUNTER = 1L << Integer.SIZE;
+    /** Flag above the table id: the record has a deadline, which stands in the place of the counter. */
+    private static final long HAS_DEADLINE = HAS_COUNTER << 1;
     private static final int USES_SHIFT = 40;
     private static final int STALE_SHIFT = 48;
     private static final long COUNT_MASK = 0xFF;
@@ -171,6 +174,19 @@ public final class LocationCache implements AutoCloseable
     {
         UnsafeApi.putLong(entry + TABLE, UnsafeApi.getLong(entry + TABLE) | HAS_COUNTER);
         UnsafeApi.putLong(entry + COUNTER, value);
+    }
+
+    /** Notes the deadline of a record, for the entry that was put or confirmed last. */
+    void putDeadline(final long entry, final long deadlineMs)
+    {
+        UnsafeApi.putLong(entry + TABLE, UnsafeApi.getLong(entry + TABLE) | HAS_DEADLINE);
+        UnsafeApi.putLong(entry + COUNTER, deadlineMs);
+    }
+
+    /** @return deadline of the record that the entry's word names, 0 if it has none. */
+    long deadline(final long entry)
+    {
+        return (UnsafeApi.getLong(entry + TABLE) & HAS_DEADLINE) == 0 ? 0 : UnsafeApi.getLong(entry + COUNTER);
     }
 
     /** Forgets a key if what is known of it is still this word. */

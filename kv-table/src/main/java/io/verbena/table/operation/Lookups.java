@@ -2,6 +2,8 @@ package io.verbena.table.operation;
 
 import io.verbena.raas.OneSidedPort;
 import io.verbena.table.access.Scratch;
+import io.verbena.table.expiry.Expiry;
+import io.verbena.table.expiry.ExpiryCondition;
 import io.verbena.table.format.BucketDescriptor;
 import io.verbena.table.format.MergeLink;
 import io.verbena.table.format.SizeClasses;
@@ -87,9 +89,9 @@ final class Lookups
             flow.learn(op, true);
             flow.remember(op, op.target.offset, op.target.word, op.answer.version, blockAt);
         }
-        else if (flow.records.valueLength(blockAt) == Long.BYTES)
+        else
         {
-            flow.cache.putCounter(op.target.cacheEntry, flow.records.counter(blockAt));
+            flow.rememberValue(op.target.cacheEntry, blockAt);
         }
     }
 
@@ -275,7 +277,7 @@ final class Lookups
         op.candidates.unresolvedSeen = false;
         final long wanted = SlotWord.committed(op.location.fingerprint);
         final boolean takesOldWords = op.location.peeked &&
-            (!op.location.isMerging() || OperationKind.isRead(op.request.kind));
+            (!op.location.isMerging() || op.changesNothing());
         op.location.mixedPairs = takesOldWords ? slotMoves.mixedPairs(op) : 0;
         op.target.isToMove = false;
         for (int slot = 0, slots = op.location.slotsRead(); slot < slots; slot++)
@@ -298,7 +300,8 @@ final class Lookups
 
     private static boolean movesWhatItFinds(final Operation op)
     {
-        return OperationKind.writes(op.request.kind) && op.request.kind != OperationKind.PUT_IF_ABSENT;
+        return op.target.isExpired ||
+            OperationKind.writes(op.request.kind) && op.request.kind != OperationKind.PUT_IF_ABSENT;
     }
 
     /** @return whether a candidate is to be changed, and stands in the subtable that is split until it is moved. */
@@ -429,6 +432,11 @@ final class Lookups
 
     private void goOn(final Operation op, final long slotOffset, final long word, final int block)
     {
+        if (flow.isExpired(block))
+        {
+            onExpired(op, slotOffset, word, block);
+            return;
+        }
         switch (op.request.kind)
         {
             case OperationKind.GET, OperationKind.EXISTS -> flow.end(op, OperationResult.FOUND);
@@ -439,20 +447,57 @@ final class Lookups
                 {
                     flow.end(op, OperationResult.VERSION_MISMATCH);
                 }
+                else if (!ExpiryCondition.isMet(op.request.expiryCondition, op.answer.expiryMs,
+                    Expiry.deadline(op.request.expiry, op.answer.expiryMs)))
+                {
+                    flow.end(op, OperationResult.CONDITION_NOT_MET);
+                }
                 else
                 {
-                    change(op, slotOffset, word, block);
+                    change(op, slotOffset, word, block, false);
                 }
             }
         }
     }
 
-    /** Goes on to replace or remove a committed word whose block was just read and is the key's. */
-    void change(final Operation op, final long slotOffset, final long word, final int block)
+    /**
+     * Whoever finds a record behind its deadline takes its word away before it answers, or puts its own in that place:
+     * so nobody finds it there afterwards, whatever his clock says.
+     */
+    private void onExpired(final Operation op, final long slotOffset, final long word, final int block)
+    {
+        op.answer.forgetRecord();
+        if (slotOffset == NOWHERE)
+        {
+            // Frozen, and not where it goes yet: to be moved, as by a writer.
+            op.target.isExpired = true;
+            flow.go(op, Step.PEEK);
+        }
+        else if (OperationKind.inserts(op.request.kind))
+        {
+            change(op, slotOffset, word, block, true);
+        }
+        else
+        {
+            op.target.isCached = false;
+            op.target.offset = slotOffset;
+            op.target.word = word;
+            flow.go(op, Step.REMOVE);
+        }
+    }
+
+    /**
+     * Goes on to replace or remove a committed word whose block was just read and is the key's.
+     *
+     * @param isExpired whether its record is absent, and what is stored is made from nothing.
+     */
+    void change(
+        final Operation op, final long slotOffset, final long word, final int block, final boolean isExpired)
     {
         if (OperationKind.computesValue(op.request.kind))
         {
-            final int made = flow.computedValues.makeFrom(op, block);
+            final int made = isExpired ?
+                flow.computedValues.makeFromNothing(op) : flow.computedValues.makeFrom(op, block);
             if (made != ComputedValues.OK)
             {
                 flow.endUnmade(op, made);
@@ -462,10 +507,11 @@ final class Lookups
         op.target.isCached = false;
         op.target.offset = slotOffset;
         op.target.word = word;
-        op.target.version = op.answer.version;
+        op.target.version = flow.records.version(block);
         if (OperationKind.storesValue(op.request.kind))
         {
-            flow.records.seal(op, op.answer.version, word);
+            op.block.expiryMs = Expiry.deadline(op.request.expiry, isExpired ? 0 : flow.records.expiryMs(block));
+            flow.records.seal(op, op.target.version, word);
         }
         flow.go(op, Step.SWAP);
     }
@@ -501,7 +547,7 @@ final class Lookups
     boolean seesSplit(final Operation op)
     {
         boolean sees = op.location.sawLink;
-        final boolean isPeek = op.location.peeked && (OperationKind.isRead(op.request.kind) ||
+        final boolean isPeek = op.location.peeked && (op.changesNothing() ||
             !OperationKind.inserts(op.request.kind) && !op.location.isMerging());
         for (int slot = op.location.slotsRead() - 1; slot >= 0; slot--)
         {

@@ -22,6 +22,8 @@ public final class Operation
         long version;
         /** INCREMENT: the new value. */
         long counter;
+        /** Of the record found or stored; 0 if it has no deadline. */
+        long expiryMs;
         /** Of the value found, in the scratch memory. */
         int valueOffset;
         int valueLength;
@@ -30,6 +32,15 @@ public final class Operation
         {
             version = 0;
             counter = 0;
+            expiryMs = 0;
+            valueLength = 0;
+        }
+
+        /** Nothing is told of the record that was found: its deadline has passed. */
+        void forgetRecord()
+        {
+            version = 0;
+            expiryMs = 0;
             valueLength = 0;
         }
     }
@@ -169,6 +180,12 @@ public final class Operation
         return answer.version;
     }
 
+    /** @return deadline of the record found or stored, in ms since 1970; 0 if it has none, or there is none. */
+    public long expiryMs()
+    {
+        return answer.expiryMs;
+    }
+
     /** @return INCREMENT that stored: the new value of the counter. */
     public long counter()
     {
@@ -214,6 +231,12 @@ public final class Operation
     public int retries()
     {
         return cost.retries;
+    }
+
+    /** @return whether it changes nothing: a read, as long as it has not met a record that it has to remove. */
+    boolean changesNothing()
+    {
+        return OperationKind.isRead(request.kind) && !target.isExpired;
     }
 
     int ownBlock()

@@ -3,6 +3,7 @@ package io.verbena.table.operation;
 import io.verbena.table.access.Scratch;
 import io.verbena.table.allocation.EpochTracker;
 import io.verbena.table.directory.NodeLink;
+import io.verbena.table.expiry.ExpiryClock;
 
 /**
  * What the steps of operations see of the runner: the parts that all of them use, and the ways in which an operation
@@ -21,6 +22,7 @@ abstract class OperationFlow implements Batch.Owner
     final Tombstones tombstones;
     final OwnBlocks blocks;
     final ComputedValues computedValues;
+    final ExpiryClock expiryClock;
     final boolean controlsContention;
     long nowNs;
 
@@ -43,6 +45,7 @@ abstract class OperationFlow implements Batch.Owner
         tombstones = new Tombstones(epochs, counters, batch);
         blocks = new OwnBlocks(settings.chunkSource());
         computedValues = new ComputedValues(blocks);
+        expiryClock = new ExpiryClock(settings.expiryClock());
     }
 
     /** Enters a step: posts its batch now, or parks the operation until that is possible. */
@@ -118,7 +121,26 @@ abstract class OperationFlow implements Batch.Owner
         final long entry = cache.put(
             op.request.hash.low(), op.request.hash.high(), op.request.table.tableId, slotOffset, word, version,
             op.beginEpoch);
-        if (entry != LocationCache.NONE && records.valueLength(blockAt) == Long.BYTES)
+        if (entry != LocationCache.NONE)
+        {
+            rememberValue(entry, blockAt);
+        }
+    }
+
+    /** @return whether the record of a valid block that is the key's is absent, since its deadline has passed. */
+    boolean isExpired(final int block)
+    {
+        return expiryClock.isPast(records.expiryMs(block));
+    }
+
+    /** Notes what a writer may have to know of the block under the word that is cached: a deadline, or a counter. */
+    void rememberValue(final long entry, final int blockAt)
+    {
+        if (records.expiryMs(blockAt) != 0)
+        {
+            cache.putDeadline(entry, records.expiryMs(blockAt));
+        }
+        else if (records.valueLength(blockAt) == Long.BYTES)
         {
             cache.putCounter(entry, records.counter(blockAt));
         }
@@ -135,7 +157,7 @@ abstract class OperationFlow implements Batch.Owner
     {
         for (final Operation op : operations)
         {
-            if (op.step == Step.SWAP && op.inFlight && op.request.link == link && op.target.offset == slotOffset &&
+            if (Step.removesWord(op.step) && op.inFlight && op.request.link == link && op.target.offset == slotOffset &&
                 op.target.desiredWord == word)
             {
                 return true;

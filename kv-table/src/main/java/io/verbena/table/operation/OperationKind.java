@@ -25,12 +25,14 @@ public final class OperationKind
     public static final int APPEND = 8;
     /** Stores only if the key is there, whatever its version. */
     public static final int PUT_IF_PRESENT = 9;
+    /** Gives a record that is there another deadline, or none, and changes nothing else of it but the version. */
+    public static final int EXPIRE = 10;
     /** How many kinds there are. */
-    public static final int COUNT = 10;
+    public static final int COUNT = 11;
 
     private static final String[] NAMES = {
         "get", "exists", "put", "put_if_absent", "replace", "delete", "delete_version", "increment", "append",
-        "put_if_present" };
+        "put_if_present", "expire" };
 
     private OperationKind()
     {
@@ -57,13 +59,25 @@ public final class OperationKind
     /** @return whether the kind stores a value, and so needs a block. */
     public static boolean storesValue(final int kind)
     {
-        return takesValue(kind) || kind == INCREMENT;
+        return takesValue(kind) || kind == INCREMENT || kind == EXPIRE;
     }
 
     /** @return whether the value stored depends on the one that is there. */
     static boolean computesValue(final int kind)
     {
-        return kind == INCREMENT || kind == APPEND;
+        return kind == INCREMENT || kind == APPEND || kind == EXPIRE;
+    }
+
+    /** @return whether the value of the one that is there, and so its length, goes into the new block. */
+    static boolean takesOldValue(final int kind)
+    {
+        return kind == APPEND || kind == EXPIRE;
+    }
+
+    /** @return whether the caller may say which deadline the record gets; other kinds keep the one there is. */
+    public static boolean takesExpiry(final int kind)
+    {
+        return kind == PUT || kind == PUT_IF_ABSENT || kind == PUT_IF_PRESENT || kind == REPLACE || kind == EXPIRE;
     }
 
     /** @return whether the kind changes nothing. */

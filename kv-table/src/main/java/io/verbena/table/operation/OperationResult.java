@@ -5,7 +5,7 @@ public final class OperationResult
 {
     /** GET, EXISTS: the key is there. */
     public static final int FOUND = 0;
-    /** The key is absent; REPLACE, PUT_IF_PRESENT and DELETE changed nothing. */
+    /** The key is absent; REPLACE, PUT_IF_PRESENT, EXPIRE and DELETE changed nothing. */
     public static final int NOT_FOUND = 1;
     /** All kinds that store: stored; {@link Operation#version()} is the new version. */
     public static final int STORED = 2;
@@ -40,13 +40,15 @@ public final class OperationResult
     public static final int COUNTER_OVERFLOW = 15;
     /** APPEND: the value would be longer than a block can hold, {@link Operation#version()}; nothing changed. */
     public static final int VALUE_TOO_LONG = 16;
+    /** EXPIRE: the condition on the deadline that the record has does not hold; nothing changed. */
+    public static final int CONDITION_NOT_MET = 17;
     /** How many codes there are. */
-    public static final int COUNT = 17;
+    public static final int COUNT = 18;
 
     private static final String[] NAMES = {
         "found", "not_found", "stored", "deleted", "exists", "version_mismatch", "table_full", "no_memory",
         "timed_out_not_applied", "outcome_unknown", "node_unavailable", "restructuring", "table_changed", "corrupt",
-        "not_a_counter", "counter_overflow", "value_too_long" };
+        "not_a_counter", "counter_overflow", "value_too_long", "condition_not_met" };
 
     private OperationResult()
     {

@@ -60,6 +60,7 @@ final class OperationRunner extends OperationFlow
         steps[Step.PEEK] = new Step(lookups::stagePeek, lookups::scan);
         steps[Step.MATCH] = new Step(lookups::stageMatch, lookups::onMatch);
         steps[Step.SWAP] = new Step(swaps::stageSwap, swaps::onSwap, swaps::settle);
+        steps[Step.REMOVE] = new Step(swaps::stageRemove, swaps::onRemove, swaps::settleRemove);
         steps[Step.CLAIM] = new Step(inserts::stageClaim, inserts::onClaim, Inserts::settleClaim);
         steps[Step.KILL] = new Step(inserts::stageKill, inserts::onKill);
         steps[Step.COMMIT] = new Step(inserts::stageCommit, inserts::onCommit, inserts::committed);
@@ -415,7 +416,7 @@ final class OperationRunner extends OperationFlow
             op.block.offset = BlockAllocator.NONE;
             op.block.isWritten = false;
         }
-        if (op.step == Step.SWAP)
+        if (Step.removesWord(op.step))
         {
             counters.noteUnknown(SlotWord.sizeClass(op.target.word));
         }

@@ -2,6 +2,7 @@ package io.verbena.table.operation;
 
 import io.verbena.table.allocation.ChunkSource;
 import io.verbena.table.directory.GrowthSource;
+import org.agrona.concurrent.EpochClock;
 
 /** What point operations take of an engine's settings; each is explained where it is set. */
 public interface OperationSettings
@@ -11,6 +12,9 @@ public interface OperationSettings
 
     /** @return who writes, as noted in blocks. */
     int clientId();
+
+    /** @return milliseconds since 1970, by which deadlines of records pass. */
+    EpochClock expiryClock();
 
     /** @return longest first pause after contention. */
     long backoffMinNs();

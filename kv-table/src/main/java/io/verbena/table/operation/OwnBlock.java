@@ -10,6 +10,8 @@ final class OwnBlock
     /** The word that it was sealed to replace. */
     long sealedOver;
     long version;
+    /** From when on its record is absent; 0: it has no deadline. */
+    long expiryMs;
     /** The word that publishes it. */
     long word;
     long refusalsSeen;

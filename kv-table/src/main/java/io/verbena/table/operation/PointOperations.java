@@ -6,6 +6,7 @@ import io.verbena.table.allocation.BlockAllocator;
 import io.verbena.table.allocation.EpochTracker;
 import io.verbena.table.allocation.HeldConsumer;
 import io.verbena.table.directory.NodeLink;
+import io.verbena.table.expiry.Expiry;
 import io.verbena.table.format.BlockDescriptor;
 import io.verbena.table.format.KeyHash;
 import io.verbena.table.format.SizeClasses;
@@ -73,6 +74,9 @@ public final class PointOperations
         request.suffixLength = valueLength;
         request.delta = asked.delta;
         request.expectedVersion = asked.expectedVersion;
+        request.expiry = OperationKind.takesExpiry(asked.kind) ?
+            runner.expiryClock.resolve(asked.expiry) : Expiry.KEEP;
+        request.expiryCondition = asked.expiryCondition;
         request.deadlineNs = asked.deadlineNs;
         request.correlationId = asked.correlationId;
         op.repeats = repeatedSequence != 0;
@@ -110,6 +114,12 @@ public final class PointOperations
         final Operation op = staged;
         staged = null;
         return op;
+    }
+
+    /** As the engine's method of that name. */
+    public long timeToLiveMs(final long expiryMs)
+    {
+        return runner.expiryClock.timeToLiveMs(expiryMs);
     }
 
     /** Steps begun from now on wait for one doorbell. */

@@ -46,7 +46,8 @@ public final class Records
             op.block.offset);
         BlockDescriptor.writeHeader(buffer, op.ownBlock(), op.request.table.tableId, op.request.keyLength,
             op.request.valueLength,
-            op.block.version, clientId, op.request.sequence, op.request.hash.high(), predecessor);
+            op.block.version, clientId, op.request.sequence, op.request.hash.high(), predecessor,
+            op.block.expiryMs);
         BlockDescriptor.seal(buffer, op.ownBlock(), op.block.word);
         op.block.isWritten = false;
         op.block.sealedOver = predecessor;
@@ -80,10 +81,17 @@ public final class Records
         return BlockDescriptor.version(buffer, blockAt);
     }
 
-    /** Notes version and value of a valid block as the operation's answer. */
+    /** @return from when on the record of a valid block, own or read, is absent; 0: it has no deadline. */
+    long expiryMs(final int blockAt)
+    {
+        return BlockDescriptor.expiryMs(buffer, blockAt);
+    }
+
+    /** Notes version, deadline and value of a valid block as the operation's answer. */
     void answerWith(final Operation op, final int blockAt)
     {
         op.answer.version = BlockDescriptor.version(buffer, blockAt);
+        op.answer.expiryMs = BlockDescriptor.expiryMs(buffer, blockAt);
         op.answer.valueOffset = blockAt + BlockDescriptor.KEY_OFFSET + op.request.keyLength;
         op.answer.valueLength = op.request.kind == OperationKind.GET ? BlockDescriptor.valueLength(buffer, blockAt) : 0;
     }

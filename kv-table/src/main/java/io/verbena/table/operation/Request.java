@@ -22,6 +22,10 @@ final class Request
     /** INCREMENT: what to add. */
     long delta;
     long expectedVersion;
+    /** Which deadline the record gets, see {@link io.verbena.table.expiry.Expiry}; a time from now on is resolved. */
+    long expiry;
+    /** EXPIRE: one of {@link io.verbena.table.expiry.ExpiryCondition}. */
+    int expiryCondition;
     long deadlineNs;
     long correlationId;
     long sequence;

@@ -3,6 +3,7 @@ package io.verbena.table.operation;
 import io.verbena.raas.OneSidedPort;
 import io.verbena.table.allocation.BlockAllocator;
 import io.verbena.table.allocation.ChunkSource;
+import io.verbena.table.expiry.Expiry;
 import io.verbena.table.format.BucketDescriptor;
 
 /** The first step: gets a block where one is needed, then goes by the cached location or without one. */
@@ -66,7 +67,7 @@ final class StartStep
         // An append knows only from the value there is which block it needs.
         final boolean needsBlock =
             OperationKind.storesValue(op.request.kind) &&
-            (op.request.kind != OperationKind.APPEND || op.block.isNeeded);
+            (!OperationKind.takesOldValue(op.request.kind) || op.block.isNeeded);
         if (needsBlock && op.block.offset == BlockAllocator.NONE)
         {
             if (!flow.blocks.take(op))
@@ -137,17 +138,26 @@ final class StartStep
         op.target.isCached = true;
         final boolean changes = switch (op.request.kind)
         {
-            case OperationKind.GET, OperationKind.EXISTS, OperationKind.PUT_IF_ABSENT, OperationKind.APPEND -> false;
+            case OperationKind.GET, OperationKind.EXISTS, OperationKind.PUT_IF_ABSENT, OperationKind.APPEND,
+                OperationKind.EXPIRE -> false;
             // An overflow is answered from a read, never from the cache.
             case OperationKind.INCREMENT -> flow.cache.hasCounter(entry) &&
                 flow.computedValues.addToCached(op, flow.cache.counter(entry));
-            default -> true;
+            // What is found behind its deadline is taken for absent from a read, never from the cache.
+            default -> replacesWhateverIsThere(op) || !flow.expiryClock.isPast(flow.cache.deadline(entry));
         };
         if (changes && OperationKind.storesValue(op.request.kind))
         {
+            op.block.expiryMs = Expiry.deadline(op.request.expiry, flow.cache.deadline(entry));
             flow.records.seal(op, op.target.version, op.target.word);
         }
         flow.go(op, changes ? Step.SWAP : Step.CACHED_READ);
+    }
+
+    /** Whether the operation stores the same whether there is a record or not. */
+    private static boolean replacesWhateverIsThere(final Operation op)
+    {
+        return op.request.kind == OperationKind.PUT && op.request.expiry != Expiry.KEEP;
     }
 
     /** What was known some epochs ago proves nothing, but mostly leads there, unless its subtable was split since. */

@@ -63,12 +63,15 @@ public final class Step
     /** READ, freeze or initialise a group of subtables that are merged. */
     static final int UNIT = 21;
 
-    static final int COUNT = 22;
+    /** The compare-and-swap that takes away a record whose deadline has passed; decides no operation. */
+    static final int REMOVE = 22;
+
+    static final int COUNT = 23;
 
     private static final String[] NAMES = {
         "free", "start", "cached_read", "follow", "look", "match", "swap", "claim", "kill", "commit", "withdraw",
         "make_room", "resolve", "resolve_block", "combined", "slot_read", "peek", "freeze", "read_hashes", "move",
-        "hinted_read", "unit" };
+        "hinted_read", "unit", "remove" };
 
     private final Action stage;
     private final Action onComplete;
@@ -109,6 +112,12 @@ public final class Step
     public static boolean isDecisive(final int step)
     {
         return step == SWAP || step == COMMIT;
+    }
+
+    /** @return whether a batch of this step may take a committed word away. */
+    static boolean removesWord(final int step)
+    {
+        return step == SWAP || step == REMOVE;
     }
 
     static String name(final int step)

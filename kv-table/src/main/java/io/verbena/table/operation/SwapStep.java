@@ -56,12 +56,13 @@ final class SwapStep
     {
         op.claim.stands = false;
         op.target.isToMove = false;
-        if (swapped(op))
+        if (swapped(op, OperationKind.storesValue(op.request.kind)))
         {
             if (op.target.isCached)
             {
                 flow.learn(op, true);
             }
+            op.answer.expiryMs = OperationKind.storesValue(op.request.kind) ? op.block.expiryMs : 0;
             op.answer.version = OperationKind.storesValue(op.request.kind) ? op.block.version : op.target.version;
             flow.end(op, OperationKind.storesValue(op.request.kind) ? OperationResult.STORED :
                 OperationResult.DELETED);
@@ -104,12 +105,50 @@ final class SwapStep
     boolean settle(final Operation op)
     {
         op.claim.stands = false;
-        return swapped(op);
+        return swapped(op, OperationKind.storesValue(op.request.kind));
     }
 
-    private boolean swapped(final Operation op)
+    /** A record is behind its deadline: a tombstone takes its place, as if it was deleted. */
+    void stageRemove(final Operation op)
     {
-        final boolean stores = OperationKind.storesValue(op.request.kind);
+        if (op.target.isToMove)
+        {
+            flow.batch.swap(2, op.target.offset, SlotWord.UNINITIALISED, op.target.word);
+        }
+        op.target.desiredWord = flow.records.tombstone(op.target.word);
+        flow.batch.swap(0, op.target.offset, op.target.word, op.target.desiredWord);
+        flow.tombstones.stageClearing(op);
+    }
+
+    /** The key is absent, for everybody, if nobody else changed it meanwhile. */
+    void onRemove(final Operation op)
+    {
+        op.target.isToMove = false;
+        if (removed(op))
+        {
+            flow.end(op, OperationResult.NOT_FOUND);
+            return;
+        }
+        flow.counters.lostSwaps++;
+        goOnFrom(op, op.swapResult(0));
+    }
+
+    /** As {@link #onRemove} for an operation that was reported before. @return false: the operation took no effect. */
+    boolean settleRemove(final Operation op)
+    {
+        removed(op);
+        return false;
+    }
+
+    private boolean removed(final Operation op)
+    {
+        final boolean isRemoved = swapped(op, false);
+        flow.counters.expiredRemoved += isRemoved ? 1 : 0;
+        return isRemoved;
+    }
+
+    private boolean swapped(final Operation op, final boolean stores)
+    {
         op.block.isWritten = stores;
         if (op.swapResult(0) != op.target.word)
         {

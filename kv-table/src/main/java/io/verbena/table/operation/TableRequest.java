@@ -2,6 +2,8 @@ package io.verbena.table.operation;
 
 import io.verbena.table.access.Scratch;
 import io.verbena.table.directory.OpenTable;
+import io.verbena.table.expiry.Expiry;
+import io.verbena.table.expiry.ExpiryCondition;
 import io.verbena.table.format.BlockDescriptor;
 import java.lang.foreign.MemorySegment;
 import java.util.Objects;
@@ -28,6 +30,8 @@ public final class TableRequest
     private int valueLength;
     long expectedVersion;
     long delta;
+    long expiry;
+    int expiryCondition;
     long deadlineNs;
     long correlationId;
 
@@ -56,6 +60,8 @@ public final class TableRequest
         valueLength = NO_VALUE;
         expectedVersion = 0;
         delta = 0;
+        expiry = Expiry.NONE;
+        expiryCondition = ExpiryCondition.ALWAYS;
         return this;
     }
 
@@ -146,6 +152,25 @@ public final class TableRequest
         return this;
     }
 
+    /**
+     * PUT, PUT_IF_ABSENT, PUT_IF_PRESENT, REPLACE, EXPIRE: which deadline the record gets, none if this is not called.
+     * INCREMENT and APPEND always keep the one there is.
+     *
+     * @param word as {@link Expiry} makes it.
+     */
+    public TableRequest expiry(final long word)
+    {
+        expiry = Expiry.checked(word);
+        return this;
+    }
+
+    /** EXPIRE: on which condition, one of {@link ExpiryCondition}; always if this is not called. */
+    public TableRequest expiryCondition(final int condition)
+    {
+        expiryCondition = Objects.checkIndex(condition, ExpiryCondition.COUNT);
+        return this;
+    }
+
     /** @return which table is meant. */
     public OpenTable table()
     {
@@ -159,6 +184,10 @@ public final class TableRequest
         {
             throw new IllegalArgumentException(OperationKind.name(kind) + (keyLength == 0 ? " needs a key" :
                 valueLength == NO_VALUE ? " needs a value" : " takes no value"));
+        }
+        if (expiry != Expiry.NONE && !OperationKind.takesExpiry(kind))
+        {
+            throw new IllegalArgumentException(OperationKind.name(kind) + " takes no expiry");
         }
         return Math.max(0, valueLength);
     }

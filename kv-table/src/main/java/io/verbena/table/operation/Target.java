@@ -10,6 +10,8 @@ final class Target
     long bypassedWord;
     /** To be initialised with its word before that is swapped: its slot was not moved yet. */
     boolean isToMove;
+    /** A record was found whose deadline has passed, in a slot that has to be moved before it can be changed. */
+    boolean isExpired;
     long offset;
     long word;
     long version;
@@ -19,6 +21,7 @@ final class Target
     {
         isToMove = false;
         isCached = false;
+        isExpired = false;
         version = 0;
         bypassedWord = 0;
     }

@@ -2,6 +2,7 @@ package io.verbena.table.scan;
 
 import io.verbena.raas.OneSidedPort;
 import io.verbena.table.access.Scratch;
+import io.verbena.table.expiry.ExpiryClock;
 import io.verbena.table.format.BlockDescriptor;
 import io.verbena.table.format.BucketDescriptor;
 import io.verbena.table.format.SizeClasses;
@@ -23,13 +24,15 @@ public final class ScanBlocks
 
     private final ScanGroups groups;
     private final int memoryAt;
+    private final ExpiryClock expiryClock;
     private final int[] blockAt = new int[ScanGroups.MOST * BucketDescriptor.SLOTS_PER_GROUP];
     private Scratch scratch;
     private int end;
 
     /** @param memoryAt where {@link #MEMORY_BYTES} are in the scratch. */
-    ScanBlocks(final ScanGroups groups, final int memoryAt)
+    ScanBlocks(final ScanGroups groups, final int memoryAt, final ExpiryClock expiryClock)
     {
+        this.expiryClock = expiryClock;
         this.groups = groups;
         this.memoryAt = memoryAt;
     }
@@ -103,6 +106,12 @@ public final class ScanBlocks
     public long keyHash(final int record)
     {
         return BlockDescriptor.keyHash(scratch.buffer, at(record));
+    }
+
+    /** @return whether the deadline of a record has passed. */
+    boolean isExpired(final int record)
+    {
+        return expiryClock.isPast(BlockDescriptor.expiryMs(scratch.buffer, at(record)));
     }
 
     /** Brings the records of a run into their order; their blocks are valid. */

@@ -10,6 +10,7 @@ import io.verbena.table.access.Scratch;
 import io.verbena.table.allocation.EpochTracker;
 import io.verbena.table.directory.NodeLink;
 import io.verbena.table.directory.OpenTable;
+import io.verbena.table.expiry.ExpiryClock;
 import io.verbena.table.format.BlockDescriptor;
 import io.verbena.table.format.MergeLink;
 import io.verbena.table.format.SlotWord;
@@ -29,7 +30,8 @@ import org.agrona.DirectBuffer;
  * <p>What it promises: a key that is present from the beginning of a walk over all positions to its end is met at least
  * once, with a value that it had at some instant of that range's turn, and once only unless its subtable was split
  * after the walk had come to it and before it had left it; a key that is never there is never met. A key that is
- * written, or deleted and written again, meanwhile may be met, or not, or twice. It rests on this: a key keeps its
+ * written, or deleted and written again, meanwhile may be met, or not, or twice. A record whose deadline has passed by
+ * this node's clock is passed by. It rests on this: a key keeps its
  * group and its hash as long as it is present, an update swaps the word in its slot, a split moves it to the same slot
  * and a merge to another one of the same group, whose words are all read at a time and none of which is passed by
  * because of its slot; and the scan belongs to the epoch in which its range began, so that no block named by a word
@@ -52,6 +54,12 @@ public final class TableScan
          * @return false if there is no room for it: then the range ends before it.
          */
         boolean onRecord(DirectBuffer block, int blockOffset, long behind);
+
+        /** @return whether it takes only those whose deadline has passed, instead of only the others. */
+        default boolean takesExpired()
+        {
+            return false;
+        }
     }
 
     /** {@link #position()} when all was walked. */
@@ -112,14 +120,15 @@ public final class TableScan
     public TableScan(
         final ProtectionDomain protectionDomain,
         final DeviceAttributes attributes,
-        final EpochTracker epochs)
+        final EpochTracker epochs,
+        final ExpiryClock expiryClock)
     {
         this.protectionDomain = protectionDomain;
         this.attributes = attributes;
         this.epochs = epochs;
         cursor = new Cursor();
         groups = new ScanGroups(cursor);
-        blocks = new ScanBlocks(groups, ScanGroups.MEMORY_BYTES);
+        blocks = new ScanBlocks(groups, ScanGroups.MEMORY_BYTES, expiryClock);
         counts = new ScanCounts(cursor, groups);
     }
 
@@ -505,7 +514,7 @@ public final class TableScan
     private boolean take(final int met)
     {
         final long behind = groups.behind(met);
-        if (isAhead(met))
+        if (isAhead(met) && blocks.isExpired(met) == sink.takesExpired())
         {
             if (!sink.onRecord(scratch.buffer, blocks.at(met), behind))
             {

@@ -18,6 +18,7 @@ import io.verbena.table.directory.NodeLinks;
 import io.verbena.table.directory.OpenTable;
 import io.verbena.table.directory.TableDirectory;
 import io.verbena.table.directory.TombstoneQueue;
+import io.verbena.table.expiry.ExpiryClock;
 import io.verbena.table.format.KeyHash;
 import io.verbena.table.format.TableDescriptor;
 import io.verbena.table.growth.EngineGrowth;
@@ -86,7 +87,7 @@ public final class EngineState
     private static final Set<Class<?>> OUTSIDE = Set.of(
         OneSidedPort.class, TableScan.class, EngineGrowth.class, GrowthSource.class, TableEngineConfiguration.class,
         DeviceAttributes.class, ProtectionDomain.class, MemoryRegion.class, MemorySegment.class, Arena.class,
-        UnsafeBuffer.class, LongTupleHashFunction.class, String.class, HashMap.class);
+        UnsafeBuffer.class, LongTupleHashFunction.class, String.class, HashMap.class, ExpiryClock.class);
     private static final Set<Class<?>> CALLBACKS = Set.of(NanoClock.class, EpochNanoClock.class,
         OperationListener.class, ChunkSource.class, Step.Action.class, Step.Settling.class,
         TableDirectory.Superseded.class);

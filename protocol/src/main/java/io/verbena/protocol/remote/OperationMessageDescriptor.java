@@ -1,6 +1,7 @@
 package io.verbena.protocol.remote;
 
 import io.verbena.protocol.request.OperationRequest;
+import io.verbena.protocol.request.RequestExpiry;
 import io.verbena.protocol.request.RequestKind;
 import io.verbena.protocol.request.RequestLimits;
 import io.verbena.protocol.request.TableReference;
@@ -31,6 +32,8 @@ import java.nio.ByteOrder;
  *  40 +---------------+---------------+
  *     |  name length  | reserved (6)  |
  *  48 +---------------+---------------+
+ *     |           expiry (8)          |
+ *  56 +-------------------------------+
  *     |  table name, key, value ...   |
  * </pre>
  *
@@ -38,7 +41,7 @@ import java.nio.ByteOrder;
  */
 final class OperationMessageDescriptor
 {
-    static final int VERSION = 1;
+    static final int VERSION = 2;
     static final int VERSION_OFFSET = 0;
     static final int KIND_OFFSET = VERSION_OFFSET + Short.BYTES;
     static final int TABLE_ID_OFFSET = KIND_OFFSET + Short.BYTES;
@@ -48,7 +51,8 @@ final class OperationMessageDescriptor
     static final int KEY_LENGTH_OFFSET = TRANSFER_ID_OFFSET + Long.BYTES;
     static final int VALUE_LENGTH_OFFSET = KEY_LENGTH_OFFSET + Integer.BYTES;
     static final int NAME_LENGTH_OFFSET = VALUE_LENGTH_OFFSET + Integer.BYTES;
-    static final int NAME_OFFSET = NAME_LENGTH_OFFSET + Long.BYTES;
+    static final int EXPIRY_OFFSET = NAME_LENGTH_OFFSET + Long.BYTES;
+    static final int NAME_OFFSET = EXPIRY_OFFSET + Long.BYTES;
     static final ByteOrder ORDER = ByteOrder.LITTLE_ENDIAN;
 
     private OperationMessageDescriptor()
@@ -84,6 +88,7 @@ final class OperationMessageDescriptor
         buffer.putInt(offset + KEY_LENGTH_OFFSET, request.keyLength(), ORDER);
         buffer.putInt(offset + VALUE_LENGTH_OFFSET, valueLength(request), ORDER);
         buffer.putLong(offset + NAME_LENGTH_OFFSET, name.length, ORDER);
+        buffer.putLong(offset + EXPIRY_OFFSET, request.expiry(), ORDER);
         buffer.putBytes(offset + NAME_OFFSET, name);
         return NAME_OFFSET + name.length;
     }
@@ -135,9 +140,25 @@ final class OperationMessageDescriptor
         final long nameLength = buffer.getLong(offset + NAME_LENGTH_OFFSET, ORDER);
         MalformedRequestException.requireRange(
             "table name length", nameLength, 1, RequestLimits.MAX_TABLE_NAME_BYTES);
+        checkExpiry(
+            kind, buffer.getLong(offset + EXPIRY_OFFSET, ORDER), buffer.getLong(offset + OPERAND_OFFSET, ORDER));
         final boolean isInline = 0 == transferId(buffer, offset);
         MalformedRequestException.require(lengthBytes,
             NAME_OFFSET + (int)nameLength + (isInline ? bodyLength(buffer, offset) : 0), "operation");
+    }
+
+    private static void checkExpiry(final RequestKind kind, final long expiry, final long operand)
+    {
+        if (RequestExpiry.KEEP != expiry || !kind.takesExpiry())
+        {
+            final long mostMs = kind.takesExpiry() ? RequestExpiry.MAX_MS : 0;
+            MalformedRequestException.requireRange("expiry, ms", expiry, -mostMs, mostMs);
+        }
+        if (RequestKind.EXPIRE == kind)
+        {
+            MalformedRequestException.requireRange(
+                "condition of the expiry", operand, RequestExpiry.ALWAYS, RequestExpiry.IF_EARLIER);
+        }
     }
 
     /**
@@ -165,6 +186,7 @@ final class OperationMessageDescriptor
         final TableReference table =
             names.table(buffer.getInt(offset + TABLE_ID_OFFSET, ORDER), buffer, offset + NAME_OFFSET, nameLength);
         request.ask(kind, table, key, value, buffer.getLong(offset + OPERAND_OFFSET, ORDER), deadlineNs);
+        request.askExpiry(buffer.getLong(offset + EXPIRY_OFFSET, ORDER));
     }
 
     private static int code(final DirectBuffer buffer, final int offset)
@@ -182,7 +204,7 @@ final class OperationMessageDescriptor
         return switch (kind)
         {
             case PUT, PUT_IF_ABSENT, PUT_IF_PRESENT, REPLACE, APPEND -> true;
-            case GET, EXISTS, DELETE, DELETE_BY_VERSION, INCREMENT, SCAN, COUNT -> false;
+            case GET, EXISTS, DELETE, DELETE_BY_VERSION, INCREMENT, SCAN, COUNT, EXPIRE -> false;
         };
     }
 }

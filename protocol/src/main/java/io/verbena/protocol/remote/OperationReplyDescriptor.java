@@ -31,6 +31,10 @@ import java.util.Arrays;
  *  36 +---------------+---------------+
  *     | detail length |   reserved    |
  *  40 +---------------+---------------+
+ *     |     record's deadline (8)     |
+ *  48 +-------------------------------+
+ *     |      its time to live (8)     |
+ *  56 +-------------------------------+
  *     |  detail, value ...            |
  * </pre>
  *
@@ -38,7 +42,7 @@ import java.util.Arrays;
  */
 final class OperationReplyDescriptor
 {
-    static final int VERSION = 1;
+    static final int VERSION = 2;
     static final int VERSION_OFFSET = 0;
     static final int ANSWER_OFFSET = VERSION_OFFSET + Short.BYTES;
     static final int VALUE_LENGTH_OFFSET = ANSWER_OFFSET + Short.BYTES;
@@ -48,7 +52,9 @@ final class OperationReplyDescriptor
     static final int ROUND_TRIP_COUNT_OFFSET = VERB_COUNT_OFFSET + Integer.BYTES;
     static final int DOORBELL_COUNT_OFFSET = ROUND_TRIP_COUNT_OFFSET + Integer.BYTES;
     static final int DETAIL_LENGTH_OFFSET = DOORBELL_COUNT_OFFSET + Integer.BYTES;
-    static final int DETAIL_OFFSET = DETAIL_LENGTH_OFFSET + Integer.BYTES;
+    static final int EXPIRY_OFFSET = DETAIL_LENGTH_OFFSET + Integer.BYTES;
+    static final int TIME_TO_LIVE_OFFSET = EXPIRY_OFFSET + Long.BYTES;
+    static final int DETAIL_OFFSET = TIME_TO_LIVE_OFFSET + Long.BYTES;
     /** Longest value that is never sent in parts. */
     static final int MAX_INLINE_VALUE_BYTES = RpcClient.MAX_MESSAGE_BYTES - DETAIL_OFFSET;
     private static final int MAX_DETAIL_BYTES = 512;
@@ -73,6 +79,8 @@ final class OperationReplyDescriptor
         buffer.putInt(offset + ROUND_TRIP_COUNT_OFFSET, request.roundTripCount(), ORDER);
         buffer.putInt(offset + DOORBELL_COUNT_OFFSET, request.doorbellCount(), ORDER);
         buffer.putInt(offset + DETAIL_LENGTH_OFFSET, detail.length, ORDER);
+        buffer.putLong(offset + EXPIRY_OFFSET, request.foundExpiryMs(), ORDER);
+        buffer.putLong(offset + TIME_TO_LIVE_OFFSET, request.timeToLiveMs(), ORDER);
         buffer.putBytes(offset + DETAIL_OFFSET, detail);
         if (null == value || 0 != resultId)
         {
@@ -125,6 +133,8 @@ final class OperationReplyDescriptor
             value,
             buffer.getLong(offset + RECORD_VERSION_OFFSET, ORDER),
             0 == detail.length ? null : new String(detail, StandardCharsets.UTF_8));
+        request.answerExpiry(
+            buffer.getLong(offset + EXPIRY_OFFSET, ORDER), buffer.getLong(offset + TIME_TO_LIVE_OFFSET, ORDER));
         request.cost(
             buffer.getInt(offset + VERB_COUNT_OFFSET, ORDER),
             buffer.getInt(offset + ROUND_TRIP_COUNT_OFFSET, ORDER),

@@ -36,7 +36,9 @@ public enum OperationAnswer
     /** Not changed, because the sum does not fit 64 bits. */
     COUNTER_OVERFLOW(16),
     /** Not changed, because the value would become too long. */
-    VALUE_TOO_LONG(17);
+    VALUE_TOO_LONG(17),
+    /** Not changed, because the condition on the record's deadline does not hold. */
+    CONDITION_NOT_MET(18);
 
     private static final OperationAnswer[] BY_CODE = new OperationAnswer[values().length + 1];
 

@@ -15,12 +15,15 @@ public abstract class OperationRequest extends NodeRequest
     private int keyLength;
     private int valueLength;
     private long operand;
+    private long expiry;
     private long deadlineNs;
 
     private OperationAnswer answer;
     private byte[] foundValue;
     private int foundLength;
     private long version;
+    private long foundExpiryMs;
+    private long timeToLiveMs;
     private int verbCount;
     private int roundTripCount;
     private int doorbellCount;
@@ -58,6 +61,24 @@ public abstract class OperationRequest extends NodeRequest
         this.valueLength = valueLength;
         this.operand = operand;
         this.deadlineNs = deadlineNs;
+        expiry = RequestExpiry.NONE;
+    }
+
+    /**
+     * Says which deadline the record gets, for kinds that {@link RequestKind#takesExpiry()}; after {@link #ask}, which
+     * says none.
+     *
+     * @param newExpiry as {@link RequestExpiry} says.
+     */
+    public final void askExpiry(final long newExpiry)
+    {
+        expiry = newExpiry;
+    }
+
+    /** @return which deadline the record gets, as {@link RequestExpiry} says. */
+    public final long expiry()
+    {
+        return expiry;
     }
 
     /** @return what to do. */
@@ -112,6 +133,21 @@ public abstract class OperationRequest extends NodeRequest
     public final long version()
     {
         return version;
+    }
+
+    /**
+     * @return for reads, and for EXPIRE, the deadline of the record that the answer speaks of, in ms since 1970; 0 if
+     *         it has none, or there is no record.
+     */
+    public final long foundExpiryMs()
+    {
+        return foundExpiryMs;
+    }
+
+    /** @return how long that deadline was away for the node that answered, 1 or more ms; 0 if there is none. */
+    public final long timeToLiveMs()
+    {
+        return timeToLiveMs;
     }
 
     /** @return work requests posted for it. */
@@ -201,7 +237,20 @@ public abstract class OperationRequest extends NodeRequest
         this.foundLength = foundLength;
         this.version = version;
         this.detail = detail;
+        answerExpiry(0, 0);
         cost(0, 0, 0);
+    }
+
+    /**
+     * Fills the deadline; after the answer, by the node.
+     *
+     * @param expiryMs   of the record that the answer speaks of, or 0.
+     * @param timeLeftMs until then, or 0.
+     */
+    public final void answerExpiry(final long expiryMs, final long timeLeftMs)
+    {
+        foundExpiryMs = expiryMs;
+        timeToLiveMs = timeLeftMs;
     }
 
     /**

@@ -23,6 +23,8 @@ import java.util.Arrays;
  *  16 +-------------------------------+
  *     |     position behind it (8)    |
  *  24 +-------------------------------+
+ *     |     deadline, ms, or 0 (8)    |
+ *  32 +-------------------------------+
  *     |  key, value ...               |
  * </pre>
  *
@@ -40,8 +42,10 @@ public final class RecordPage
     public static final int VERSION_OFFSET = VALUE_LENGTH_OFFSET + Integer.BYTES;
     /** Where the position behind the record is, 8 bytes: a range that begins there goes on with the next record. */
     public static final int BEHIND_OFFSET = VERSION_OFFSET + Long.BYTES;
+    /** Where the record's deadline is, 8 bytes: ms since 1970, or 0. */
+    public static final int EXPIRY_OFFSET = BEHIND_OFFSET + Long.BYTES;
     /** Where the key begins; the value follows. */
-    public static final int KEY_OFFSET = BEHIND_OFFSET + Long.BYTES;
+    public static final int KEY_OFFSET = EXPIRY_OFFSET + Long.BYTES;
     /** A page takes no more records beyond this length, but always one. */
     public static final int TARGET_BYTES = 64 * 1024;
     /** Longest page. */
@@ -69,11 +73,12 @@ public final class RecordPage
      * @param valueLength 0 to 16 KiB.
      * @param version     of the record.
      * @param behind      position from which a range goes on behind it, or {@link #END}.
+     * @param expiryMs    deadline of the record, ms since 1970, or 0.
      * @return false if there is no room for it.
      */
     public boolean add(
         final DirectBuffer from, final int keyOffset, final int keyLength, final int valueLength, final long version,
-        final long behind)
+        final long behind, final long expiryMs)
     {
         final int recordLength = KEY_OFFSET + keyLength + valueLength;
         if (length > 0 && length + recordLength > TARGET_BYTES)
@@ -84,6 +89,7 @@ public final class RecordPage
         buffer.putInt(length + VALUE_LENGTH_OFFSET, valueLength, ORDER);
         buffer.putLong(length + VERSION_OFFSET, version, ORDER);
         buffer.putLong(length + BEHIND_OFFSET, behind, ORDER);
+        buffer.putLong(length + EXPIRY_OFFSET, expiryMs, ORDER);
         buffer.putBytes(length + KEY_OFFSET, from, keyOffset, keyLength + valueLength);
         length += recordLength;
         return true;
@@ -134,6 +140,12 @@ public final class RecordPage
     public static long behind(final byte[] page, final int at)
     {
         return (long)LONG.get(page, at + BEHIND_OFFSET);
+    }
+
+    /** @return deadline of the record that begins there, ms since 1970, or 0. */
+    public static long expiryMs(final byte[] page, final int at)
+    {
+        return (long)LONG.get(page, at + EXPIRY_OFFSET);
     }
 
     /** @return version of the record that begins there. */

@@ -26,7 +26,9 @@ public enum RequestKind
     /** A range of records, from a position of the table on: see {@link RecordPage}. Its key has no meaning. */
     SCAN(11, Operand.POSITION, true),
     /** Records and bytes in a range of the table: see {@link CountPage}. Its key has no meaning. */
-    COUNT(12, Operand.POSITION, true);
+    COUNT(12, Operand.POSITION, true),
+    /** Give a record that is there another deadline, or none; its value stays. */
+    EXPIRE(13, Operand.CONDITION, false);
 
     /** What the one number means that a request carries beside its key and value. */
     public enum Operand
@@ -38,7 +40,9 @@ public enum RequestKind
         /** What to add. */
         AMOUNT,
         /** Where in the table to begin. */
-        POSITION
+        POSITION,
+        /** On which condition, see {@link RequestExpiry}. */
+        CONDITION
     }
 
     private static final RequestKind[] BY_CODE = new RequestKind[values().length + 1];
@@ -81,6 +85,16 @@ public enum RequestKind
     public boolean isRange()
     {
         return Operand.POSITION == operand;
+    }
+
+    /** @return true if it says which deadline the record gets; other kinds keep the one there is. */
+    public boolean takesExpiry()
+    {
+        return switch (this)
+        {
+            case PUT, PUT_IF_ABSENT, PUT_IF_PRESENT, REPLACE, EXPIRE -> true;
+            default -> false;
+        };
     }
 
     /** @return true if it changes nothing, so that it may be repeated whatever became of it. */

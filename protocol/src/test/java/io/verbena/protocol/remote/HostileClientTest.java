@@ -71,7 +71,7 @@ class HostileClientTest
     {
         final int length = operation(new byte[10], new byte[10]);
         assertThat(send(RequestMethod.OPERATION, length)).isEqualTo("OK");
-        assertThat(send(RequestMethod.OPERATION, length - 1)).contains("operation of 68 bytes, needs 69");
+        assertThat(send(RequestMethod.OPERATION, length - 1)).contains("operation of 76 bytes, needs 77");
         assertThat(send(RequestMethod.OPERATION, 10)).contains("operation of 10 bytes");
         assertThat(send(999, length)).contains("does not know method 999");
         final int[][] damages = {
@@ -91,8 +91,8 @@ class HostileClientTest
         message.putShort(OperationMessageDescriptor.KIND_OFFSET, (short)99, ORDER);
         assertThat(send(RequestMethod.OPERATION, length)).contains("kind of operation has code 99");
         operation(new byte[10], new byte[10]);
-        message.putShort(OperationMessageDescriptor.VERSION_OFFSET, (short)2, ORDER);
-        assertThat(send(RequestMethod.OPERATION, length)).contains("version of the message=2 must be 1 to 1");
+        message.putShort(OperationMessageDescriptor.VERSION_OFFSET, (short)1, ORDER);
+        assertThat(send(RequestMethod.OPERATION, length)).contains("version of the message=1 must be 2 to 2");
         assertThat(rig.node.records).hasSize(1);
     }
 

@@ -20,7 +20,7 @@ public final class Failures
         final OperationAnswer answer = request.answer();
         return switch (answer)
         {
-            case FOUND, NOT_FOUND, STORED, EXISTS, DELETED, VERSION_MISMATCH -> null;
+            case FOUND, NOT_FOUND, STORED, EXISTS, DELETED, VERSION_MISMATCH, CONDITION_NOT_MET -> null;
             case TABLE_FULL -> OUT_OF_MEMORY + "the table has no room for this key, delete records or add memory";
             case NO_MEMORY -> OUT_OF_MEMORY + "no memory for the value, delete records or add a memory node";
             case TIMED_OUT -> "ERR timed out, not applied" + detail(request);
