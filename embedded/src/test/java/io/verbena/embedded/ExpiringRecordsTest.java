@@ -1,6 +1,6 @@
 package io.verbena.embedded;
 
-import io.verbena.client.ExpireResult;
+import io.verbena.client.ExpiringRecords.ExpireResult;
 import io.verbena.client.Expiry;
 import io.verbena.client.KvClient;
 import io.verbena.client.KvEntry;

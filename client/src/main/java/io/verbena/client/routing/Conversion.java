@@ -1,7 +1,7 @@
 package io.verbena.client.routing;
 
 import io.verbena.client.DeleteResult;
-import io.verbena.client.ExpireResult;
+import io.verbena.client.ExpiringRecords.ExpireResult;
 import io.verbena.client.Expiry;
 import io.verbena.client.KvEntry;
 import io.verbena.client.PutResult;

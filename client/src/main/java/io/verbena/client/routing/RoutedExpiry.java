@@ -1,6 +1,5 @@
 package io.verbena.client.routing;
 
-import io.verbena.client.ExpireResult;
 import io.verbena.client.ExpiringRecords;
 import io.verbena.client.Expiry;
 import io.verbena.client.KvInvalidRequestException;
