@@ -92,6 +92,7 @@ final class ComputeMeasurements
         measurements.set(Metric.RETRIES, engine.falseMatches, "false_match");
         measurements.set(Metric.RETRIES, engine.checksumMismatches, "checksum");
         measurements.set(Metric.COMBINED_WRITES, engine.combined);
+        measurements.set(Metric.EXPIRED_RECORDS, engine.expiredRemoved);
         measurements.set(Metric.CACHE_LOOKUPS, engine.cacheHits, "hit");
         measurements.set(Metric.CACHE_LOOKUPS, engine.cacheStale, "stale");
         measurements.set(Metric.CACHE_LOOKUPS, engine.cacheBypasses, "bypass");

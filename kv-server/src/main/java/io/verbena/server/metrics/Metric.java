@@ -60,6 +60,9 @@ public enum Metric
     /** Combined writers. */
     COMBINED_WRITES("verbena_combined_writes_total", COUNTER, Set.of(COMPUTE_NODE), List.of(),
         "Writes that took effect, or ended, with the compare-and-swap of another writer of their key at this node."),
+    /** Expired records. */
+    EXPIRED_RECORDS("verbena_expired_records_removed_total", COUNTER, Set.of(COMPUTE_NODE), List.of(),
+        "Records that operations of this node found behind their deadline and took away."),
     /** Cache of locations. */
     CACHE_LOOKUPS("verbena_location_cache_lookups_total", COUNTER, Set.of(COMPUTE_NODE), List.of("result"),
         "Operations that found the location of their key cached (hit, and of these stale), passed it by because the " +

@@ -69,6 +69,7 @@ public final class EngineCounters
         add(doorbells, other.doorbells);
         add(roundTrips, other.roundTrips);
         add(results, other.results);
+        expiredRemoved += other.expiredRemoved;
         retries += other.retries;
         combined += other.combined;
         answered += other.answered;
