@@ -27,7 +27,7 @@ public interface ExpiringRecords
     record ExpireResult(Outcome outcome, long version)
     {
         /** The cases. */
-        enum Outcome
+        public enum Outcome
         {
             /** The record has the deadline now. */
             CHANGED,
