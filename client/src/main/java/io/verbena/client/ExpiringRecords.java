@@ -93,19 +93,19 @@ public interface ExpiringRecords
      * @param value  its new value.
      * @param expiry until when it lives.
      * @return what happened; never a version mismatch.
-     * @see KvTable#putIfPresent(byte[], byte[])
+     * @see KvTable#replace(byte[], byte[])
      */
-    ReplaceResult putIfPresent(byte[] key, byte[] value, Expiry expiry);
+    ReplaceResult replace(byte[] key, byte[] value, Expiry expiry);
 
     /**
-     * As {@link #putIfPresent(byte[], byte[], Expiry)}, later.
+     * As {@link #replace(byte[], byte[], Expiry)}, later.
      *
      * @param key    to write.
      * @param value  its new value.
      * @param expiry until when it lives.
      * @return future of what happened; never a version mismatch.
      */
-    CompletableFuture<ReplaceResult> putIfPresentAsync(byte[] key, byte[] value, Expiry expiry);
+    CompletableFuture<ReplaceResult> replaceAsync(byte[] key, byte[] value, Expiry expiry);
 
     /**
      * Writes a record with a deadline if its version is the expected one.

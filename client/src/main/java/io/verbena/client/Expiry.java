@@ -16,6 +16,8 @@ public sealed interface Expiry
     Expiry KEEP = new Keep();
 
     /**
+     * Makes an expiry some time after the write.
+     *
      * @param timeToLive from the write on, by the clock of the compute node that executes it; above 0, up to 8,900
      *                   years.
      * @return this expiry.
@@ -26,6 +28,8 @@ public sealed interface Expiry
     }
 
     /**
+     * Makes an expiry at an instant.
+     *
      * @param deadline when the record ends, after 1970; one that has passed makes the record absent at once.
      * @return this expiry.
      */

@@ -91,13 +91,13 @@ class ExpiringRecordsTest
         assertThat(table.timeToLive(KEY)).contains(new Expiry.TimeToLive(0, 0));
         assertThat(table.timeToLive(KEY).orElseThrow().deadline()).isEmpty();
         assertThat(table.timeToLive(KEY).orElseThrow().left()).isEmpty();
-        assertThat(table.putIfPresent(KEY, VALUE, Expiry.in(HOUR)).replaced()).isTrue();
+        assertThat(table.replace(KEY, VALUE, Expiry.in(HOUR)).replaced()).isTrue();
         assertThat(table.timeToLive(KEY).orElseThrow().deadlineMs()).isPositive();
         assertThat(table.put(KEY, VALUE, Expiry.NEVER)).isPositive();
         assertThat(table.get(KEY).orElseThrow().deadline()).isEmpty();
         assertThat(table.delete(KEY)).isTrue();
         assertThat(table.timeToLive(KEY)).isEmpty();
-        assertThat(table.putIfPresent(KEY, VALUE, Expiry.in(HOUR)).replaced()).isFalse();
+        assertThat(table.replace(KEY, VALUE, Expiry.in(HOUR)).replaced()).isFalse();
         assertThat(table.putIfAbsent(KEY, VALUE, Expiry.in(HOUR)).stored()).isTrue();
         assertThat(table.timeToLive(KEY).orElseThrow().deadlineMs()).isPositive();
     }
@@ -111,7 +111,7 @@ class ExpiringRecordsTest
         assertThat(table.persistAsync(key).join()).isTrue();
         assertThat(table.persistAsync(key).join()).isFalse();
         assertThat(table.expireAsync(key, Expiry.in(HOUR), Expiry.Condition.IF_NONE).join().changed()).isTrue();
-        assertThat(table.putIfPresentAsync(key, OTHER, Expiry.KEEP).join().replaced()).isTrue();
+        assertThat(table.replaceAsync(key, OTHER, Expiry.KEEP).join().replaced()).isTrue();
         final long version = table.putAsync(key, VALUE, Expiry.KEEP).join();
         assertThat(table.timeToLive(key).orElseThrow().leftMs()).isPositive();
         assertThat(table.replaceAsync(key, VALUE, version, Expiry.NEVER).join().replaced()).isTrue();

@@ -59,14 +59,14 @@ abstract class RoutedExpiry implements ExpiringRecords
     }
 
     @Override
-    public final ReplaceResult putIfPresent(final byte[] key, final byte[] value, final Expiry expiry)
+    public final ReplaceResult replace(final byte[] key, final byte[] value, final Expiry expiry)
     {
         Arguments.checkValue(value);
         return run(RequestKind.PUT_IF_PRESENT, key, value, 0, Arguments.expiry(expiry), Conversion::replaceResult);
     }
 
     @Override
-    public final CompletableFuture<ReplaceResult> putIfPresentAsync(
+    public final CompletableFuture<ReplaceResult> replaceAsync(
         final byte[] key, final byte[] value, final Expiry expiry)
     {
         Arguments.checkValue(value);
