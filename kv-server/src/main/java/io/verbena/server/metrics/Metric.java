@@ -122,7 +122,8 @@ public enum Metric
             "(a compute node without a lease that a memory node may still let in)."),
     /** Leases. */
     LEASE_REMAINING("verbena_lease_remaining_seconds", GAUGE, Set.of(META_SERVER), List.of("role", "node_id"),
-        "Time left of the lease of each node, less than 0 once it has ended."),
+        "Time until the meta server takes the lease of each node as ended, which is half a second behind its end; 0 " +
+            "once it has ended."),
     /** Tables. */
     TABLES("verbena_tables", GAUGE, Set.of(META_SERVER), List.of(), "Tables known by name.");
 
