@@ -36,6 +36,10 @@ class PutCopiesTest
         "RpcClient.end: getBytes",
         "RequestSender.name: getBytes",
         "OperationMessageDescriptor.encodeHead: putBytes",
+        // Lists of many keys and values for a background thread: references, no bytes of theirs.
+        "RoutedKvTable.getAllAsync: copyOf",
+        "RoutedKvTable.putAllAsync: copyOf",
+        "RoutedKvTable.deleteAllAsync: copyOf",
         // A compiler's own.
         "State.values: clone");
 
