@@ -14,6 +14,7 @@ import io.verbena.protocol.request.OperationAnswer;
 import io.verbena.protocol.request.OperationRequest;
 import io.verbena.raas.PeerAddress;
 import io.verbena.raas.RaasContext;
+import io.verbena.raas.limit.RaasLimit;
 import io.verbena.rdma.verbs.Device;
 import io.verbena.rdma.verbs.VerbCounters;
 
@@ -22,6 +23,7 @@ import org.agrona.concurrent.NanoClock;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 
@@ -161,6 +163,12 @@ public final class ComputeNode implements Agent
     public RaasContext.Transports transports()
     {
         return null == session ? joining.transports() : session.transports();
+    }
+
+    /** @return its limits with what is used of each; a new list, empty while it joins. The node's thread. */
+    public List<RaasLimit> limits()
+    {
+        return null == session ? List.of() : session.limits();
     }
 
     /** @return memory nodes that can be used now. The node's thread. */
@@ -530,11 +538,7 @@ public final class ComputeNode implements Agent
      */
     long sleepNs()
     {
-        if (isBusy())
-        {
-            return BUSY_SLEEP_NS;
-        }
-        return Math.min(MAX_SLEEP_NS, session.idleNs(clock.nanoTime()));
+        return isBusy() ? BUSY_SLEEP_NS : Math.min(MAX_SLEEP_NS, session.idleNs(clock.nanoTime()));
     }
 
     /**

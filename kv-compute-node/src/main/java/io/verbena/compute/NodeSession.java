@@ -22,6 +22,7 @@ import io.verbena.protocol.message.TableEntry;
 import io.verbena.protocol.request.ControlRequest;
 import io.verbena.protocol.session.MetaLink;
 import io.verbena.raas.RaasContext;
+import io.verbena.raas.limit.RaasLimit;
 import io.verbena.rdma.verbs.VerbCounters;
 import io.verbena.table.TableEngine;
 import io.verbena.table.TableEngineConfiguration;
@@ -36,6 +37,7 @@ import io.verbena.table.format.TableDescriptor;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
+import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
 import java.util.function.IntToLongFunction;
@@ -243,6 +245,15 @@ final class NodeSession implements AutoCloseable
     RaasContext.Transports transports()
     {
         return raas.transports();
+    }
+
+    /** @return its limits with what is used of each; a new list. */
+    List<RaasLimit> limits()
+    {
+        final List<RaasLimit> limits = new ArrayList<>();
+        limits.add(memoryLinks.limit());
+        limits.addAll(raas.limits());
+        return limits;
     }
 
     GrowthScheduler growth()

@@ -14,6 +14,7 @@ import io.verbena.raas.RemoteRegion;
 import io.verbena.raas.directory.NodeRole;
 import io.verbena.raas.failure.PeerFailures;
 import io.verbena.raas.identity.IdentitySecret;
+import io.verbena.raas.limit.RaasLimit;
 import io.verbena.rdma.verbs.Device;
 import io.verbena.rdma.verbs.DeviceAttributes;
 import io.verbena.rdma.verbs.MemoryRegion;
@@ -28,6 +29,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 import java.lang.foreign.MemorySegment;
+import java.util.List;
 
 /**
  * A memory node as an agent: one thread calls {@link #doWork()} and everything else here, except what says otherwise.
@@ -294,6 +296,12 @@ public final class MemoryNode implements Agent, AutoCloseable
     public RaasContext.Transports transports()
     {
         return raas.transports();
+    }
+
+    /** @return its limits with what is used of each; a new list. */
+    public List<RaasLimit> limits()
+    {
+        return raas.limits();
     }
 
     /** @return who makes checkpoints; null before the node was ready, and when it has no folder. Any thread. */

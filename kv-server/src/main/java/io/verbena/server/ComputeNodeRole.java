@@ -9,6 +9,7 @@ import io.verbena.protocol.remote.RequestServer;
 import io.verbena.protocol.request.ControlRequest;
 import io.verbena.raas.RaasContext;
 import io.verbena.raas.failure.PeerFailures;
+import io.verbena.raas.limit.RaasLimit;
 import io.verbena.rdma.verbs.CompletionChannel;
 import io.verbena.rdma.verbs.Device;
 import io.verbena.rdma.verbs.Fabric;
@@ -24,7 +25,9 @@ import org.agrona.CloseHelper;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
@@ -64,6 +67,7 @@ public final class ComputeNodeRole implements Role
     private volatile int connections;
     private volatile Map<String, Integer> transports = Map.of();
     private volatile RaasContext.Transports nodeTransports = RaasContext.Transports.NONE;
+    private volatile List<RaasLimit> limits = List.of();
     private volatile int memoryNodes;
     private volatile long refusedClients;
     private final PacedWarning refused;
@@ -271,6 +275,7 @@ public final class ComputeNodeRole implements Role
         }
         if (pace.isDue(work, nowNs))
         {
+            limits = countLimits();
             nodeTransports = node.transports();
             memoryNodes = node.reachedMemoryNodes();
             refusedClients = server.refusals();
@@ -280,6 +285,20 @@ public final class ComputeNodeRole implements Role
             countSpace(nowNs);
         }
         return work;
+    }
+
+    private List<RaasLimit> countLimits()
+    {
+        final List<RaasLimit> counted = new ArrayList<>();
+        counted.add(new RaasLimit("clients", server.connections(), maxClients, "--max-clients"));
+        if (null != resp)
+        {
+            counted.add(
+                new RaasLimit("clients of Redis", resp.connections(), resp.maxConnections(), "--resp-max-clients"));
+        }
+        counted.addAll(node.limits());
+        counted.addAll(LimitFigures.named("client ", server.limits()));
+        return counted;
     }
 
     /** Counted on this thread and published, so that who looks at the figures waits for nobody. */
@@ -383,6 +402,7 @@ public final class ComputeNodeRole implements Role
             figures.put("allocated_bytes", null == driver ? 0 : HeapAllocation.ofThread(driver.threadId()));
         }
         putSpace(figures);
+        figures.put(LimitFigures.NAME, LimitFigures.figure(limits));
         figures.put("began_ns", beganNs);
         if (null != start)
         {
@@ -417,6 +437,7 @@ public final class ComputeNodeRole implements Role
         measurements.set(Metric.META_SERVER_REACHED, node.isMetaServerAway() ? 0 : 1);
         measurements.set(Metric.MEMORY_NODES_REACHED, memoryNodes);
         NodeTransports.measure(nodeTransports, measurements);
+        LimitFigures.measure(limits, measurements);
         measurements.set(Metric.CLIENTS, connections);
         measurements.set(Metric.CLIENTS_LIMIT, maxClients);
         measurements.set(Metric.REFUSED_CONNECTIONS, refusedClients);

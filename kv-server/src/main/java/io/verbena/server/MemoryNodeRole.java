@@ -8,6 +8,7 @@ import io.verbena.memory.MemoryNodeState;
 import io.verbena.protocol.bootstrap.MetaServerLocator;
 import io.verbena.protocol.message.MemoryNodeStat;
 import io.verbena.raas.RaasContext;
+import io.verbena.raas.limit.RaasLimit;
 import io.verbena.rdma.verbs.CompletionChannel;
 import io.verbena.rdma.verbs.Device;
 import io.verbena.rdma.verbs.Fabric;
@@ -17,6 +18,7 @@ import io.verbena.server.metrics.Metric;
 import org.agrona.CloseHelper;
 
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 
 /** A memory node. */
@@ -35,6 +37,7 @@ public final class MemoryNodeRole implements Role
     private volatile MemoryNodeState state;
     private volatile MemoryNodeStat stat;
     private volatile RaasContext.Transports transports = RaasContext.Transports.NONE;
+    private volatile List<RaasLimit> limits;
     private final FigurePace pace;
     private boolean draining;
     private volatile long refusedIdentities;
@@ -51,6 +54,7 @@ public final class MemoryNodeRole implements Role
         this.regionLengthBytes = regionLengthBytes;
         state = node.state();
         stat = node.stat();
+        limits = node.limits();
         pace = new FigurePace(device.clock().nanoTime());
     }
 
@@ -133,6 +137,7 @@ public final class MemoryNodeRole implements Role
         state = node.state();
         if (pace.isDue(work, device.clock().nanoTime()))
         {
+            limits = node.limits();
             stat = node.stat();
             refusedIdentities = node.refusedIdentities();
             transports = node.transports();
@@ -210,6 +215,7 @@ public final class MemoryNodeRole implements Role
         figures.put("failed_requests", node.failedRequests());
         figures.put("node_carriers", transports.counts());
         figures.put("node_transports", NodeTransports.figure(transports));
+        figures.put(LimitFigures.NAME, LimitFigures.figure(limits));
         final Checkpointer checkpointer = node.checkpointer();
         if (null != checkpointer)
         {
@@ -228,6 +234,7 @@ public final class MemoryNodeRole implements Role
         measurements.set(Metric.INCARNATION, incarnation);
         measurements.set(Metric.META_SERVER_REACHED, node.isMetaServerAway() ? 0 : 1);
         NodeTransports.measure(transports, measurements);
+        LimitFigures.measure(limits, measurements);
         measurements.set(Metric.FAILED_REQUESTS, node.failedRequests());
         final MemoryNodeStat now = stat;
         final double chunkBytes = now.chunkLengthBytes();

@@ -13,6 +13,7 @@ import io.verbena.protocol.bootstrap.BootstrapServer;
 import io.verbena.protocol.bootstrap.ClusterAddress;
 import io.verbena.protocol.bootstrap.ClusterToken;
 import io.verbena.raas.RaasContext;
+import io.verbena.raas.limit.RaasLimit;
 import io.verbena.rdma.verbs.CompletionChannel;
 import io.verbena.rdma.verbs.Device;
 import io.verbena.rdma.verbs.Fabric;
@@ -26,6 +27,7 @@ import org.slf4j.LoggerFactory;
 
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
@@ -53,6 +55,7 @@ public final class MetaServerRole implements Role
     private volatile long refusedIdentities;
     private volatile int waitingRegistrations;
     private volatile long refusedRegistrations;
+    private volatile List<RaasLimit> limits;
     private final PacedWarning refused;
     private final FigurePace pace;
     private boolean draining;
@@ -68,6 +71,7 @@ public final class MetaServerRole implements Role
         this.bootstrap = bootstrap;
         clock = device.clock();
         stat = server.stat();
+        limits = server.limits();
         pace = new FigurePace(clock.nanoTime());
         refused = new PacedWarning(LOGGER, "refused {} connections, for which there was no room: " +
             "close clients, or raise --max-clients", clock.nanoTime());
@@ -168,6 +172,7 @@ public final class MetaServerRole implements Role
         }
         if (pace.isDue(work, clock.nanoTime()))
         {
+            limits = server.limits();
             stat = server.stat();
             leasesLeftNs = server.leasesLeftNs();
             transports = server.transports();
@@ -234,6 +239,7 @@ public final class MetaServerRole implements Role
         figures.put("tables", now.tables());
         figures.put("node_carriers", transports.counts());
         figures.put("node_transports", NodeTransports.figure(transports));
+        figures.put(LimitFigures.NAME, LimitFigures.figure(limits));
         figures.put("refused_handshakes", bootstrap.refusals());
         figures.put("clients", clients);
         figures.put("refused_connections", refusedConnections);
@@ -278,6 +284,7 @@ public final class MetaServerRole implements Role
         measurements.set(Metric.REFUSED_HANDSHAKES, bootstrap.refusals());
         measurements.set(Metric.FAILED_REQUESTS, server.failedRequests());
         NodeTransports.measure(transports, measurements);
+        LimitFigures.measure(limits, measurements);
         leasesLeftNs.forEach((node, leftNs) -> measurements.set(
             Metric.LEASE_REMAINING, leftNs / NS_PER_S, roleOf(node), Integer.toString(node.nodeId())));
     }

@@ -27,6 +27,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
@@ -126,6 +127,11 @@ class ClientLimitTest
                 .hasMessageContaining("no room for another connection: 2 are open")
                 .hasMessageContaining("raise --max-clients (2) of the compute node, or start another one");
             assertThat((long)compute.health().get("refused_connections")).isBetween(1L, MOST_REFUSALS);
+            assertThat(limits(compute)).contains(
+                Map.of("name", "clients", "use", 2L, "limit", 2L, "option", "--max-clients"));
+            assertThat(limits(meta)).contains(
+                Map.of("name", "clients", "use", 3L, "limit", 100L, "option", "--max-clients"),
+                Map.of("name", "nodes", "use", 2L, "limit", 4L, "option", "--max-nodes"));
             first.table("t").put(KEY, KEY);
             second.close();
             final long deadlineNs = System.nanoTime() + STEP_NS;
@@ -136,6 +142,11 @@ class ClientLimitTest
             }
             assertThat(found).isEqualTo(KEY);
         }
+    }
+
+    private static List<Object> limits(final Role role)
+    {
+        return new ArrayList<>((List<?>)role.health().get("limits"));
     }
 
     private KvClient afterTwo(final KvClient first, final ComputeNodeRole compute)

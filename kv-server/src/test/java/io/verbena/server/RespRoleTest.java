@@ -43,6 +43,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 
@@ -60,6 +61,7 @@ class RespRoleTest
     Path directory;
     private final List<RoleRunner> runners = new ArrayList<>();
     private Fabric fabric;
+    private ComputeNodeRole compute;
     private int port;
 
     @BeforeEach
@@ -74,7 +76,7 @@ class RespRoleTest
         final BootstrapAnswer answer = BootstrapClient.ask(meta.address(), token, 10_000);
         final MetaServerLocator locator = new BootstrapLocator(meta.address(), token, answer);
         start(MemoryNodeRole.open(fabric, locator, 32 << 20));
-        final ComputeNodeRole compute = ComputeNodeRole.open(fabric, locator, null, new ComputeNodeConfiguration(),
+        compute = ComputeNodeRole.open(fabric, locator, null, new ComputeNodeConfiguration(),
             ComputeNodeRole.DEFAULT_MAX_CLIENTS, new RespConfiguration().port(0));
         start(compute);
         port = compute.respPort();
@@ -128,6 +130,26 @@ class RespRoleTest
             assertThat(jedis.set("only", "here")).isEqualTo("OK");
             assertThat(jedis.select(0)).isEqualTo("OK");
             assertThat(jedis.get("only")).isNull();
+        }
+    }
+
+    @Test
+    void shouldShowHowManyOfItsClientsAreConnected() throws InterruptedException
+    {
+        final List<Object> limits = new ArrayList<>();
+        try (Jedis first = new Jedis(LOOPBACK, port); Jedis second = new Jedis(LOOPBACK, port))
+        {
+            assertThat(first.ping() + second.ping()).isEqualTo("PONGPONG");
+            final Map<String, Object> expected =
+                Map.of("name", "clients of Redis", "use", 2L, "limit", 1_024L, "option", "--resp-max-clients");
+            final long deadlineNs = System.nanoTime() + STEP_NS;
+            while (!limits.contains(expected))
+            {
+                assertThat(System.nanoTime() - deadlineNs).as("%s", limits).isNegative();
+                Thread.sleep(20);
+                limits.clear();
+                limits.addAll((List<?>)compute.health().get("limits"));
+            }
         }
     }
 

@@ -4,9 +4,11 @@ import io.verbena.raas.Admission;
 import io.verbena.raas.ConnectionAcceptor;
 import io.verbena.raas.PeerIdentity;
 import io.verbena.raas.RaasConfiguration;
+import io.verbena.raas.limit.RaasLimit;
 import io.verbena.rdma.verbs.DeviceAddress;
 import io.verbena.rdma.verbs.DeviceAttributes;
 
+import java.util.List;
 import java.util.function.IntSupplier;
 import java.util.function.Supplier;
 
@@ -22,6 +24,7 @@ final class LinkPlaces implements ConnectionAcceptor
     private final int clientPlaces;
     private final int nodePlaces;
     private final String clientSetting;
+    private final String clientOption;
     private final String nodeSetting;
     private Supplier<Admission> admission;
     private IntSupplier clientCount;
@@ -38,8 +41,10 @@ final class LinkPlaces implements ConnectionAcceptor
         final int roomForClients = (all.completionQueueCapacity() - nodesOnly.completionQueueCapacity()) /
             Math.max(1, perClient);
         clientPlaces = Math.min(configuration.maxClients(), roomForClients);
-        clientSetting = clientPlaces < configuration.maxClients() ?
+        final boolean isLimitedByDevice = clientPlaces < configuration.maxClients();
+        clientSetting = isLimitedByDevice ?
             "its device has no longer completion queues" : "raise --max-clients, or close clients";
+        clientOption = isLimitedByDevice ? "none: its device has no longer completion queues" : "--max-clients";
         nodeSetting = "raise --max-nodes (" + configuration.maxNodes() + ")";
     }
 
@@ -77,6 +82,15 @@ final class LinkPlaces implements ConnectionAcceptor
     int clients()
     {
         return clientCount.getAsInt();
+    }
+
+    /** @return clients, and connections of nodes, with what is used of the room for each. */
+    List<RaasLimit> limits()
+    {
+        final int clients = clients();
+        return List.of(
+            new RaasLimit("clients", clients, clientPlaces, clientOption),
+            new RaasLimit("connections of nodes", connectionCount.getAsInt() - clients, nodePlaces, "--max-nodes"));
     }
 
     @Override

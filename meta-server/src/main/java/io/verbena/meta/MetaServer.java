@@ -21,6 +21,7 @@ import io.verbena.raas.RpcServer;
 import io.verbena.raas.directory.DirectoryView;
 import io.verbena.raas.failure.PeerFailures;
 import io.verbena.raas.identity.IdentitySecret;
+import io.verbena.raas.limit.RaasLimit;
 import io.verbena.rdma.verbs.AccessFlags;
 import io.verbena.rdma.verbs.Device;
 import io.verbena.rdma.verbs.MemoryRegion;
@@ -31,8 +32,10 @@ import org.agrona.concurrent.NanoClock;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
+import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 
 /**
@@ -258,6 +261,16 @@ public final class MetaServer implements Agent, AutoCloseable
     public RaasContext.Transports transports()
     {
         return raas.transports();
+    }
+
+    /** @return its limits with what is used of each; a new list, of the same limits in the same order each time. */
+    public List<RaasLimit> limits()
+    {
+        final List<RaasLimit> limits = new ArrayList<>(places.limits());
+        limits.addAll(conductor.table().limits());
+        limits.add(registrations.limit());
+        limits.addAll(raas.limits());
+        return limits;
     }
 
     /** @return what it has to say of itself now. */

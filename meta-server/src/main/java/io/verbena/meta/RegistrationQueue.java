@@ -10,6 +10,7 @@ import io.verbena.protocol.message.NodeRegistration;
 import io.verbena.protocol.message.Registration;
 import io.verbena.raas.PeerIdentity;
 import io.verbena.raas.directory.NodeRole;
+import io.verbena.raas.limit.RaasLimit;
 import org.agrona.ErrorHandler;
 import org.agrona.concurrent.NanoClock;
 
@@ -110,6 +111,12 @@ final class RegistrationQueue
     int size()
     {
         return waiting.size();
+    }
+
+    RaasLimit limit()
+    {
+        return new RaasLimit("waiting registrations", waiting.size(), maxWaiting,
+            "MetaServerConfiguration.maxWaitingRegistrations");
     }
 
     /** @return registrations refused so far because too many waited. */

@@ -255,6 +255,12 @@ public final class RespServer implements AutoCloseable
         return connections.size();
     }
 
+    /** @return connections that it takes at once, see {@link RespConfiguration#maxClients()}. */
+    public int maxConnections()
+    {
+        return configuration.maxClients();
+    }
+
     /** @return connections refused so far, because there were too many. */
     public long refusals()
     {

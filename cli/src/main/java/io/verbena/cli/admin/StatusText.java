@@ -17,8 +17,9 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
- * What {@code verbena status} shows, for people: the processes, an {@code error:} line for each fault, a table for each
- * role, figures without a column that are not as expected, and the tables of the cluster. Stateless.
+ * What {@code verbena status} shows, for people: the processes, an {@code error:} line for each fault, a
+ * {@code warning:} line for each limit that is nearly reached, a table for each role, what is used of limits, figures
+ * without a column that are not as expected, and the tables of the cluster. Stateless.
  */
 final class StatusText
 {
@@ -47,7 +48,8 @@ final class StatusText
     /** Figures of the first table, or for programs only, and those that have a table of their own. */
     private static final Set<String> ELSEWHERE = Set.of("role", "ready", "pid", "address", "nodes", "node_id", "state",
         "incarnation", "began_ns", "ready_after_us", "first_request_after_us", "join_breakdown", "cluster_id",
-        "checkpoint_failed_ms", "main_ns", "start_breakdown", "sweeps_asked", "sweeps_ended", TRANSPORTS);
+        "checkpoint_failed_ms", "main_ns", "start_breakdown", "sweeps_asked", "sweeps_ended", TRANSPORTS,
+        StatusLimits.LIMITS);
     /** Figures that are shown only when they have another value; those that are faults are in {@link StatusFaults}. */
     private static final Map<String, Object> EXPECTED = Map.of("fencing_nodes", 0L, "orphan_bytes", 0L,
         "unknown_bytes", 0L, "reclaiming", false);
@@ -85,8 +87,11 @@ final class StatusText
             .append(all.get("nodes") instanceof final List<?> nodes ? RemoteStatus.text(nodes) : processes(processes));
         processes.forEach((process) -> StatusFaults.of(process).forEach((fault) ->
             text.append("error: ").append(fault).append('\n')));
+        processes.forEach((process) -> StatusLimits.warnings(process).forEach((warning) ->
+            text.append("warning: ").append(warning).append('\n')));
         Stream.of("meta-server", "memory-node", "compute-node").forEach((role) -> text.append(role(role, processes)));
-        text.append(transports(processes)).append(others(processes)).append(tables(maps(all.get("tables"))));
+        text.append(transports(processes)).append(StatusLimits.table(processes)).append(others(processes))
+            .append(tables(maps(all.get("tables"))));
         return text.toString();
     }
 

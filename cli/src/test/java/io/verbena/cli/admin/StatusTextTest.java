@@ -157,6 +157,43 @@ class StatusTextTest
             """).doesNotContain("reclaiming", "error:");
     }
 
+    private static Map<String, Object> limit(final String name, final long use, final long most, final String option)
+    {
+        return map("name", name, "use", use, "limit", most, "option", option);
+    }
+
+    @Test
+    void shouldWarnOfLimitsThatAreNearlyReached()
+    {
+        metaServer().put("limits", List.of(limit("clients", 9_216, 10_240, "--max-clients"),
+            limit("nodes", 4, 4, "--max-nodes")));
+        final Map<String, Object> computeNode = computeNode();
+        computeNode.put("failure", "out of memory");
+        computeNode.put("limits", List.of(limit("memory nodes", 9, 10, "--max-memory-nodes")));
+        assertThat(text()).contains("""
+            error: compute-1: failed: out of memory
+            warning: meta-server: clients: 9,216 of at most 10,240 are in use; option that raises it: --max-clients
+            warning: meta-server: nodes: 4 of at most 4 are in use; option that raises it: --max-nodes
+            warning: compute-1: memory nodes: 9 of at most 10 are in use; option that raises it: --max-memory-nodes
+
+              META SERVER""");
+    }
+
+    @Test
+    void shouldShowWhatIsUsedOfLimitsWithoutAWarningWhileThereIsRoom()
+    {
+        metaServer().put("limits", List.of(limit("clients", 9_215, 10_240, "--max-clients"),
+            limit("waiting registrations", 0, 1_024, "-"), limit("nodes", 3, 4, "--max-nodes")));
+        computeNode().put("limits", List.of(limit("calls", 0, 0, "-")));
+        memoryNode().put("limits", List.of());
+        assertThat(text()).endsWith("""
+
+              PROCESS         LIMIT     USE     MOST          OPTION
+              meta-server   clients   9,215   10,240   --max-clients
+              meta-server     nodes       3        4     --max-nodes
+            """).doesNotContain("warning:", "error:", "FIGURE");
+    }
+
     @Test
     void shouldShowNoTablesWhenNobodyCountedThem()
     {

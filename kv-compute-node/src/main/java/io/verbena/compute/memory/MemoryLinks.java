@@ -1,6 +1,7 @@
 package io.verbena.compute.memory;
 
 import io.verbena.compute.session.SessionParts;
+import io.verbena.raas.limit.RaasLimit;
 
 import org.agrona.collections.Int2ObjectHashMap;
 
@@ -12,6 +13,8 @@ import java.util.TreeMap;
 /** The connections of a session to memory nodes, as many as its node may have. Owned by the node's thread. */
 public final class MemoryLinks
 {
+    private static final String OPTION = "--max-memory-nodes";
+
     private final Int2ObjectHashMap<MemoryLink> byId = new Int2ObjectHashMap<>();
     private final List<MemoryLink> all = new ArrayList<>();
     private final String nodeName;
@@ -42,7 +45,7 @@ public final class MemoryLinks
     /** @return the option that limits connections, with its value, for messages. */
     public static String settingText(final int maxMemoryNodes)
     {
-        return "--max-memory-nodes (" + maxMemoryNodes + ")";
+        return OPTION + " (" + maxMemoryNodes + ")";
     }
 
     /** Begins to connect, unless there is a connection; beyond the limit it is refused at once. */
@@ -57,6 +60,13 @@ public final class MemoryLinks
             all.add(link);
             byId.put(memoryNodeId, link);
         }
+    }
+
+    /** @return memory nodes that it connects to, and how many these may be. */
+    public RaasLimit limit()
+    {
+        // Those beyond are in the list too, with the reason why they are not used.
+        return new RaasLimit("memory nodes", Math.min(all.size(), maxMemoryNodes), maxMemoryNodes, OPTION);
     }
 
     /** The lease lasts longer: so does what the memory nodes grant. */

@@ -8,6 +8,7 @@ import io.verbena.meta.store.StoredNodeState;
 import io.verbena.protocol.message.NodeRegistration;
 import io.verbena.raas.directory.NodeRole;
 import io.verbena.raas.directory.PeerRecord;
+import io.verbena.raas.limit.RaasLimit;
 import org.agrona.collections.Int2ObjectHashMap;
 import org.agrona.collections.IntHashSet;
 
@@ -346,6 +347,14 @@ public final class MembershipTable
         return ledger.counters().membershipVersion();
     }
 
+    /** @return places of nodes, and node ids, which memory nodes keep for good, with what is used of them. */
+    public List<RaasLimit> limits()
+    {
+        return List.of(
+            new RaasLimit("nodes", places(), options.maxNodes(), "--max-nodes"),
+            new RaasLimit("identities", members.size(), NUMBER_COUNT, "none: start a new cluster"));
+    }
+
     /** @return what a node is told its lease lasts. */
     public long leaseNs()
     {
@@ -448,7 +457,7 @@ public final class MembershipTable
     }
 
     /** Memory nodes that are lost, left or forgotten take no place. */
-    private void requirePlace()
+    private int places()
     {
         int places = 0;
 
@@ -457,6 +466,13 @@ public final class MembershipTable
             final Member member = members.get(i);
             places += member.isLive() || member.isCompute() ? 1 : 0;
         }
+
+        return places;
+    }
+
+    private void requirePlace()
+    {
+        final int places = places();
 
         if (places >= options.maxNodes())
         {

@@ -14,6 +14,7 @@ import io.verbena.raas.RpcClient;
 import io.verbena.raas.RpcHandler;
 import io.verbena.raas.RpcReply;
 import io.verbena.raas.RpcServer;
+import io.verbena.raas.limit.RaasLimit;
 import io.verbena.rdma.verbs.AccessFlags;
 import io.verbena.rdma.verbs.CompletionChannel;
 import io.verbena.rdma.verbs.Device;
@@ -26,6 +27,7 @@ import org.agrona.concurrent.NanoClock;
 import org.agrona.concurrent.UnsafeBuffer;
 
 import java.util.ArrayDeque;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentLinkedQueue;
 
@@ -302,6 +304,12 @@ public final class RequestServer implements Agent, AutoCloseable
     public Map<String, Integer> transports()
     {
         return raas.transports().counts();
+    }
+
+    /** @return limits of the connections with clients, with what is used of each; a new list. */
+    public List<RaasLimit> limits()
+    {
+        return raas.limits();
     }
 
     /** @return requests taken so far. */
