@@ -46,7 +46,7 @@ final class LimitFigures
         for (final RaasLimit limit : limits)
         {
             final String label = limit.name().replace(' ', '_');
-            measurements.set(Metric.LIMIT_USE, limit.used(), label);
+            measurements.set(Metric.LIMIT_TAKEN, limit.used(), label);
             measurements.set(Metric.LIMIT, limit.most(), label);
         }
     }

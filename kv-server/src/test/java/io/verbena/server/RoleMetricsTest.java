@@ -182,11 +182,11 @@ class RoleMetricsTest
             "verbena_operation_duration_seconds_count{kind=\"put\"} 5",
             "verbena_operation_retries_total{reason=\"lost_swap\"} 0.0",
             "verbena_clients_limit " + (double)CLIENTS,
-            "verbena_limit_use{limit=\"clients\"} 1.0",
+            "verbena_limit_taken{limit=\"clients\"} 1.0",
             "verbena_limit{limit=\"clients\"} " + (double)CLIENTS,
-            "verbena_limit_use{limit=\"memory_nodes\"} 1.0",
+            "verbena_limit_taken{limit=\"memory_nodes\"} 1.0",
             "verbena_limit{limit=\"memory_nodes\"} 128.0",
-            "verbena_limit_use{limit=\"client_queue_pairs\"} 1.0",
+            "verbena_limit_taken{limit=\"client_queue_pairs\"} 1.0",
             "verbena_memory_nodes_reached 1.0",
             "verbena_meta_server_reached 1.0",
             "verbena_unexpected_failures_total 0.0");
@@ -208,11 +208,11 @@ class RoleMetricsTest
         assertThat(page).contains(
             "verbena_nodes{role=\"memory-node\",state=\"live\"} 1.0",
             "verbena_nodes{role=\"memory-node\",state=\"lost\"} 0.0",
-            "verbena_limit_use{limit=\"nodes\"} 2.0",
+            "verbena_limit_taken{limit=\"nodes\"} 2.0",
             "verbena_limit{limit=\"nodes\"} 128.0",
-            "verbena_limit_use{limit=\"identities\"} 2.0",
+            "verbena_limit_taken{limit=\"identities\"} 2.0",
             "verbena_limit{limit=\"identities\"} 65535.0",
-            "verbena_limit_use{limit=\"waiting_registrations\"} 0.0",
+            "verbena_limit_taken{limit=\"waiting_registrations\"} 0.0",
             "verbena_limit{limit=\"waiting_registrations\"} 1024.0",
             "verbena_tables 1.0");
         assertThat(page).filteredOn((line) -> line.startsWith("verbena_lease_remaining_seconds{")).hasSize(2)

@@ -36,8 +36,8 @@ public enum Metric
     FAILED_REQUESTS("verbena_unexpected_failures_total", COUNTER, Set.of(COMPUTE_NODE, MEMORY_NODE, META_SERVER),
         List.of(), "Requests that met what nobody expected; the log says what. Any is a defect."),
     /** What is used of limits. */
-    LIMIT_USE("verbena_limit_use", GAUGE, Set.of(COMPUTE_NODE, MEMORY_NODE, META_SERVER), List.of("limit"),
-        "What is used of each limit, in the same unit; connections keep the requests and receives that they may " +
+    LIMIT_TAKEN("verbena_limit_taken", GAUGE, Set.of(COMPUTE_NODE, MEMORY_NODE, META_SERVER), List.of("limit"),
+        "What is taken of each limit, in the same unit; connections keep the requests and receives that they may " +
             "need."),
     /** Limits. */
     LIMIT("verbena_limit", GAUGE, Set.of(COMPUTE_NODE, MEMORY_NODE, META_SERVER), List.of("limit"),
