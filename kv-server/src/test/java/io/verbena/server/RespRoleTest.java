@@ -32,7 +32,9 @@ import org.junit.jupiter.api.io.TempDir;
 import redis.clients.jedis.Jedis;
 import redis.clients.jedis.Pipeline;
 import redis.clients.jedis.Response;
+import redis.clients.jedis.args.ExpiryOption;
 import redis.clients.jedis.exceptions.JedisDataException;
+import redis.clients.jedis.params.GetExParams;
 import redis.clients.jedis.params.ScanParams;
 import redis.clients.jedis.params.SetParams;
 
@@ -150,6 +152,57 @@ class RespRoleTest
                 limits.clear();
                 limits.addAll((List<?>)compute.health().get("limits"));
             }
+        }
+    }
+
+    @Test
+    void shouldLetRecordsEnd()
+    {
+        try (Jedis jedis = new Jedis(LOOPBACK, port))
+        {
+            final long deadlineMs = System.currentTimeMillis() + TimeUnit.HOURS.toMillis(1);
+            assertThat(jedis.set("k", "1", SetParams.setParams().ex(100))).isEqualTo("OK");
+            assertThat(jedis.ttl("k")).isBetween(50L, 100L);
+            assertThat(jedis.pexpireAt("k", deadlineMs, ExpiryOption.GT)).isOne();
+            assertThat(jedis.pexpireAt("k", deadlineMs, ExpiryOption.GT)).isZero();
+            assertThat(jedis.incrBy("k", 41)).isEqualTo(42);
+            assertThat(jedis.append("k", "0")).isEqualTo(3);
+            assertThat(jedis.setrange("k", 0, "9")).isEqualTo(3);
+            assertThat(jedis.incrByFloat("k", 1)).isEqualTo(921);
+            assertThat(jedis.set("k", "2", SetParams.setParams().keepTtl())).isEqualTo("OK");
+            assertThat(jedis.pexpireTime("k")).isEqualTo(deadlineMs);
+            assertThat(jedis.persist("k")).isOne();
+            assertThat(jedis.persist("k")).isZero();
+            assertThat(jedis.ttl("k")).isEqualTo(-1);
+            assertThat(jedis.expire("k", 10, ExpiryOption.GT)).isZero();
+            assertThat(jedis.getEx("k", GetExParams.getExParams().pxAt(deadlineMs + 1))).isEqualTo("2");
+            assertThat(jedis.pexpireTime("k")).isEqualTo(deadlineMs + 1);
+            assertThat(jedis.set("k", "3")).isEqualTo("OK");
+            assertThat(jedis.ttl("k")).isEqualTo(-1);
+            assertThat(jedis.expire("k", -1)).isOne();
+            assertThat(jedis.dbSize()).isZero();
+            assertThat(jedis.ttl("k")).isEqualTo(-2);
+        }
+    }
+
+    @Test
+    void shouldEndRecordsAtTheirTimes()
+    {
+        try (Jedis jedis = new Jedis(LOOPBACK, port))
+        {
+            final long beganNs = System.nanoTime();
+            assertThat(jedis.set("short", "v", SetParams.setParams().px(300))).isEqualTo("OK");
+            assertThat(jedis.set("long", "v", SetParams.setParams().px(100_000))).isEqualTo("OK");
+            while (null != jedis.get("short"))
+            {
+                assertThat(System.nanoTime() - beganNs).as("still there").isLessThan(STEP_NS);
+            }
+            assertThat(System.nanoTime() - beganNs).isGreaterThanOrEqualTo(TimeUnit.MILLISECONDS.toNanos(250));
+            assertThat(jedis.exists("short")).isFalse();
+            assertThat(jedis.incr("short")).isOne();
+            assertThat(jedis.ttl("short")).isEqualTo(-1);
+            assertThat(jedis.get("long")).isEqualTo("v");
+            assertThat(jedis.dbSize()).isEqualTo(2);
         }
     }
 

@@ -7,6 +7,7 @@ import io.verbena.protocol.request.NodeRequest;
 import io.verbena.protocol.request.OperationAnswer;
 import io.verbena.protocol.request.OperationRequest;
 import io.verbena.protocol.request.RecordPage;
+import io.verbena.protocol.request.RequestExpiry;
 import io.verbena.protocol.request.RequestKind;
 import io.verbena.protocol.request.TableReference;
 
@@ -21,10 +22,12 @@ import java.util.TreeMap;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 /** A node whose tables are maps; it carries out what waits in an order that a seed chooses. A thread of its own. */
 final class MapEndpoint implements ComputeEndpoint, AutoCloseable
 {
-    private record Entry(byte[] value, long version)
+    private record Entry(byte[] value, long version, long expiryMs)
     {
     }
 
@@ -131,11 +134,20 @@ final class MapEndpoint implements ComputeEndpoint, AutoCloseable
         final String prefix = request.table().name() + ":";
         final String key =
             prefix + new String(request.key(), 0, request.keyLength(), StandardCharsets.ISO_8859_1);
+        if (request.kind().isRange())
+        {
+            records.values().removeIf(MapEndpoint::isPast);
+        }
+        else if (records.containsKey(key) && isPast(records.get(key)))
+        {
+            records.remove(key);
+        }
         final Entry entry = records.get(key);
         switch (request.kind())
         {
             case GET, EXISTS -> found(request, entry);
-            case PUT -> store(request, key);
+            case PUT -> store(request, key, request.value(), request.valueLength());
+            case EXPIRE -> expire(request, key, entry);
             case PUT_IF_ABSENT -> storeIf(request, key, null == entry, OperationAnswer.EXISTS);
             case PUT_IF_PRESENT -> storeIf(request, key, null != entry, OperationAnswer.NOT_FOUND);
             case REPLACE -> storeIf(request, key, null != entry && entry.version == request.operand(),
@@ -159,6 +171,11 @@ final class MapEndpoint implements ComputeEndpoint, AutoCloseable
         }
     }
 
+    private static boolean isPast(final Entry entry)
+    {
+        return 0 != entry.expiryMs && System.currentTimeMillis() >= entry.expiryMs;
+    }
+
     private static void found(final OperationRequest request, final Entry entry)
     {
         if (null == entry)
@@ -169,6 +186,48 @@ final class MapEndpoint implements ComputeEndpoint, AutoCloseable
         final byte[] target = request.arrayFor(entry.value.length);
         System.arraycopy(entry.value, 0, target, 0, entry.value.length);
         request.answer(OperationAnswer.FOUND, target, entry.value.length, entry.version, null);
+        answerExpiry(request, entry);
+    }
+
+    private static void answerExpiry(final OperationRequest request, final Entry entry)
+    {
+        request.answerExpiry(entry.expiryMs, 0 == entry.expiryMs ? 0 :
+            Math.max(1, entry.expiryMs - System.currentTimeMillis()));
+    }
+
+    private void expire(final OperationRequest request, final String key, final Entry entry)
+    {
+        if (null == entry)
+        {
+            request.answer(OperationAnswer.NOT_FOUND, null, 0, null);
+            return;
+        }
+        final long before = 0 == entry.expiryMs ? Long.MAX_VALUE : entry.expiryMs;
+        final long after = deadline(request, entry);
+        final boolean isMet = switch ((int)request.operand())
+        {
+            case (int)RequestExpiry.IF_NONE -> 0 == entry.expiryMs;
+            case (int)RequestExpiry.IF_SOME -> 0 != entry.expiryMs;
+            case (int)RequestExpiry.IF_LATER -> after > before;
+            case (int)RequestExpiry.IF_EARLIER -> after < before;
+            default -> true;
+        };
+        if (isMet)
+        {
+            store(request, key, entry.value, entry.value.length);
+        }
+        else
+        {
+            request.answer(OperationAnswer.CONDITION_NOT_MET, null, entry.version, null);
+        }
+    }
+
+    private static long deadline(final OperationRequest request, final Entry entry)
+    {
+        final long expiry = request.expiry();
+        assertThat(RequestExpiry.isValid(expiry)).as("expiry %d", expiry).isTrue();
+        return RequestExpiry.KEEP == expiry ? null == entry ? 0 : entry.expiryMs :
+            expiry < 0 ? System.currentTimeMillis() - expiry : expiry;
     }
 
     private void storeIf(
@@ -176,7 +235,7 @@ final class MapEndpoint implements ComputeEndpoint, AutoCloseable
     {
         if (isMet)
         {
-            store(request, key);
+            store(request, key, request.value(), request.valueLength());
         }
         else
         {
@@ -184,9 +243,11 @@ final class MapEndpoint implements ComputeEndpoint, AutoCloseable
         }
     }
 
-    private void store(final OperationRequest request, final String key)
+    private void store(
+        final OperationRequest request, final String key, final byte[] value, final int lengthBytes)
     {
-        records.put(key, new Entry(Arrays.copyOf(request.value(), request.valueLength()), nextVersion++));
+        records.put(key, new Entry(Arrays.copyOf(value, lengthBytes), nextVersion++,
+            deadline(request, records.get(key))));
         request.answer(OperationAnswer.STORED, null, nextVersion, null);
     }
 
@@ -211,7 +272,7 @@ final class MapEndpoint implements ComputeEndpoint, AutoCloseable
                 System.arraycopy(
                     entry.getValue().value, 0, block, key.length, entry.getValue().value.length);
                 page.add(new UnsafeBuffer(block), 0, key.length, entry.getValue().value.length,
-                    entry.getValue().version, position, 0);
+                    entry.getValue().version, position, entry.getValue().expiryMs);
             }
         }
         request.answer(OperationAnswer.FOUND, page.toByteArray(), next, null);

@@ -27,14 +27,19 @@ class RespAllocationTest
             RawClient client = new RawClient(server.port()))
         {
             final StringBuilder commands = new StringBuilder();
-            for (int i = 0; i < PIPELINE / 4; i++)
+            for (int i = 0; i < PIPELINE / 8; i++)
             {
                 commands.append(RawClient.command("GET key:" + i)).append(RawClient.command("SET key:" + i + " <100>"))
-                    .append(RawClient.command("STRLEN key:" + i)).append(RawClient.command("SETNX other:" + i + " v"));
+                    .append(RawClient.command("STRLEN key:" + i)).append(RawClient.command("SETNX other:" + i + " v"))
+                    .append(RawClient.command("SET key:" + i + " v EX 100"))
+                    .append(RawClient.command("EXPIRE key:" + i + " 100 LT"))
+                    .append(RawClient.command("GETEX key:" + i + " PX 1000"))
+                    .append(RawClient.command("PTTL key:" + i));
             }
             final byte[] sent = commands.toString().getBytes(StandardCharsets.US_ASCII);
-            final byte[] expected = ("$100\r\n" + "\0".repeat(FixedEndpoint.VALUE_BYTES) + "\r\n+OK\r\n:100\r\n:1\r\n")
-                .repeat(PIPELINE / 4).getBytes(StandardCharsets.US_ASCII);
+            final byte[] expected = ("$100\r\n" + "\0".repeat(FixedEndpoint.VALUE_BYTES) + "\r\n+OK\r\n:100\r\n:1\r\n" +
+                "+OK\r\n:1\r\n$100\r\n" + "\0".repeat(FixedEndpoint.VALUE_BYTES) + "\r\n:-1\r\n")
+                .repeat(PIPELINE / 8).getBytes(StandardCharsets.US_ASCII);
             run(client, sent, expected, WARM_UP);
             final long before = server.allocatedBytes();
             run(client, sent, expected, PIPELINES);

@@ -36,6 +36,8 @@ class RespFuzzTest
     /** Frames after which a client leaves, on average. */
     private static final int MEAN_FRAMES = 200;
     private static final long BUDGET = 64L << 20;
+    private static final List<String> WORDS = List.of("NX", "XX", "GET", "EX", "MATCH", "COUNT", "TYPE", "AUTH",
+        "SETNAME", "INFO", "DOCS", "PX", "EXAT", "PXAT", "KEEPTTL", "PERSIST", "GT", "LT");
 
     private final MapEndpoint endpoint = new MapEndpoint(1, true);
     private final ArrayDeque<Runnable> tasks = new ArrayDeque<>();
@@ -202,8 +204,7 @@ class RespFuzzTest
                 case 0 -> "<" + random.nextInt(40_000) + ">";
                 case 1 -> "\"\"";
                 case 2 -> Long.toString(random.nextLong() >> random.nextInt(64));
-                case 3 -> List.of("NX", "XX", "GET", "EX", "MATCH", "COUNT", "TYPE", "AUTH", "SETNAME", "INFO", "DOCS")
-                    .get(random.nextInt(11));
+                case 3 -> WORDS.get(random.nextInt(WORDS.size()));
                 case 4 -> "*?[a-".substring(0, 1 + random.nextInt(4));
                 case 5 -> random.nextGaussian() + "e" + random.nextInt(400);
                 default -> "key" + random.nextInt(50);

@@ -428,6 +428,28 @@ class RespServerTest
         }
     }
 
+    /** What changes a deadline writes the value again that it has read; what changes the value keeps the deadline. */
+    @Test
+    void shouldLoseNoIncrementToAChangeOfTheDeadline() throws IOException
+    {
+        final int port = open(new RespConfiguration());
+        try (RawClient first = new RawClient(port); RawClient second = new RawClient(port))
+        {
+            assertThat(first.ask("SET n 0 EX 1000")).isEqualTo("+OK");
+            first.send(RawClient.command("INCR n").repeat(500));
+            second.send((RawClient.command("GETEX n EX 1000") + RawClient.command("EXPIRE n 900 XX LT")).repeat(250));
+            for (int i = 0; i < 250; i++)
+            {
+                assertThat(first.reply()).isEqualTo(":" + (2 * i + 1));
+                assertThat(first.reply()).isEqualTo(":" + (2 * i + 2));
+                assertThat(second.reply()).startsWith("$");
+                assertThat(second.reply()).isEqualTo(":1");
+            }
+            assertThat(first.ask("GET n")).isEqualTo("$3 500");
+            assertThat(Long.parseLong(first.ask("TTL n").substring(1))).isBetween(800L, 900L);
+        }
+    }
+
     /** A thread has fewer operations than its clients together may have under way. */
     @Test
     void shouldShareItsOperationsAmongManyClients() throws IOException

@@ -1,5 +1,6 @@
 package io.verbena.resp.command;
 
+import io.verbena.protocol.request.RequestExpiry;
 import io.verbena.protocol.request.RequestKind;
 import io.verbena.protocol.request.RequestLimits;
 import io.verbena.resp.codec.DecimalNumber;
@@ -14,7 +15,7 @@ import java.math.RoundingMode;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 
-/** Commands that make a new value out of the old one. Stateless. */
+/** Commands that make a new value out of the old one, which keeps its deadline. Stateless. */
 final class ChangeCommands
 {
     private static final String TOO_LONG =
@@ -196,6 +197,7 @@ final class ChangeCommands
         if (null != operation)
         {
             operation.keep(amount, 0);
+            operation.wantedExpiry(RequestExpiry.KEEP);
             operation.ask(RequestKind.GET, 0);
         }
     }
@@ -213,6 +215,7 @@ final class ChangeCommands
         {
             operation.valueOf(arguments, 2);
             operation.keep(arguments.length(2), 0);
+            operation.wantedExpiry(RequestExpiry.KEEP);
             operation.ask(RequestKind.GET, 0);
         }
     }
@@ -267,6 +270,7 @@ final class ChangeCommands
                 operation.roomForValue(2 * RequestLimits.MAX_VALUE_BYTES), RequestLimits.MAX_VALUE_BYTES,
                 arguments.length(argument));
             operation.keep(first, second);
+            operation.wantedExpiry(RequestExpiry.KEEP);
             operation.ask(RequestKind.GET, 0);
         }
     }

@@ -15,6 +15,7 @@ public final class Commands
     private static final List<String> READ = List.of("readonly", "fast");
     private static final List<String> WRITE = List.of("write", "denyoom", "fast");
     private static final List<String> DELETE = List.of("write", "fast");
+    private static final List<String> EXPIRE = DELETE;
     private static final List<String> READ_TABLE = List.of("readonly", "table");
     private static final List<String> WRITE_TABLE = List.of("write", "table");
     private static final List<String> CONNECTION = List.of("noscript", "loading", "stale", "fast");
@@ -32,6 +33,7 @@ public final class Commands
         final Commands all = new Commands();
         all.strings();
         all.changes();
+        all.expiry();
         all.keys();
         all.connection();
         all.server();
@@ -65,6 +67,9 @@ public final class Commands
         one("SET", -3, WRITE, "Writes the value of a key.", StringCommands::set);
         one("SETNX", 3, WRITE, "Writes the value of a key that does not exist.", StringCommands::setnx);
         one("GETSET", 3, WRITE, "The old value of a key, after it was given a new one.", StringCommands::getset);
+        one("SETEX", 4, WRITE, "Writes the value of a key for so many seconds.", StringCommands::setex);
+        one("PSETEX", 4, WRITE, "Writes the value of a key for so many milliseconds.", StringCommands::psetex);
+        one("GETEX", -2, EXPIRE, "The value of a key, after it was given another deadline.", StringCommands::getex);
         one("GETDEL", 2, DELETE, "The value of a key, after it was deleted.", StringCommands::getdel);
         one("STRLEN", 2, READ, "The length of a value in bytes.", StringCommands::strlen);
         one("GETRANGE", 4, READ, "A part of a value.", StringCommands::getrange);
@@ -80,6 +85,19 @@ public final class Commands
         one("INCRBY", 3, WRITE, "Adds to a number.", ChangeCommands::incrby);
         one("DECRBY", 3, WRITE, "Takes from a number.", ChangeCommands::decrby);
         one("INCRBYFLOAT", 3, WRITE, "Adds to a decimal fraction.", ChangeCommands::incrbyfloat);
+    }
+
+    private void expiry()
+    {
+        one("EXPIRE", -3, EXPIRE, "Gives a key so many seconds.", ExpiryCommands::expire);
+        one("PEXPIRE", -3, EXPIRE, "Gives a key so many milliseconds.", ExpiryCommands::pexpire);
+        one("EXPIREAT", -3, EXPIRE, "Gives a key a deadline in seconds.", ExpiryCommands::expireat);
+        one("PEXPIREAT", -3, EXPIRE, "Gives a key a deadline in milliseconds.", ExpiryCommands::pexpireat);
+        one("PERSIST", 2, EXPIRE, "Takes the deadline from a key.", ExpiryCommands::persist);
+        one("TTL", 2, READ, "How many seconds a key has left.", ExpiryCommands::ttl);
+        one("PTTL", 2, READ, "How many milliseconds a key has left.", ExpiryCommands::pttl);
+        one("EXPIRETIME", 2, READ, "The deadline of a key in seconds.", ExpiryCommands::expiretime);
+        one("PEXPIRETIME", 2, READ, "The deadline of a key in milliseconds.", ExpiryCommands::pexpiretime);
     }
 
     private void keys()
@@ -132,11 +150,6 @@ public final class Commands
         for (final String name : List.of("MULTI", "EXEC", "DISCARD", "WATCH", "UNWATCH", "MSETNX"))
         {
             alone(name, -1, REFUSED, "Refused: not atomic.", ServerCommands::refuseTransaction);
-        }
-        for (final String name : List.of("SETEX", "PSETEX", "GETEX", "EXPIRE", "PEXPIRE", "EXPIREAT", "PEXPIREAT",
-            "TTL", "PTTL", "EXPIRETIME", "PEXPIRETIME", "PERSIST"))
-        {
-            alone(name, -2, REFUSED, "Refused: records do not expire.", ServerCommands::refuseExpiry);
         }
         alone("FLUSHALL", -1, REFUSED, "Refused: FLUSHDB empties one table.", ServerCommands::refuseFlushAll);
     }

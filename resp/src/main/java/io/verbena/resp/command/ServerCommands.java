@@ -30,11 +30,6 @@ final class ServerCommands
         session.writer().error("ERR " + session.arguments().text(0).toUpperCase(Locale.ROOT) + NOT_ATOMIC);
     }
 
-    static void refuseExpiry(final Session session)
-    {
-        session.writer().error(StringCommands.NO_EXPIRY);
-    }
-
     static void refuseFlushAll(final Session session)
     {
         session.writer().error("ERR FLUSHALL is not supported: it would empty the tables of everybody; " +

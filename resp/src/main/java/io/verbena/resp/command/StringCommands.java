@@ -1,6 +1,7 @@
 package io.verbena.resp.command;
 
 import io.verbena.protocol.request.OperationAnswer;
+import io.verbena.protocol.request.RequestExpiry;
 import io.verbena.protocol.request.RequestKind;
 import io.verbena.resp.codec.DecimalNumber;
 import io.verbena.resp.codec.RespDecoder;
@@ -12,10 +13,6 @@ import io.verbena.resp.session.TableOperation;
 /** Commands on one string. Stateless. */
 final class StringCommands
 {
-    /** What is replied where a time is given and records do not end by themselves. */
-    static final String NO_EXPIRY =
-        "ERR records of this node do not expire: the command was not carried out, leave out the time";
-
     private static final OperationSteps GET = new OperationSteps()
     {
         @Override
@@ -32,12 +29,20 @@ final class StringCommands
         }
     };
 
+    /** The second number says on what it depends, as for {@link #SET_GET}. */
     private static final OperationSteps SET = new OperationSteps()
     {
         @Override
         protected void reply(final TableOperation operation, final RespWriter writer)
         {
-            if (OperationAnswer.STORED == operation.answer())
+            // What would be past its deadline at once is not written: what was there is deleted, or looked at.
+            final boolean isDone = switch (operation.kind())
+            {
+                case DELETE -> operation.second() <= 0 || OperationAnswer.DELETED == operation.answer();
+                case EXISTS -> OperationAnswer.NOT_FOUND == operation.answer();
+                default -> OperationAnswer.STORED == operation.answer();
+            };
+            if (isDone)
             {
                 writer.ok();
             }
@@ -108,7 +113,25 @@ final class StringCommands
             operation.keep(foundLength, operation.second());
             final boolean isHindered = operation.second() > 0 && foundLength < 0 ||
                 operation.second() < 0 && foundLength >= 0;
-            return isHindered ? Change.NONE : Change.WRITE;
+            return isHindered ? Change.NONE : Deadlines.PAST != operation.wantedExpiry() ? Change.WRITE :
+                foundLength < 0 ? Change.NONE : Change.DELETE;
+        }
+    };
+
+    /** A time that cannot be is an error only where there is a record, as in Redis. */
+    private static final OperationSteps GETEX = new OldValueSteps()
+    {
+        @Override
+        protected Change change(final TableOperation operation, final int foundLength)
+        {
+            operation.keep(foundLength, 0);
+            if (foundLength < 0)
+            {
+                return Change.NONE;
+            }
+            operation.fail(Deadlines.refusal(operation.wantedExpiry(), "getex"));
+            final boolean isSame = RequestExpiry.NONE == operation.wantedExpiry() && 0 == operation.foundExpiryMs();
+            return isSame || null != operation.failure() ? Change.NONE : sameValue(operation, foundLength);
         }
     };
 
@@ -168,64 +191,140 @@ final class StringCommands
 
     static void setnx(final Session session)
     {
-        write(session, SETNX, RequestKind.PUT_IF_ABSENT, 2, 0);
+        write(session, SETNX, RequestKind.PUT_IF_ABSENT, 2, 0, RequestExpiry.NONE);
     }
 
     static void getset(final Session session)
     {
-        write(session, SET_GET, RequestKind.GET, 2, 0);
+        write(session, SET_GET, RequestKind.GET, 2, 0, RequestExpiry.NONE);
+    }
+
+    static void setex(final Session session)
+    {
+        setFor(session, true, "setex");
+    }
+
+    static void psetex(final Session session)
+    {
+        setFor(session, false, "psetex");
+    }
+
+    private static void setFor(final Session session, final boolean isSeconds, final String name)
+    {
+        final long expiry = Deadlines.above0(session.arguments(), 2, isSeconds, true);
+        if (!isRefused(session, expiry, name))
+        {
+            write(session, SET, RequestKind.PUT, 3, 0, expiry);
+        }
     }
 
     static void set(final Session session)
     {
         final RespDecoder arguments = session.arguments();
         boolean isGet = false;
+        boolean isKept = false;
         int condition = 0;
-        String error = null;
-        for (int i = 3; i < arguments.count() && null == error; i++)
+        int time = 0;
+        boolean isWrong = false;
+        int i = 3;
+        while (i < arguments.count() && !isWrong)
         {
-            if (Arguments.is(arguments, i, "NX") && condition <= 0)
+            final int option = i++;
+            if (Arguments.is(arguments, option, "NX") && condition <= 0)
             {
                 condition = -1;
             }
-            else if (Arguments.is(arguments, i, "XX") && condition >= 0)
+            else if (Arguments.is(arguments, option, "XX") && condition >= 0)
             {
                 condition = 1;
             }
-            else if (Arguments.is(arguments, i, "GET"))
+            else if (Arguments.is(arguments, option, "GET"))
             {
                 isGet = true;
             }
-            else if (!Arguments.is(arguments, i, "KEEPTTL"))
+            else if (Arguments.is(arguments, option, "KEEPTTL") && 0 == time)
             {
-                error = timeError(arguments, i);
+                isKept = true;
+            }
+            else
+            {
+                isWrong = isKept || !Deadlines.isTime(arguments, option, time);
+                time = option;
+                i++;
             }
         }
-        if (null != error)
+        final long expiry = isWrong ? Deadlines.SYNTAX_ERROR :
+            isKept ? RequestExpiry.KEEP : Deadlines.ofOption(arguments, time);
+        if (!isRefused(session, expiry, "set"))
         {
-            refuse(session, error);
+            set(session, isGet, condition, expiry);
         }
-        else if (isGet)
+    }
+
+    private static void set(final Session session, final boolean isGet, final int condition, final long expiry)
+    {
+        if (isGet)
         {
-            write(session, SET_GET, RequestKind.GET, 2, condition);
+            write(session, SET_GET, RequestKind.GET, 2, condition, expiry);
+        }
+        else if (Deadlines.PAST == expiry)
+        {
+            write(session, SET, condition < 0 ? RequestKind.EXISTS : RequestKind.DELETE, 2, condition, expiry);
         }
         else
         {
             write(session, SET, 0 == condition ? RequestKind.PUT :
-                condition < 0 ? RequestKind.PUT_IF_ABSENT : RequestKind.PUT_IF_PRESENT, 2, 0);
+                condition < 0 ? RequestKind.PUT_IF_ABSENT : RequestKind.PUT_IF_PRESENT, 2, condition, expiry);
         }
     }
 
-    private static String timeError(final RespDecoder arguments, final int i)
+    static void getex(final Session session)
     {
-        final boolean isTime = Arguments.is(arguments, i, "EX") || Arguments.is(arguments, i, "PX") ||
-            Arguments.is(arguments, i, "EXAT") || Arguments.is(arguments, i, "PXAT");
-        return isTime && i + 1 < arguments.count() ? NO_EXPIRY : Arguments.SYNTAX_ERROR;
+        final RespDecoder arguments = session.arguments();
+        boolean isPersist = false;
+        int time = 0;
+        boolean isWrong = false;
+        int i = 2;
+        while (i < arguments.count() && !isWrong)
+        {
+            final int option = i++;
+            if (Arguments.is(arguments, option, "PERSIST") && 0 == time)
+            {
+                isPersist = true;
+            }
+            else
+            {
+                isWrong = isPersist || !Deadlines.isTime(arguments, option, time);
+                time = option;
+                i++;
+            }
+        }
+        if (isWrong)
+        {
+            refuse(session, Arguments.SYNTAX_ERROR);
+            return;
+        }
+        final TableOperation operation = session.operation(isPersist || time > 0 ? GETEX : GET);
+        if (null != operation)
+        {
+            operation.wantedExpiry(Deadlines.ofOption(arguments, time));
+            operation.ask(RequestKind.GET, 0);
+        }
+    }
+
+    private static boolean isRefused(final Session session, final long expiry, final String name)
+    {
+        final String refusal = Deadlines.refusal(expiry, name);
+        if (null != refusal)
+        {
+            refuse(session, refusal);
+        }
+        return null != refusal;
     }
 
     private static void write(
         final Session session, final OperationSteps steps, final RequestKind kind, final int value,
-        final int condition)
+        final int condition, final long expiry)
     {
         final String refusal = session.valueRefusal(value);
         if (null != refusal)
@@ -238,6 +337,7 @@ final class StringCommands
         {
             operation.valueOf(session.arguments(), value);
             operation.keep(0, condition);
+            operation.wantedExpiry(expiry);
             operation.ask(kind, 0);
         }
     }

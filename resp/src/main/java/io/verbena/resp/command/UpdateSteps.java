@@ -7,7 +7,7 @@ import io.verbena.resp.session.TableOperation;
 
 /**
  * A command that makes a new value out of the old one: reads the record, and writes over the version that it has read,
- * until nobody came between; the deadline of the operation ends that.
+ * until nobody came between; the time limit of the operation ends that.
  */
 abstract class UpdateSteps extends OperationSteps
 {
@@ -30,6 +30,17 @@ abstract class UpdateSteps extends OperationSteps
      * @return what to do.
      */
     protected abstract Change change(TableOperation operation, int foundLength);
+
+    /** What writes the value that was found, with the deadline that is wanted; deletes it if that has passed. */
+    static Change sameValue(final TableOperation operation, final int foundLength)
+    {
+        if (Deadlines.PAST == operation.wantedExpiry())
+        {
+            return Change.DELETE;
+        }
+        operation.valueOf(operation.found(), 0, foundLength);
+        return Change.WRITE;
+    }
 
     @Override
     protected boolean onAnswer(final TableOperation operation)

@@ -1,6 +1,7 @@
 package io.verbena.resp.session;
 
 import io.verbena.protocol.request.OperationRequest;
+import io.verbena.protocol.request.RequestExpiry;
 import io.verbena.protocol.request.RequestKind;
 import io.verbena.protocol.request.TableReference;
 import io.verbena.resp.codec.RespDecoder;
@@ -68,6 +69,7 @@ public final class TableOperation extends OperationRequest
     private String failure;
     private long first;
     private long second;
+    private long wantedExpiry;
 
     TableOperation(final Node node)
     {
@@ -87,6 +89,7 @@ public final class TableOperation extends OperationRequest
         valueLengthNow = 0;
         first = 0;
         second = 0;
+        wantedExpiry = RequestExpiry.NONE;
     }
 
     /** Nothing is kept of a command that is over. */
@@ -188,7 +191,23 @@ public final class TableOperation extends OperationRequest
             default -> false;
         };
         ask(kind, asked, key, keyLengthNow, writes ? value : null, writes ? valueLengthNow : 0, operand, expiresAtNs);
+        if (kind.takesExpiry())
+        {
+            askExpiry(wantedExpiry);
+        }
         node.submit(this);
+    }
+
+    /** @return which deadline a record gets that the command writes, as {@link RequestExpiry} says. */
+    public long wantedExpiry()
+    {
+        return wantedExpiry;
+    }
+
+    /** @param expiry which deadline a record gets that the command writes; none until said. */
+    public void wantedExpiry(final long expiry)
+    {
+        wantedExpiry = expiry;
     }
 
     /** @return a number that the command keeps here. */
