@@ -241,6 +241,7 @@ public final class MetaServerRole implements Role
         figures.put("node_transports", NodeTransports.figure(transports));
         figures.put(LimitFigures.NAME, LimitFigures.figure(limits));
         figures.put("refused_handshakes", bootstrap.refusals());
+        figures.put("last_refused_handshake", bootstrap.lastRefusal());
         figures.put("clients", clients);
         figures.put("refused_connections", refusedConnections);
         figures.put("refused_identities", refusedIdentities);
@@ -282,6 +283,7 @@ public final class MetaServerRole implements Role
         measurements.set(Metric.CLIENTS, clients);
         measurements.set(Metric.REFUSED_CONNECTIONS, refusedConnections);
         measurements.set(Metric.REFUSED_HANDSHAKES, bootstrap.refusals());
+        measurements.set(Metric.ABANDONED_HANDSHAKES, bootstrap.abandoned());
         measurements.set(Metric.FAILED_REQUESTS, server.failedRequests());
         NodeTransports.measure(transports, measurements);
         LimitFigures.measure(limits, measurements);

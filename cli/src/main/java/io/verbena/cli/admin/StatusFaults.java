@@ -23,8 +23,7 @@ final class StatusFaults
         new Fault("failed_requests", "0", "requests that failed unexpectedly: %s; its log says which and why"),
         new Fault("failed_dc_initiators", "0", "DC initiators that failed: %s; reads go over connected queue pairs " +
             "instead; its log says why"),
-        new Fault("refused_handshakes", "0", "connections that were refused: %s; the log names their addresses and " +
-            "the reasons, such as a wrong token"),
+        new Fault("last_refused_handshake", "", "it has refused connections; the last one: %s"),
         new Fault("unreachable_memory_nodes", "", "memory nodes that it does not reach: %s"),
         new Fault("refused_connections", "0", "connections refused so far for want of room: %s; raise --max-clients"),
         new Fault("damaged_records", "0", "damaged records in its memory when it started: %s; operations on their " +

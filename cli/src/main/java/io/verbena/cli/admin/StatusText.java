@@ -52,7 +52,7 @@ final class StatusText
         StatusLimits.LIMITS);
     /** Figures that are shown only when they have another value; those that are faults are in {@link StatusFaults}. */
     private static final Map<String, Object> EXPECTED = Map.of("fencing_nodes", 0L, "orphan_bytes", 0L,
-        "unknown_bytes", 0L, "reclaiming", false);
+        "unknown_bytes", 0L, "reclaiming", false, "refused_handshakes", 0L);
     private static final Set<String> RUNNING = Set.of("READY", "SERVING");
     private static final double BYTES_PER_MIB = 1 << 20;
     private static final double PERCENT = 100;

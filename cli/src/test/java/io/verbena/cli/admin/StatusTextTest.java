@@ -114,6 +114,7 @@ class StatusTextTest
         final Map<String, Object> metaServer = metaServer();
         metaServer.put("lost_memory_nodes", 1L);
         metaServer.put("refused_handshakes", 2L);
+        metaServer.put("last_refused_handshake", "10.0.0.7: it has another token");
         final Map<String, Object> memoryNode = memoryNode();
         memoryNode.put("checkpoint_failure", "no space left");
         memoryNode.put("meta_server", "away");
@@ -127,8 +128,7 @@ class StatusTextTest
         assertThat(text()).containsSubsequence("compute-1     102   failed", "compute-2     103     dead",
             "compute-3     104   silent", """
             error: meta-server: memory nodes that are lost: 1; reads and writes of their records fail
-            error: meta-server: connections that were refused: 2; the log names their addresses and the reasons, \
-            such as a wrong token
+            error: meta-server: it has refused connections; the last one: 10.0.0.7: it has another token
             error: memory-1: cannot reach the meta server; is it dead, or stopped?
             error: memory-1: the last checkpoint failed, the one before stays good: no space left
             error: compute-1: failed: out of memory

@@ -6,6 +6,7 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
+import java.net.SocketTimeoutException;
 import java.net.UnknownHostException;
 import java.nio.ByteBuffer;
 import java.security.SecureRandom;
@@ -33,6 +34,8 @@ public final class BootstrapServer implements AutoCloseable
     private final SecureRandom random = new SecureRandom();
     private final Semaphore connections = new Semaphore(MAX_CONNECTIONS);
     private final AtomicLong refusals = new AtomicLong();
+    private final AtomicLong abandoned = new AtomicLong();
+    private volatile String lastRefusal = "";
     private final Thread thread;
 
     private BootstrapServer(
@@ -102,10 +105,25 @@ public final class BootstrapServer implements AutoCloseable
         return address;
     }
 
-    /** @return handshakes that were refused, or did not get to an end. */
+    /**
+     * @return handshakes that were refused: another token or version, a message that is none or does not come in time,
+     *     and connections for which there was no room. A peer that hangs up is not refused, see {@link #abandoned()}.
+     */
     public long refusals()
     {
         return refusals.get();
+    }
+
+    /** @return handshakes that the peer gave up: it died, or only tried whether the port is open. */
+    public long abandoned()
+    {
+        return abandoned.get();
+    }
+
+    /** @return address and reason of the last refusal, in one line; empty when there was none. */
+    public String lastRefusal()
+    {
+        return lastRefusal;
     }
 
     private void accept()
@@ -125,7 +143,7 @@ public final class BootstrapServer implements AutoCloseable
                 }
                 else
                 {
-                    refusals.incrementAndGet();
+                    countRefusal(connection, MAX_CONNECTIONS + " handshakes are under way");
                     closeQuietly(connection);
                 }
             }
@@ -133,6 +151,7 @@ public final class BootstrapServer implements AutoCloseable
             {
                 if (!socket.isClosed())
                 {
+                    lastRefusal = "cannot accept connections: " + ex.getMessage();
                     refusals.incrementAndGet();
                     LockSupport.parkNanos(ACCEPT_PAUSE_NS);
                 }
@@ -145,15 +164,27 @@ public final class BootstrapServer implements AutoCloseable
         try (connection)
         {
             connection.setTcpNoDelay(true);
-            shakeHands(connection);
+            answerInTime(connection);
         }
         catch (final IOException ex)
         {
-            refusals.incrementAndGet();
+            abandoned.incrementAndGet();
         }
         finally
         {
             connections.release();
+        }
+    }
+
+    private void answerInTime(final Socket connection) throws IOException
+    {
+        try
+        {
+            shakeHands(connection);
+        }
+        catch (final SocketTimeoutException ex)
+        {
+            countRefusal(connection, "no whole message within " + MESSAGE_TIMEOUT_MS + " ms");
         }
     }
 
@@ -162,9 +193,14 @@ public final class BootstrapServer implements AutoCloseable
         final MessageReader in = new MessageReader(connection, MESSAGE_TIMEOUT_MS);
         final OutputStream out = connection.getOutputStream();
         final ByteBuffer hello = BootstrapDescriptor.wrap(in.readUpTo(BootstrapDescriptor.HELLO_LENGTH_BYTES));
+        if (0 == hello.capacity())
+        {
+            abandoned.incrementAndGet();
+            return;
+        }
         if (hello.capacity() < BootstrapDescriptor.HELLO_LENGTH_BYTES || BootstrapDescriptor.MAGIC != hello.getInt(0))
         {
-            refuse(out, new byte[0]); // not one of us: gets no answer
+            countRefusal(connection, "what it sends is not the hello of a Verbena process"); // gets no answer
             return;
         }
         final byte[] serverNonce = new byte[BootstrapDescriptor.NONCE_LENGTH_BYTES];
@@ -173,18 +209,21 @@ public final class BootstrapServer implements AutoCloseable
         final int formats = hello.getInt(BootstrapDescriptor.FORMATS_OFFSET);
         if (BootstrapDescriptor.VERSION != version || BootstrapDescriptor.FORMATS != formats)
         {
-            refuse(out, BootstrapDescriptor.challenge(BootstrapDescriptor.STATUS_VERSION_MISMATCH,
-                BootstrapDescriptor.mismatch(
-                    BootstrapDescriptor.VERSION, BootstrapDescriptor.FORMATS, version, formats), serverNonce));
+            final String mismatch = BootstrapDescriptor.mismatch(
+                BootstrapDescriptor.VERSION, BootstrapDescriptor.FORMATS, version, formats);
+            countRefusal(connection, mismatch);
+            writeQuietly(out, BootstrapDescriptor.challenge(
+                BootstrapDescriptor.STATUS_VERSION_MISMATCH, mismatch, serverNonce));
             return;
         }
         final byte[] challenge = BootstrapDescriptor.challenge(BootstrapDescriptor.STATUS_OK, "", serverNonce);
         out.write(challenge);
         in.startMessage();
-        final byte[] proof = in.readUpTo(BootstrapDescriptor.PROOF_LENGTH_BYTES);
+        final byte[] proof = in.read(BootstrapDescriptor.PROOF_LENGTH_BYTES);
         if (!token.isProof(proof, BootstrapClient.CLIENT_SIDE, hello.array(), challenge))
         {
-            refuse(out, BootstrapDescriptor.refusal(BootstrapDescriptor.STATUS_WRONG_TOKEN,
+            countRefusal(connection, "it has another token");
+            writeQuietly(out, BootstrapDescriptor.refusal(BootstrapDescriptor.STATUS_WRONG_TOKEN,
                 "the cluster has another token: give the file it was started with"));
             return;
         }
@@ -194,13 +233,18 @@ public final class BootstrapServer implements AutoCloseable
         out.write(message);
     }
 
-    /** Counted before it is sent: who was refused may look at once. */
-    private void refuse(final OutputStream out, final byte[] said)
+    /** Before the refusal is sent: whoever receives it may read the count at once. */
+    private void countRefusal(final Socket connection, final String reason)
     {
+        lastRefusal = connection.getInetAddress().getHostAddress() + ": " + reason;
         refusals.incrementAndGet();
+    }
+
+    private static void writeQuietly(final OutputStream out, final byte[] refusal)
+    {
         try
         {
-            out.write(said);
+            out.write(refusal);
         }
         catch (final IOException ignore)
         {
@@ -242,6 +286,7 @@ public final class BootstrapServer implements AutoCloseable
     @Override
     public String toString()
     {
-        return "BootstrapServer{address=" + address + ", refusals=" + refusals + '}';
+        return "BootstrapServer{address=" + address + ", refusals=" + refusals +
+            ", abandoned=" + abandoned + ", lastRefusal=" + lastRefusal + '}';
     }
 }

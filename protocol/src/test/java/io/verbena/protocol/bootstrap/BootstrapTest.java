@@ -296,6 +296,73 @@ class BootstrapTest
     }
 
     @Test
+    void shouldNotCountAPeerThatHangsUpAsRefused() throws IOException
+    {
+        final byte[] hello = BootstrapDescriptor.hello(
+            BootstrapDescriptor.VERSION, BootstrapDescriptor.FORMATS, new byte[32]);
+        new Socket("127.0.0.1", server.address().port()).close(); // somebody tries whether the port is open
+        awaitAbandoned(1);
+        try (Socket dying = new Socket("127.0.0.1", server.address().port()))
+        {
+            dying.getOutputStream().write(hello);
+            dying.getInputStream().readNBytes(BootstrapDescriptor.HELLO_LENGTH_BYTES);
+        }
+        awaitAbandoned(2);
+        try (Socket dying = new Socket("127.0.0.1", server.address().port()))
+        {
+            dying.getOutputStream().write(hello);
+            dying.getInputStream().readNBytes(BootstrapDescriptor.HELLO_LENGTH_BYTES);
+            dying.getOutputStream().write(7);
+            dying.setSoLinger(true, 0); // ends with a reset, as that of a process that was killed may
+        }
+        awaitAbandoned(3);
+        assertThat(server.refusals()).isZero();
+        assertThat(server.lastRefusal()).isEmpty();
+    }
+
+    private void awaitAbandoned(final long count)
+    {
+        while (server.abandoned() < count)
+        {
+            assertThat(server.refusals()).isZero();
+            Thread.onSpinWait();
+        }
+        assertThat(server.abandoned()).isEqualTo(count);
+    }
+
+    @Test
+    void shouldCountEachRefusalOnceWithAddressAndReason() throws IOException
+    {
+        try (Socket silent = new Socket("127.0.0.1", server.address().port()))
+        {
+            assertThat(silent.getInputStream().read()).isNegative();
+            assertThat(server.lastRefusal()).isEqualTo("127.0.0.1: no whole message within 2000 ms");
+        }
+        try (Socket stranger = new Socket("127.0.0.1", server.address().port()))
+        {
+            stranger.getOutputStream().write(new byte[BootstrapDescriptor.HELLO_LENGTH_BYTES]);
+            assertThat(stranger.getInputStream().read()).isNegative();
+            assertThat(server.lastRefusal())
+                .isEqualTo("127.0.0.1: what it sends is not the hello of a Verbena process");
+        }
+        try (Socket curt = new Socket("127.0.0.1", server.address().port()))
+        {
+            curt.getOutputStream().write("GET".getBytes(StandardCharsets.US_ASCII));
+            curt.shutdownOutput();
+            assertThat(curt.getInputStream().read()).isNegative();
+        }
+        assertThatThrownBy(() -> BootstrapClient.ask(
+            server.address(), token, TIMEOUT_MS, 9, BootstrapDescriptor.FORMATS))
+            .isInstanceOf(BootstrapException.class);
+        assertThat(server.lastRefusal()).startsWith("127.0.0.1: ").contains("version 9");
+        assertThatThrownBy(() -> BootstrapClient.ask(server.address(), ClusterToken.ofHex(HEX, "test"), TIMEOUT_MS))
+            .isInstanceOf(BootstrapException.class);
+        assertThat(server.lastRefusal()).isEqualTo("127.0.0.1: it has another token");
+        assertThat(server.refusals()).isEqualTo(5);
+        assertThat(server.abandoned()).isZero();
+    }
+
+    @Test
     void shouldGiveEachMessageATimeOfItsOwn() throws IOException
     {
         // The proof comes when the time of the hello is over.
