@@ -293,7 +293,7 @@ public final class VerbenaCommand implements Runnable
                 onFailure(exception, commandLine.getErr(), debug || root.stackTrace, prefix));
     }
 
-    /** Names that are no UTF-8 all look alike by the time that they come here: one file would be taken for another. */
+    /** Names that are no UTF-8 all look alike by the time they come here: one file would be confused with another. */
     private static Path path(final String name)
     {
         if (name.indexOf('\uFFFD') >= 0)

@@ -60,7 +60,7 @@ public final class ComputeNode implements Agent
     private static final Logger LOGGER = LoggerFactory.getLogger(ComputeNode.class);
     /** Requests taken from the queue in one duty cycle, so that completions are not kept waiting. */
     private static final int MAX_ACCEPTS = 32;
-    /** After a longer sleep the engine is told the time before it begins operations: 1 ms. */
+    /** After a longer sleep the engine is given the time before it begins operations: 1 ms. */
     private static final long STALE_NS = TimeUnit.MILLISECONDS.toNanos(1);
     /** Longest sleep of a node that has nothing to do: 50 ms. */
     private static final long MAX_SLEEP_NS = TimeUnit.MILLISECONDS.toNanos(50);

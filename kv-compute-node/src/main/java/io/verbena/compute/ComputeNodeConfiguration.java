@@ -51,8 +51,8 @@ public final class ComputeNodeConfiguration
     }
 
     /**
-     * @param port where a server for clients in other processes listens on the node's device, 1 to 65,535, told to them
-     *             by the meta server; 0, the default, when there is none.
+     * @param port where a server for clients in other processes listens on the node's device, 1 to 65,535; the meta
+     *             server names it to them; 0, the default, when there is none.
      * @return this.
      */
     public ComputeNodeConfiguration servicePort(final int port)

@@ -84,7 +84,7 @@ public final class ComputeNodeRunner implements AutoCloseable
     }
 
     /**
-     * Lets the node leave: it finishes what it has begun, hands back what it has not, tells the meta server, and its
+     * Lets the node leave: it finishes what it has begun, hands back what it has not, deregisters, and its
      * thread ends.
      *
      * @param timeoutNs longest wait; afterwards the node is killed.

@@ -118,7 +118,7 @@ final class LeaseKeeper
         return pollNews(nowNs) + pollBeat(nowNs);
     }
 
-    /** While it rests, the meta server tells when somebody waits for this node, or what it knows is old. */
+    /** While it rests, the meta server reports when somebody waits for this node, or what it knows is old. */
     private int pollNews(final long nowNs)
     {
         if (null != news && news.isDone())
@@ -140,8 +140,8 @@ final class LeaseKeeper
     }
 
     /**
-     * Who waits for this node would have it say at once what it said already: something here holds the epoch up. When
-     * that is over, it asks for news, and is told. The rest, a new version above all, it hears as one who waits does.
+     * Who waits for this node would have it say at once what it said already: something here delays the epoch. When
+     * that is over, it asks for changes. The rest, a new version above all, it hears as one who waits does.
      */
     private boolean hasNothingToTell()
     {

@@ -410,7 +410,7 @@ final class NodeSession implements AutoCloseable
         return 1;
     }
 
-    /** What cannot be opened now, because it was just dropped or is of another version, is told to who asks for it. */
+    /** What cannot be opened now, because it was just dropped or is of another version, is reported to its callers. */
     private void openOnJoin(final TableEntry table)
     {
         try
@@ -493,7 +493,7 @@ final class NodeSession implements AutoCloseable
         request.complete();
     }
 
-    /** Begins to leave: what was begun is finished, then the meta server is told. */
+    /** Begins to leave: what was begun is finished, then it deregisters. */
     void leave()
     {
         if (Step.SERVING == step)

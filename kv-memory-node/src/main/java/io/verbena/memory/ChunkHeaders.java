@@ -45,7 +45,7 @@ final class ChunkHeaders
         version = SuperblockDescriptor.viewVersion(region);
     }
 
-    /** Writes one header; {@link #publish} tells of it. */
+    /** Writes one header; {@link #publish} makes it visible. */
     void write(
         final int index, final int state, final PeerIdentity owner, final PeerIdentity reaper, final long leaseNumber,
         final long requestId)

@@ -6,9 +6,10 @@ import java.util.HashSet;
 import java.util.Set;
 
 /**
- * Who may reach the region of one life of this memory node. Whoever ended before this life began is not told to it any
- * more, so it has to know by itself: a node registered before this life is admitted only if it was a member after this
- * life had registered; a node registered later has a larger incarnation, and its end will be told. One thread.
+ * Who may reach the region of one incarnation of this memory node. The end of a node that ended before this
+ * incarnation began is not reported to it any more, so it has to know by itself: a node registered before this
+ * incarnation is admitted only if it was a member after this incarnation had registered; a node registered later has
+ * a larger incarnation, and its end will be reported. One thread.
  */
 final class ComputeAdmission
 {

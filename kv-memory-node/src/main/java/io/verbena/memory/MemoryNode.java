@@ -339,7 +339,7 @@ public final class MemoryNode implements Agent, AutoCloseable
     }
 
     /**
-     * Leaves in good order: closes every connection, then tells the meta server; LEFT when that is done or was not
+     * Leaves in good order: closes every connection, then deregisters; LEFT when that is done or was not
      * answered in time. Clients lose what is stored here. Any thread; idempotent.
      */
     public void leave()
@@ -487,7 +487,7 @@ public final class MemoryNode implements Agent, AutoCloseable
 
         final ComputeAdmission admission = new ComputeAdmission(incarnation, membership.membersAtStart());
         gate.admit(admission);
-        // Whoever ended while this node was away has ended before its registration: nobody tells it of them any more.
+        // Whoever ended while this node was away has ended before its registration: nobody reports them to it any more.
         chunks.orphanUnless(admission::admits);
         wasReady = true;
         failure = "";

@@ -111,14 +111,14 @@ public final class MemoryNodeConfiguration
         return this;
     }
 
-    /** @return what tells when checkpoints were made. */
+    /** @return the clock of the times at which checkpoints were made. */
     public EpochClock epochClock()
     {
         return epochClock;
     }
 
     /**
-     * @param clock milliseconds since 1970, for what is told of checkpoints; default the wall clock. Simulations give a
+     * @param clock milliseconds since 1970, for the times of checkpoints; default the wall clock. Simulations give a
      *              virtual one.
      * @return this.
      */

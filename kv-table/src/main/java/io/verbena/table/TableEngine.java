@@ -137,7 +137,7 @@ public final class TableEngine implements AutoCloseable
     {
         if (closed)
         {
-            // Everything was told already, and the memory that an answer is about is gone.
+            // Everything was reported already, and the memory that an answer is about is gone.
             return;
         }
         if (cookie == TableScan.COOKIE)
@@ -191,10 +191,10 @@ public final class TableEngine implements AutoCloseable
     }
 
     /**
-     * Makes the next operation begun a repetition of one whose outcome was told as unknown: same kind, table, key,
+     * Makes the next operation begun a repetition of one whose outcome was reported as unknown: same kind, table, key,
      * value and operand. Whatever became of the first attempt, the two together take effect once at most. If it took
-     * effect, its result is told; if not, the operation is done now; if that cannot be found out (too late, or hidden
-     * behind a delete) the outcome stays {@link OperationResult#OUTCOME_UNKNOWN}, and may be asked for again.
+     * effect, its result is returned; if not, the operation is done now; if that cannot be found out (too late, or
+     * hidden behind a delete) the outcome stays {@link OperationResult#OUTCOME_UNKNOWN}, and may be asked for again.
      *
      * @param operationSequence {@code Operation.sequence()} of the first attempt, at this engine.
      */

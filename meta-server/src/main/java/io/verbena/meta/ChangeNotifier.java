@@ -66,7 +66,7 @@ final class ChangeNotifier
     }
 
     /**
-     * Tries each once. What finds no room stays, in order, and holds up nobody else: each node has a connection of its
+     * Tries each once. What finds no room stays, in order, and delays nobody else: each node has a connection of its
      * own.
      *
      * @param due   answers.

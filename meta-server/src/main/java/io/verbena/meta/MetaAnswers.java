@@ -189,7 +189,7 @@ final class MetaAnswers implements MetaService
     /**
      * A memory node that restores a checkpoint registers first, and asks for the tables then: what is made known later
      * by those who knew the memory before would name what is not there. So would what is made known by a compute node
-     * that was taken for ended: others return what it had leased.
+     * that was declared dead: others return what it had leased.
      */
     private void refuseOtherMembers(final List<PeerIdentity> members)
     {
@@ -201,7 +201,7 @@ final class MetaAnswers implements MetaService
             {
                 throw new ControlException(
                     ControlStatus.UNAVAILABLE,
-                    "compute node " + known + " is taken for ended, and what it leased goes back: try again");
+                    "compute node " + known + " was declared dead, and its memory is being reclaimed: try again");
             }
 
             if (null != present && StoredNodeState.FORGOTTEN == present.node().state())

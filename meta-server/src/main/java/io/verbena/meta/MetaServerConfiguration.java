@@ -64,8 +64,8 @@ public final class MetaServerConfiguration
     }
 
     /**
-     * @param registrations most that wait to be durable, 1 or more; a node beyond is refused, and told when to ask
-     *                      again. Default 1,024.
+     * @param registrations most that wait to be durable, 1 or more; a node beyond is refused with the time after
+     *                      which to ask again. Default 1,024.
      * @return this.
      */
     public MetaServerConfiguration maxWaitingRegistrations(final int registrations)
@@ -81,7 +81,7 @@ public final class MetaServerConfiguration
     }
 
     /**
-     * @param lengthNs of a lease, as nodes are told; a node that is silent for longer is out. Default 5 s.
+     * @param lengthNs of a lease, as granted to nodes; a node that is silent for longer is out. Default 5 s.
      * @return this.
      */
     public MetaServerConfiguration leaseNs(final long lengthNs)
@@ -97,7 +97,7 @@ public final class MetaServerConfiguration
     }
 
     /**
-     * @param marginNs how much longer the server waits than it tells nodes, for clocks that do not run alike; default
+     * @param marginNs how much longer the server waits than it grants nodes, for clocks that do not run alike; default
      *                 500 ms.
      * @return this.
      */
@@ -181,7 +181,7 @@ public final class MetaServerConfiguration
 
     /**
      * Says that every node the data folder knows has ended with its process, as it is when they all ran in one process
-     * with the server. Without it a memory node that never comes back holds up fencing, because silence proves nothing.
+     * with the server. Without it a memory node that never comes back delays fencing, because silence proves nothing.
      *
      * @param areGone whether no process of an earlier node runs any more; default false. Wrong when it is not so:
      *                blocks that such a node still writes are used again.

@@ -1,6 +1,6 @@
 /**
  * The meta server: an agent that answers rare control calls, publishes the directory of living nodes in registered
- * memory and tells memory nodes whom to cut off. What it decides is in {@code membership} and {@code catalog}, what it
- * must not forget in {@code store}. Knows nothing of keys and values, nor what a table descriptor says.
+ * memory and has memory nodes cut off those that ended. What it decides is in {@code membership} and {@code catalog},
+ * what it must not forget in {@code store}. Knows nothing of keys and values, nor what a table descriptor says.
  */
 package io.verbena.meta;

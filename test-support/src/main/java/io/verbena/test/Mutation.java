@@ -174,7 +174,7 @@ public final class Mutation
     }
 
     /**
-     * Makes a method call another one first, which tells whether that was all.
+     * Makes a method call another one first, which returns whether that was all.
      *
      * @param bodies      as for {@link #calling}.
      * @param replacement as for {@link #calling}, but it returns whether the method is done, which then returns

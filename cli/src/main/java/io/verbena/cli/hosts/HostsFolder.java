@@ -119,7 +119,7 @@ record HostsFolder(Path path)
         }
     }
 
-    /** Another process may have got the number of one that has ended: the time of its start tells. */
+    /** Another process may have got the number of one that has ended: the time of its start differs. */
     private boolean isLive()
     {
         try

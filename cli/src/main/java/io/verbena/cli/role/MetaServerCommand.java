@@ -160,7 +160,7 @@ public final class MetaServerCommand implements Callable<Integer>
         return RoleProcess.run(fabric, role, healthPort, spec.commandLine().getOut(), "at " + found);
     }
 
-    /** A token of a cluster that never was would be taken for the secret of the next one. */
+    /** A token of a cluster that never started would become the secret of the next one. */
     private static void undo(final Fabric fabric, final Path token)
     {
         if (null != fabric)

@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * What the operations not yet in the order still need and can still make ({@link Overwriting}); tells when taking an
+ * What the operations not yet in the order still need and can still make ({@link Overwriting}); shows when taking an
  * operation would overwrite for good what another one needs.
  *
  * <p>Things have numbers from 0. Knows nothing, and so never objects, if the model is of another kind.

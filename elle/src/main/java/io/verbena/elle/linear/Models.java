@@ -72,7 +72,7 @@ public final class Models
      *
      * <p>{@code get} answers {@code [value version]} or null; {@code put v}, {@code append v},
      * {@code put-if-absent v}, {@code put-if-present v} and {@code replace [expectedVersion v]} answer the new version
-     * (null: done, but it was not told), the latter three {@code false}, and but for put-if-present also
+     * (null: done, but not reported), the latter three {@code false}, and but for put-if-present also
      * {@code [false version]}, if refused; {@code increment n} answers {@code [new version]}; {@code delete} answers
      * true, false, or null; {@code delete-version v} true or false; {@code exists} true or false. A refused operation
      * may be recorded as failed instead, which says less.

@@ -9,7 +9,7 @@ import java.util.stream.Collectors;
  * One thing found.
  *
  * @param type         of what kind it is.
- * @param transactions ids of the operations involved, in the order of the story told; those of a cycle in its order.
+ * @param transactions ids of the operations involved, in the order of the explanation; those of a cycle in its order.
  * @param cycle        the steps of a cycle, each beginning where the one before ended and the last ending where the
  *                     first began; empty if the anomaly is no cycle.
  * @param text         what happened, in words that call the transactions {@code T<id>}.

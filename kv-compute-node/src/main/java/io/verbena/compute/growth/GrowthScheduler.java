@@ -136,7 +136,7 @@ public final class GrowthScheduler implements GrowthSource
         }
     }
 
-    /** What it only means to do may come to nothing, and what was met then is told by nobody again. */
+    /** What it only means to do may come to nothing, and what was found then is reported by nobody again. */
     private boolean isAtWork(final OpenTable table, final SubtableWork work)
     {
         return Step.WORKING == step && null != work && current.table() == table;
@@ -405,7 +405,7 @@ public final class GrowthScheduler implements GrowthSource
         else
         {
             sweepWhen(split.usesGivenMemory());
-            // Nobody tells again of what somebody else had begun, and this went on with.
+            // Nobody reports again what somebody else had begun, and this went on with.
             goOnLater(split.failure(), Kind.SPLIT == current.kind() && current.isStillWanted() &&
                 !split.usesGivenMemory() ? Kind.SPLIT : Kind.FINISH_SPLIT);
         }

@@ -143,7 +143,7 @@ final class IndexLease
         lease = null;
     }
 
-    /** What it brought is made known, given back, or can be told by links; also when nothing was leased. */
+    /** What it brought is made known, given back, or can be found by links; also when nothing was leased. */
     void end()
     {
         if (null != session)

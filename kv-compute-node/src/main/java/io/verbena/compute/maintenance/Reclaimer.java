@@ -63,7 +63,7 @@ final class Reclaimer
     private long killEpoch;
     private long listedVersion;
 
-    /** @param onSweep told when all own chunks are to be swept. */
+    /** @param onSweep called when all own chunks are to be swept. */
     Reclaimer(
         final SessionParts session, final int memoryNodeId, final ChunkWatch watch, final RegionAccess access,
         final Runnable onSweep)

@@ -24,7 +24,7 @@ public final class RequestNumbers
         return last;
     }
 
-    /** Says that what a request leased is made known, goes back by its lease, or can be told by links. */
+    /** Says that what a request leased is made known, goes back by its lease, or can be found by links. */
     public void end(final long number)
     {
         underWay.remove(number);

@@ -24,7 +24,7 @@ import static java.nio.ByteOrder.LITTLE_ENDIAN;
  * Brings the database up to the region, slot by slot, while one-sided writers go on, and split and merge subtables;
  * only loads touch the region. A slot is taken as a GET takes it: word, block, word again, and the block's checksum,
  * which is bound to the word. So each record was the current one at a moment after the checkpoint began; and a key that
- * is met in no slot was absent at such a moment: a key changes its slot by delete and insert, or by a split or merge,
+ * is found in no slot was absent at such a moment: a key changes its slot by delete and insert, or by a split or merge,
  * which are followed ({@link SplitTrail}, {@link IndexChunks}). What has the word and the checksum of last time is not
  * written again. One thread, not the node's.
  */
@@ -163,7 +163,7 @@ public final class CheckpointWriter
         }
     }
 
-    /** What was found in a chunk is met elsewhere, because nothing of it counts there any more. */
+    /** What was found in a chunk is found elsewhere, because nothing of it counts there any more. */
     private void forget(final long offset)
     {
         for (final long known : pages.subSet(offset, offset + chunks.lengthBytes()))

@@ -92,7 +92,7 @@ public final class RegionAccess implements AutoCloseable
         poll();
     }
 
-    /** Begins to swap a word; whether it was the expected one is not told. */
+    /** Begins to swap a word; whether it was the expected one is not reported. */
     public void swap(final OneSidedPort at, final long offset, final long expected, final long desired)
     {
         begin(at);
@@ -154,7 +154,7 @@ public final class RegionAccess implements AutoCloseable
         }
     }
 
-    /** Gives up; what is under way is not told any more, and {@link #isBusy} says when it has ended. */
+    /** Gives up; what is under way is not reported any more, and {@link #isBusy} says when it has ended. */
     public void cancel()
     {
         next = end;

@@ -12,7 +12,7 @@ final class AllocatorPurge
     {
     }
 
-    /** @return bytes removed from a queue of blocks of one length; each is told. */
+    /** @return bytes removed from a queue of blocks of one length; each is reported. */
     static long offsets(
         final LongArrayQueue queue, final ChunkView view, final int lengthBytes, final LongConsumer left)
     {

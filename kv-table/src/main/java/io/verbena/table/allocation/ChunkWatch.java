@@ -48,7 +48,7 @@ public final class ChunkWatch implements AutoCloseable
 
     /**
      * @param epochs           of the engine that works on the memory node watched.
-     * @param allocator        of the engine there, which is told.
+     * @param allocator        of the engine there, which is notified.
      * @param protectionDomain that the ports' queue pairs belong to.
      * @param attributes       of the device.
      */

@@ -17,14 +17,14 @@ public interface CheckedStore extends RegionReader
     /**
      * From here on until {@link #release} nothing that a word names is used for something else, and no table's memory
      * is given away: what was read before the call may be out of date, what is read after it belongs together. In a
-     * live store it holds up the epoch, so it must be short.
+     * live store it delays the epoch, so it must be short.
      */
     void hold();
 
     /**
      * Asked between two READs while it holds.
      *
-     * @return false when others may soon wait for what is held up: release, and begin anew or give up.
+     * @return false when others may soon wait for what is held: release, and begin anew or give up.
      */
     default boolean mayHoldOn()
     {

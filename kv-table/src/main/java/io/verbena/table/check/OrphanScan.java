@@ -175,8 +175,8 @@ public final class OrphanScan
     /**
      * A subtable that is split or merged, and those that take its place, are read all: words of the closed chunks are
      * not made any more, so those that move while this goes on are frozen in the old subtable, and seen there. What a
-     * merge makes is read when it is decided, which the one with split bit 1 tells: memory of a proposal may go to
-     * somebody else at any moment.
+     * merge makes is read when it is decided, as the descriptor with split bit 1 shows: memory of a proposal may go
+     * to somebody else at any moment.
      */
     private void onHeader(final MutableDirectBuffer buffer, final int lengthBytes, final long offset)
     {
@@ -184,7 +184,7 @@ public final class OrphanScan
         if (SubtableDescriptor.tableId(buffer, 0) != part.table.tableId() ||
             SubtableDescriptor.depth(buffer, 0) != part.subtable.depth())
         {
-            // Another table's by now; the cluster's version has changed, and tells.
+            // Another table's by now; the cluster's version has changed, which shows it.
             return;
         }
         parts.add(new Part(part.table, part.subtable, false));

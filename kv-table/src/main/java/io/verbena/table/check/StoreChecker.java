@@ -29,9 +29,9 @@ import static java.nio.ByteOrder.LITTLE_ENDIAN;
  *
  * <p>Beside writers, all words of a memory node are read while the store holds, and its chunk headers after them: then
  * no block has two words unless it had them at one instant, and no chunk can have changed its state under a word. A
- * block lies on the node of its words, so the nodes are held up for one after the other. Where writers would have to
+ * block lies on the node of its words, so the nodes are held one after the other. Where writers would have to
  * wait for it, it begins anew, and after {@link #MOST_HOLDS} times says that it could not judge that node. What nodes
- * hold is not known of a live store, and nothing is told lost.
+ * hold is not known of a live store, and nothing is reported lost.
  */
 public final class StoreChecker
 {
@@ -166,7 +166,7 @@ public final class StoreChecker
             int holds = 1;
             while (!checkWords(memoryNodeId, true))
             {
-                // What was held up is free again before the next time.
+                // What was held is free again before the next time.
                 if (!store.awaitOthers() || ++holds > MOST_HOLDS)
                 {
                     checkWords(memoryNodeId, false);
@@ -260,7 +260,7 @@ public final class StoreChecker
             @Override
             public void onWrongBucket(final Subtable wrong, final int group, final int bucket)
             {
-                // told by the check of the table
+                // reported by the check of the table
             }
         };
         for (int group = 0; group < table.groupCount(); group += TableWords.pieceLength(table, group))

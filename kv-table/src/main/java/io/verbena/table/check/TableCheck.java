@@ -26,7 +26,7 @@ public final class TableCheck
     public long withDeadline;
     /** Those of them whose deadline has passed by the wall clock here, and that nobody has taken away yet. */
     public long expired;
-    /** Problems found, also those beyond the ones told. */
+    /** Problems found, also those beyond the ones reported. */
     public long problemCount;
     /** Slots that changed each time they were looked at, so that nothing can be said of them. */
     public long unsettled;

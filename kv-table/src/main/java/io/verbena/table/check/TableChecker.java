@@ -30,8 +30,8 @@ import static java.nio.ByteOrder.LITTLE_ENDIAN;
  *
  * <p>Also beside writers, without telling of what they are doing: a range of slots and their blocks are read while
  * the store {@link CheckedStore#hold holds}, so that no word comes back and no block is used again meanwhile. Whatever
- * looks wrong then is looked at again, slot first: it is told only if the word is still the same, so that the block was
- * read while the word stood. Of two slots with one key both must have stood at one instant.
+ * looks wrong then is looked at again, slot first: it is reported only if the word is still the same, so that the block
+ * was read while the word stood. Of two slots with one key both must have stood at one instant.
  */
 public final class TableChecker
 {
@@ -286,7 +286,7 @@ public final class TableChecker
     /**
      * Whether the word over a damaged block, which was read last, is the one that its key had: then a lookup of the key
      * meets the block, and never takes the key for absent. The block's copy of the key's hash has to agree, because a
-     * split takes a new window from there; where the key is whole, it tells whether that copy is.
+     * split takes a new window from there; where the key is whole, it shows whether that copy is.
      */
     private boolean isWordSound(final TableWords.Slot slot, final long word)
     {

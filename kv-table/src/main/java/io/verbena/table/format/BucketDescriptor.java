@@ -26,7 +26,7 @@ package io.verbena.table.format;
  * </pre>
  *
  * <p>Slots are {@link SlotWord}s, changed by compare-and-swap of compute nodes only. The header is written when the
- * subtable is formatted, and tells each reader free of charge that it reads the subtable it means. A split swaps a
+ * subtable is formatted, and shows each reader, free of charge, that it reads the subtable it means. A split swaps a
  * {@link SplitLink} into its place before it freezes the first slot of the bucket. Stateless.
  */
 public final class BucketDescriptor

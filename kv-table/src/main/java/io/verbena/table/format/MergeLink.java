@@ -1,7 +1,7 @@
 package io.verbena.table.format;
 
 /**
- * The word that tells where the subtable lies which takes the place of two siblings that are merged. It stands where a
+ * The word that locates the subtable which takes the place of two siblings that are merged. It stands where a
  * {@link SplitLink} stands: in the header line of each of the two, and in the header of each of their buckets whose
  * slots are being moved. The header line of the one with split bit 0 has it as a proposal first; that of the other one
  * decides.

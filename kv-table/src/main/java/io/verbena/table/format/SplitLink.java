@@ -1,7 +1,7 @@
 package io.verbena.table.format;
 
 /**
- * The word that tells where the two subtables lie which take the place of a subtable that is split. It stands in the
+ * The word that locates the two subtables which take the place of a subtable that is split. It stands in the
  * header line of that subtable, and in the header of each of its buckets whose slots are being moved: whoever reads
  * such a bucket learns free of charge where to go on.
  *
@@ -14,7 +14,7 @@ package io.verbena.table.format;
  * </pre>
  *
  * <p>All three subtables lie on one memory node, because blocks do not move and lie on the node of their slot. The tag
- * tells a link from a bucket header, whose format versions never have both low bits set. Stateless.
+ * distinguishes a link from a bucket header, whose format versions never have both low bits set. Stateless.
  */
 public final class SplitLink
 {

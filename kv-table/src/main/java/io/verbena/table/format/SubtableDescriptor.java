@@ -238,7 +238,7 @@ public final class SubtableDescriptor
      * The epoch in which the merge began that made this one, of which the lower half is stored.
      *
      * @param present epoch that the reader knows.
-     * @return of the epochs with that half the one next to the present: one of 2^31 epochs ago is told as one to come.
+     * @return of the epochs with that half the one next to the present: one of 2^31 epochs ago counts as one to come.
      */
     public static long epoch(final DirectBuffer buffer, final int offset, final long present)
     {

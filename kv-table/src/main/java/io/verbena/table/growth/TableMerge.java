@@ -50,7 +50,7 @@ public final class TableMerge extends SubtableWork
     /**
      * @param entry   entry of the directory: one of the two subtables.
      * @param offset  of memory for the new subtable, or 0 if only a merge that has begun is to be finished.
-     * @param epochs  of the engine: by which a proposal is told that nobody will decide.
+     * @param epochs  of the engine: which show that a proposal will never be decided.
      * @param isAlone whether nobody else works on the table, so that any proposal may be decided.
      */
     TableMerge(

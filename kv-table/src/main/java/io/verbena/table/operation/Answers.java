@@ -1,7 +1,7 @@
 package io.verbena.table.operation;
 
 /**
- * What the end of a leader tells those that waited when it began: what each would be told right behind it, where that
+ * What the end of a leader means for those that waited when it began: the answer of each right behind it, where that
  * changes nothing. See {@code docs/protocol/combined-writers.md}. Single owner thread.
  */
 final class Answers
@@ -16,7 +16,7 @@ final class Answers
         this.flow = flow;
     }
 
-    /** @return what a waiter is told right behind a leader that has ended, or {@link #NONE}; also if there is none. */
+    /** @return the answer of a waiter right behind a leader that has ended, or {@link #NONE}; also if there is none. */
     int of(final Operation leader, final Operation waiter)
     {
         return waiter != null && isInTime(leader, waiter) ? behind(leader, waiter) : NONE;

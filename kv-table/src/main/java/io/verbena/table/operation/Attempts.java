@@ -1,8 +1,9 @@
 package io.verbena.table.operation;
 
 /**
- * What an engine remembers of its operations whose outcome was told as unknown: a bounded window, the oldest forgotten
- * first. An operation that is repeated with the same sequence finds here what became of it, or which words could tell.
+ * What an engine remembers of its operations whose outcome was reported as unknown: a bounded window, the oldest
+ * forgotten first. An operation that is repeated with the same sequence finds here what became of it, or which words
+ * could show it.
  * See {@code docs/protocol/retries.md}.
  */
 final class Attempts
@@ -102,7 +103,7 @@ final class Attempts
 
     /**
      * Notes that this attempt of all that expected its word took effect: of the others only those that went with the
-     * same compare-and-swap did. Nothing follows for them from one that was known before: its completion has told of
+     * same compare-and-swap did. Nothing follows for them from one that was known before: its completion has reported
      * its words, and those noted here may be of a compare-and-swap before that.
      */
     void applied(final int entry)

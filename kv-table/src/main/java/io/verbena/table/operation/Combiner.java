@@ -101,7 +101,7 @@ public final class Combiner
             leader.pause.fullGroupsOffset == 0 || OperationKind.inserts(op.request.kind);
     }
 
-    /** A leader waits for memory, or for a split: it is none of the writers under way, and holds up who needs that. */
+    /** A leader waits for memory, or for a split: it is no writer under way, and delays whatever needs that. */
     void standAside(final Operation op)
     {
         flow.contention.giveBack(op);
@@ -167,15 +167,15 @@ public final class Combiner
     }
 
     /**
-     * The outcome of a leader is decided, and nothing of it is in flight: tells its members theirs, or lets them wait
+     * The outcome of a leader is decided, and nothing of it is in flight: gives its members theirs, or lets them wait
      * again where they may still take effect before their own deadlines.
      *
-     * @param told result of the leader.
+     * @param outcome result of the leader.
      */
-    void finish(final Operation leader, final int told)
+    void finish(final Operation leader, final int outcome)
     {
         // While it is not known what became of its first attempt, none of these is certain for its members either.
-        final int result = leader.isOpen(told) ? OperationResult.OUTCOME_UNKNOWN : told;
+        final int result = leader.isOpen(outcome) ? OperationResult.OUTCOME_UNKNOWN : outcome;
         leader.combining.fate = result;
         Operation member = leader.combining.firstMember;
         leader.combining.firstMember = null;
@@ -348,7 +348,7 @@ public final class Combiner
         flow.attempts.noteMember(member, member.combining.leader, Attempts.PENDING);
     }
 
-    /** @return what can be told of an operation that waits before its leader has ended. */
+    /** @return the result of an operation that waits before its leader has ended. */
     public static int resultWithoutLeader(final Operation op, final int resultOfWaiter)
     {
         return op.combining.leader != null && OperationKind.computesValue(op.request.kind) ?
@@ -404,8 +404,8 @@ public final class Combiner
     }
 
     /**
-     * The first attempt of a leader had no effect, and it is done again: without those of its members that were told
-     * that their outcome is unknown, which may be begun again on their own.
+     * The first attempt of a leader had no effect, and it is done again: without those of its members whose
+     * outcome was reported as unknown, which may be begun again on their own.
      */
     void dropReported(final Operation leader)
     {

@@ -21,7 +21,7 @@ public final class EngineCounters
     public long retries;
     /** Writers that took effect, or ended, with the compare-and-swap of another one of their key. */
     public long combined;
-    /** Writers that were told what another one of their key had left or found, and posted nothing. */
+    /** Writers that were answered with what another one of their key had left or found, and posted nothing. */
     public long answered;
     /** Compare-and-swaps posted that decide a write: of updates, deletes, and commits of inserts. */
     public long decisiveSwaps;

@@ -161,7 +161,7 @@ final class Inserts
      * The block is written, long before the commit names it. The READs execute after the own compare-and-swap: of two
      * inserts, the one whose word came second sees the first.
      * Killing a rival seen again goes ahead in the same chain, as does the move of slots that are frozen in the
-     * subtable that is split: whatever comes of it, the re-read tells.
+     * subtable that is split: whatever comes of it, the re-read shows it.
      */
     void stageClaim(final Operation op)
     {
@@ -216,7 +216,7 @@ final class Inserts
         }
     }
 
-    /** Whether nobody else inserts the key: what was read behind the own tentative word tells. */
+    /** Whether nobody else inserts the key: what was read behind the own tentative word shows it. */
     private void judgeReRead(final Operation op)
     {
         if (!ownWordStands(op))

@@ -5,8 +5,8 @@ import io.verbena.table.allocation.EpochTracker;
 import io.verbena.table.format.SlotWord;
 
 /**
- * An operation that is begun again after its outcome was told as unknown: finds out what became of the first attempt,
- * and only if that had no effect lets it go on. What cannot be found out stays unknown. See
+ * An operation that is begun again after its outcome was reported as unknown: finds out what became of the first
+ * attempt, * and only if that had no effect lets it go on. What cannot be found out stays unknown. See
  * {@code docs/protocol/retries.md}.
  */
 final class RepeatStep
@@ -96,7 +96,7 @@ final class RepeatStep
         }
         else
         {
-            // Deleted and cleared: what was there before cannot be told.
+            // Deleted and cleared: what was there before cannot be known.
             flow.end(op, OperationResult.OUTCOME_UNKNOWN);
         }
     }
@@ -123,7 +123,7 @@ final class RepeatStep
         }
         else if (!isOwn && attempts.firstOfEqual(entry) != entry)
         {
-            // Which of them left it cannot be told. The one that began first was under way then, whoever did.
+            // Which of them left it cannot be known. The one that began first was under way then, whoever did.
             settle(op, attempts.firstOfEqual(entry));
             goOn(op);
         }

@@ -237,7 +237,7 @@ final class SlotMoves
 
     /**
      * What each slot becomes is known, and the same for all who move it. So an insert places its tentative word in the
-     * same batch, behind the moves, as if it had read these words; its re-read tells whether all are there.
+     * same batch, behind the moves, as if it had read these words; its re-read shows whether all are there.
      */
     private void move(final Operation op)
     {
@@ -345,7 +345,7 @@ final class SlotMoves
         }
     }
 
-    /** The half of it that tells windows. */
+    /** The half of it that distinguishes windows. */
     private void stageReadHash(final Operation op, final int slot)
     {
         flow.batch.read(hashAt(op, slot) + SlotMove.DIRECTORY_BITS_AT, Long.BYTES - SlotMove.DIRECTORY_BITS_AT,

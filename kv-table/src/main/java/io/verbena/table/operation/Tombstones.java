@@ -63,7 +63,7 @@ public final class Tombstones
         return isKnown;
     }
 
-    /** Whether it cannot be told any more which words deletes have left. */
+    /** Whether it is no longer known which words deletes have left. */
     boolean isFull(final NodeLink link)
     {
         return link.tombstones.words.size() >= CAPACITY;

@@ -24,7 +24,7 @@ import io.verbena.table.format.SubtableDescriptor;
  * </pre>
  *
  * <p>Whoever finds the subtable of an interval split goes on in the lower half, behind the same place of the same
- * group, and walks what is above it from its beginning: some is met again. Who finds it merged into a longer one
+ * group, and walks what is above it from its beginning: some is visited again. Who finds it merged into a longer one
  * goes on there, and passes by what is not of the interval; then it walks that one again for the interval behind.
  *
  * <p>0 is the beginning. Positions without bit 62 are of earlier versions, the middle of an interval times its slots,

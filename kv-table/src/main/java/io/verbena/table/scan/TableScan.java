@@ -27,15 +27,15 @@ import org.agrona.DirectBuffer;
  * that their words name. Groups come in the order in which they lie in memory, the records of a group in that of their
  * hashes, see {@link Cursor}.
  *
- * <p>What it promises: a key that is present from the beginning of a walk over all positions to its end is met at least
- * once, with a value that it had at some instant of that range's turn, and once only unless its subtable was split
- * after the walk had come to it and before it had left it; a key that is never there is never met. A key that is
- * written, or deleted and written again, meanwhile may be met, or not, or twice. A record whose deadline has passed by
- * this node's clock is passed by. It rests on this: a key keeps its
- * group and its hash as long as it is present, an update swaps the word in its slot, a split moves it to the same slot
- * and a merge to another one of the same group, whose words are all read at a time and none of which is passed by
- * because of its slot; and the scan belongs to the epoch in which its range began, so that no block named by a word
- * it has read is used again before it has read the block.
+ * <p>What it promises: a key that is present from the beginning of a walk over all positions to its end is returned at
+ * least once, with a value that it had at some instant of that range's turn, and once only unless its subtable was
+ * split after the walk had come to it and before it had left it; a key that is never there is never returned. A key
+ * that is written, or deleted and written again, meanwhile may be returned, or not, or twice. A record whose deadline
+ * has passed by this node's clock is left out. It rests on this: a key keeps its group and its hash as long as it is
+ * present, an update swaps the word in its slot, a split moves it to the same slot and a merge to another one of the
+ * same group, whose words are all read at a time and none of which is passed by because of its slot; and the scan
+ * belongs to the epoch in which its range began, so that no block named by a word it has read is used again before it
+ * has read the block.
  *
  * <p>Owner thread of the engine only; one range at a time. Made by {@code TableEngine.scan()}.
  */
@@ -136,7 +136,7 @@ public final class TableScan
      * Begins a range; {@link #isRunning()} until it has ended, by the engine's polls.
      *
      * @param scanned    opened by the engine.
-     * @param from       where it begins: 0, {@link #position()} of the range before, or what the sink was told; any
+     * @param from       where it begins: 0, {@link #position()} of the range before, or what the sink was given; any
      *                   other one that the table does not have is its end.
      * @param deadline   instant of the engine's clock at which it ends at the latest.
      * @param records    takes records, or null: then words are counted, and no block is read.

@@ -24,8 +24,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 
 /**
- * A second engine on the memory of an {@link EngineRig}, which only splits and merges, and stands still wherever it is
- * told to. Stepped by the calling thread; to be closed before the rig.
+ * A second engine on the memory of an {@link EngineRig}, which only splits and merges, and stands still where the
+ * caller wants it. Stepped by the calling thread; to be closed before the rig.
  */
 final class SplitterRig implements AutoCloseable
 {

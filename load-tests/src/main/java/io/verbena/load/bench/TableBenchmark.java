@@ -146,7 +146,7 @@ public final class TableBenchmark
     private double coldGetNs(final EngineRig rig, final OperationLoops loops)
     {
         double ns = 0;
-        // A round through the keys meets each of them once: nothing that it caches is met in it again.
+        // A round through the keys visits each of them once: nothing that it caches is visited in it again.
         for (int done = 0; done < operations; done += order.length)
         {
             rig.coolDown();

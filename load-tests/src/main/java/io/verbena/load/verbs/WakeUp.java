@@ -28,8 +28,8 @@ import java.util.function.BooleanSupplier;
 
 /**
  * One side of a measurement of how long a sleeper takes to wake, by a bare futex on a line that both processes map and
- * by a SEND to a completion channel, in turns. The caller tells the time of the call in what it sends, the sleeper
- * tells in a line how long ago that was when it woke: clocks of processes of one host agree. The caller rests in
+ * by a SEND to a completion channel, in turns. The caller sends the time of the call, the sleeper
+ * writes to a line how long ago that was when it woke: clocks of processes of one host agree. The caller rests in
  * between, so that the sleeper sleeps. Used by one thread. Closed by its creator.
  */
 final class WakeUp implements AutoCloseable

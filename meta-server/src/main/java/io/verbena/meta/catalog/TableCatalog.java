@@ -28,7 +28,7 @@ public final class TableCatalog
     }
 
     /**
-     * Adds a table unless the name is taken; of two racing creators exactly one is told that it created it.
+     * Adds a table unless the name is taken; of two racing creators exactly one gets the answer that it created it.
      *
      * @param table its name allowed by {@link TableName#problem}; its descriptor is kept as it is, so not to be
      *              changed.
@@ -71,7 +71,7 @@ public final class TableCatalog
      * Replaces a table's descriptor.
      *
      * @param table  of a name and number that there are.
-     * @param writer makes the change durable, together with the change of the cluster's version that tells of it.
+     * @param writer makes the change durable, together with the change of the cluster's version that announces it.
      */
     public void replace(final StoredTable table, final Consumer<MetaBatch> writer)
     {
@@ -83,7 +83,7 @@ public final class TableCatalog
      * Removes a table's name; its memory is for its user to return.
      *
      * @param name   to remove.
-     * @param writer makes the removal durable, together with the change of the cluster's version that tells of it.
+     * @param writer makes the removal durable, together with the change of the cluster's version that announces it.
      * @return the table removed, or null when there was none.
      */
     public StoredTable drop(final String name, final Consumer<MetaBatch> writer)

@@ -24,7 +24,7 @@ import org.agrona.collections.MutableLong;
  */
 public final class EpochKeeper
 {
-    /** How many epochs all nodes have to pass after a restart before a safe epoch is told again. */
+    /** How many epochs all nodes have to pass after a restart before a safe epoch is published again. */
     static final long RESTART_BARRIER_EPOCHS = 2;
     /** One durable write reserves so many epochs. */
     static final long RESERVED_EPOCHS = 4096;

@@ -37,8 +37,8 @@ public final class FencingRound
     /**
      * Adds a memory node that may let the fenced node in.
      *
-     * @param memoryNodeId to be told.
-     * @param nowNs        the clock now; it is told at once.
+     * @param memoryNodeId to be notified.
+     * @param nowNs        the clock now; it is notified at once.
      */
     public void addTarget(final int memoryNodeId, final long nowNs)
     {

@@ -15,9 +15,9 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Puts registrations, epochs and fencing together. The life of a compute node: it registers and counts for the epoch;
- * it leaves or its lease ends; every memory node is told to cut it off; only then it stops counting, and its id and
- * writer number are free. One thread; time comes in; after a failed durable write, {@link
+ * Puts registrations, epochs and fencing together. How a compute node comes and goes: it registers and counts for the
+ * epoch; it leaves or its lease ends; every memory node is asked to cut it off; only then it stops counting, and its id
+ * and writer number are free. One thread; time comes in; after a failed durable write, {@link
  * io.verbena.meta.store.DurableWriteError}, nothing more may be asked of it.
  */
 public final class MembershipConductor
@@ -41,7 +41,7 @@ public final class MembershipConductor
      * @param ledger   the store's counters.
      * @param state    as loaded.
      * @param options  how to run.
-     * @param listener told of changes from now on; not of what was restored.
+     * @param listener notified of changes from now on; not of what was restored.
      * @param nowNs    the clock now.
      */
     public MembershipConductor(
@@ -116,8 +116,8 @@ public final class MembershipConductor
     }
 
     /**
-     * Admits nodes together: what they get is durable by one write, before this returns and before anybody is told of
-     * one of them.
+     * Admits nodes together: what they get is durable by one write, before this returns and before anybody is notified
+     * of one of them.
      *
      * @param registrations registers, and rejoins, what there is; nothing else.
      */
@@ -389,7 +389,7 @@ public final class MembershipConductor
         listener.onEnded(member);
     }
 
-    /** A memory node that registers later refuses whoever is not a member then, so it need not be told. */
+    /** A memory node that registers later refuses whoever is not a member then, so it need not be notified. */
     private void beginRound(final Member member, final long nowNs)
     {
         final FencingRound round = new FencingRound(member.nodeId(), member.incarnation(), options.fenceRetryNs());

@@ -3,7 +3,7 @@ package io.verbena.meta.membership;
 /**
  * How leases are given.
  *
- * @param leaseNs   what a node is told; it counts from before it sent the request that got the lease.
+ * @param leaseNs   what a node is granted; it counts from before it sent the request that got the lease.
  * @param marginNs  by how much longer this side waits, for clocks that do not run alike; positive.
  * @param maxNodes  most nodes at a time: those with a lease, and compute nodes that are not fenced everywhere yet.
  */

@@ -355,7 +355,7 @@ public final class MembershipTable
             new RaasLimit("identities", members.size(), NUMBER_COUNT, "none: start a new cluster"));
     }
 
-    /** @return what a node is told its lease lasts. */
+    /** @return how long the lease of a node lasts, as granted. */
     public long leaseNs()
     {
         return options.leaseNs();
@@ -422,7 +422,7 @@ public final class MembershipTable
         member.node = ended;
     }
 
-    /** A memory node admits nobody before its first heartbeat, so one that was never heard of holds up no fence. */
+    /** A memory node admits nobody before its first heartbeat, so one that was never heard of delays no fence. */
     private static StoredNodeState stateAfterLease(final Member member)
     {
         if (member.isCompute())

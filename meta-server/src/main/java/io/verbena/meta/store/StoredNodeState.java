@@ -5,7 +5,7 @@ public enum StoredNodeState
 {
     /** Has a lease. */
     LIVE(1),
-    /** A compute node that left or whose lease ended; memory nodes may still let it in until each was told. */
+    /** A compute node that left or whose lease ended; memory nodes may still let it in until each was notified. */
     FENCING(2),
     /** A memory node whose lease ended; nobody knows whether its memory can still be reached. */
     LOST(3),

@@ -3,7 +3,7 @@ package io.verbena.protocol.bootstrap;
 import io.verbena.raas.PeerAddress;
 
 /**
- * What a cluster tells those who may join it.
+ * What a cluster answers those who may join it.
  *
  * @param clusterId  of the cluster, which memory that belongs to another one does not fit; never 0.
  * @param fabric     name of the fabric, as {@code io.verbena.rdma.fabric.Fabrics} opens it.

@@ -38,8 +38,8 @@ public final class BootstrapClient
      * @param address   of the cluster.
      * @param token     of the cluster.
      * @param timeoutMs longest wait for connecting, and for each whole answer; 1 or more.
-     * @return what the cluster tells.
-     * @throws BootstrapException when it does not: one line that says why.
+     * @return what the cluster answers.
+     * @throws BootstrapException when it does not answer: one line that says why.
      */
     public static BootstrapAnswer ask(final ClusterAddress address, final ClusterToken token, final int timeoutMs)
     {

@@ -74,7 +74,7 @@ public interface MetaService
      * @param table       with a name not in use and a number from {@link #allocateTableId()}.
      * @param members     where its memory is, each as the caller is connected to it, and the caller: refused as
      *                    UNAVAILABLE when one of them has another incarnation by now, since its memory may have been
-     *                    restored without the table, or when the caller was taken for ended.
+     *                    restored without the table, or when the caller was declared dead.
      */
     void createTable(TableEntry table, List<PeerIdentity> members);
 

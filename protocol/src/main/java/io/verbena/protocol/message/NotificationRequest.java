@@ -1,7 +1,7 @@
 package io.verbena.protocol.message;
 
 /**
- * What a node knows that would hear of news, so that what has changed since it heard last is told at once.
+ * What a node knows that asks for changes, so that what has changed since its last answer is sent at once.
  *
  * @param nodeId            of the node.
  * @param incarnation       of its life.

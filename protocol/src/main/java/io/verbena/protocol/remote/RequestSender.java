@@ -459,7 +459,7 @@ final class RequestSender
         }
         if (request.kind().isLocal())
         {
-            Refusals.answer(request, null, ControlRequest.Status.REFUSED, "told in the node's own process only");
+            Refusals.answer(request, null, ControlRequest.Status.REFUSED, "answered in the node's own process only");
             return;
         }
         callControl(request, null == request.tableName() ? "" : request.tableName(), new ArrayList<>(), nowNs);

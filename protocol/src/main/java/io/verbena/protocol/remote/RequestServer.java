@@ -324,7 +324,7 @@ public final class RequestServer implements Agent, AutoCloseable
         return owed;
     }
 
-    /** Takes nothing new from now on, and tells clients so; what was taken is still answered. */
+    /** Takes nothing new from now on, and lets clients know; what was taken is still answered. */
     public void drain()
     {
         isDraining = true;
@@ -448,7 +448,7 @@ public final class RequestServer implements Agent, AutoCloseable
         final ControlRequest.Kind kind = ControlMessageDescriptor.kind(message, offset);
         if (kind.isLocal())
         {
-            throw new MalformedRequestException(kind + " is told in the node's own process only");
+            throw new MalformedRequestException(kind + " is answered in the node's own process only");
         }
         final DeferredReply deferred = reply.defer();
         final String name = ControlMessageDescriptor.name(message, offset);

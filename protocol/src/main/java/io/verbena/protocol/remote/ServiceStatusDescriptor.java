@@ -6,7 +6,7 @@ import java.lang.foreign.ValueLayout;
 
 /**
  * What a compute node grants its clients to READ: one word that says whether it takes requests,
- * {@code docs/format/kv-messages.md}; little-endian. A READ of it that fails tells that the node is gone.
+ * {@code docs/format/kv-messages.md}; little-endian. A READ of it that fails shows that the node is gone.
  *
  * <pre>
  *   0 +---------------+---------------+

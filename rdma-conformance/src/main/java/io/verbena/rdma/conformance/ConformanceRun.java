@@ -32,7 +32,7 @@ public final class ConformanceRun
      * @param path     what to run on.
      * @param rules    what the name of a rule has to contain; others are left out.
      * @param clock    measures durations, in nanoseconds.
-     * @param listener told of each result as it comes.
+     * @param listener called with each result as it comes.
      * @return the results, in the order of the rules.
      */
     public static List<RuleResult> run(

@@ -30,7 +30,7 @@ public interface ConnectableQueuePair
     void openForConnection(int accessFlags);
 
     /**
-     * Notes who is to be told when the queue pair closes.
+     * Notes what to notify when the queue pair closes.
      *
      * @param attempt under way.
      */

@@ -15,7 +15,7 @@ final class ConnectionRules
 
     static int newPsn(final ConnectionDevice device)
     {
-        // So that packets of an earlier connection are not taken for this one's.
+        // So that packets of an earlier connection do not count as this one's.
         return device.random().nextInt(1 << PSN_BITS);
     }
 

@@ -8,7 +8,7 @@ import io.verbena.rdma.ibverbs.library.SendRing;
  *
  * @param sends    where its requests lie; null for a shared receive queue.
  * @param receives where its receives lie; null for what only shares a queue.
- * @param consumer what receives complete for; null for a shared receive queue: the number in the completion tells.
+ * @param consumer what receives complete for; null for a shared receive queue: the number in the completion names it.
  */
 record CompletionOwner(SendRing sends, ReceiveSlots receives, ReceiveConsumer consumer)
 {

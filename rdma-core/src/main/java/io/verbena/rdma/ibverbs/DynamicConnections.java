@@ -24,7 +24,7 @@ import static java.lang.foreign.ValueLayout.JAVA_INT;
 
 /**
  * What a device has of DC: found out by making an initiator and a target when the device is opened, because no query
- * tells it. Thread-safe.
+ * returns it. Thread-safe.
  */
 final class DynamicConnections
 {

@@ -218,14 +218,14 @@ final class IbverbsQueuePair implements QueuePair, ReceiveConsumer, ConnectableQ
         }
         try (Arena arena = Arena.ofConfined())
         {
-            final MemorySegment told = arena.allocate(VerbsLayouts.IBV_QP_ATTR);
+            final MemorySegment answer = arena.allocate(VerbsLayouts.IBV_QP_ATTR);
             final int errno = Libibverbs.queryQueuePair(
-                qp, told, 0x1F_FFFF, arena.allocate(VerbsLayouts.IBV_QP_INIT_ATTR));
+                qp, answer, 0x1F_FFFF, arena.allocate(VerbsLayouts.IBV_QP_INIT_ATTR));
             if (errno != 0)
             {
                 throw Errno.failure("cannot query " + this, errno);
             }
-            QueuePairStructures.read(told, attributes);
+            QueuePairStructures.read(answer, attributes);
         }
     }
 
@@ -260,9 +260,9 @@ final class IbverbsQueuePair implements QueuePair, ReceiveConsumer, ConnectableQ
         {
             if (!isClosed)
             {
-                final QueuePairAttributes told = new QueuePairAttributes();
-                query(told);
-                state = told.state();
+                final QueuePairAttributes answer = new QueuePairAttributes();
+                query(answer);
+                state = answer.state();
             }
             return state;
         }

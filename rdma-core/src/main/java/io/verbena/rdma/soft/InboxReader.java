@@ -13,7 +13,7 @@ import static io.verbena.rdma.soft.shared.CompletionInbox.*;
 /**
  * The consumer's side of a {@link CompletionInbox}; one thread polls. A slot that its claimer has not filled is passed
  * by, and when others behind it were taken it is carried over to the next lap, still claimed, so that a claimer that is
- * stopped holds up neither them nor the limit. While it is stopped it may take one off the capacity.
+ * stopped delays neither them nor the limit. While it is stopped it may take one off the capacity.
  */
 public final class InboxReader
 {

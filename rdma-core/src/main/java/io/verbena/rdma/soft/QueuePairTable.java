@@ -35,7 +35,7 @@ final class QueuePairTable
 
     /**
      * @param file   of the device.
-     * @param random where how often an entry was used begins and goes on, so that a number cannot be told from others;
+     * @param random where how often an entry was used begins and goes on, so that no number follows from others;
      *               null when uses are counted.
      */
     QueuePairTable(final DeviceFile file, final IntSupplier random)

@@ -31,7 +31,7 @@ final class RemoteQueuePair
 {
     /** Not a completion status: it has no receive. */
     static final int NOT_READY = -1;
-    /** Not a completion status: it is not there, or does not receive yet; nothing tells that it never will. */
+    /** Not a completion status: it is not there, or does not receive yet; nothing shows that it never will. */
     static final int UNANSWERED = -2;
 
     private final DeviceAddress requester;
@@ -254,7 +254,7 @@ final class RemoteQueuePair
     {
         if (receiveStatus != WorkCompletionStatus.SUCCESS && !isTarget)
         {
-            // Its own mistake, which its receive's completion tells; so it fails on an unreliable connection too.
+            // Its own mistake, which its receive's completion reports; so it fails on an unreliable connection too.
             moveToError();
         }
         return AccessChecks.requesterStatus(receiveStatus);

@@ -146,7 +146,7 @@ public final class SoftDevice implements Device
      * Allocates a domain whose memory is reached by another way, too.
      *
      * @param user what the regions, windows and queue pairs belong to in the eyes of that way; null for the new domain.
-     * @param way  told of regions and windows.
+     * @param way  notified of regions and windows.
      * @return the domain, closed by the caller.
      */
     public synchronized ProtectionDomain allocateProtectionDomain(final ProtectionDomain user, final SecondWay way)

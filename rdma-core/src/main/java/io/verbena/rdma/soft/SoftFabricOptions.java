@@ -91,7 +91,7 @@ public final class SoftFabricOptions
     /**
      * @param hugePages whether memory that is allocated asks for huge pages, default false. They are given when the
      *                  directory is on a tmpfs mounted with {@code huge=advise} or more; otherwise opening warns in one
-     *                  line, and pages are small. {@link io.verbena.rdma.verbs.Device#memoryPages} tells.
+     *                  line, and pages are small. {@link io.verbena.rdma.verbs.Device#memoryPages} says which.
      * @return this.
      */
     public SoftFabricOptions hugePages(final boolean hugePages)
@@ -100,7 +100,7 @@ public final class SoftFabricOptions
         return this;
     }
 
-    /** @return whether peers of the same user may kill this process when it holds up their closing. */
+    /** @return whether peers of the same user may kill this process when it delays their closing. */
     public boolean mayBeKilled()
     {
         return mayBeKilled;

@@ -208,8 +208,8 @@ final class SoftSharedReceiveQueue implements SharedReceiveQueue, ReceiveClaims
      * what they did finish has been handed out.
      *
      * @param queuePairIndex of the responder.
-     * @param isDead         tells dead visitors.
-     * @param isFinished     tells by their offsets the slots whose completions only wait to be handed out.
+     * @param isDead         recognises dead visitors.
+     * @param isFinished     recognises by their offsets the slots whose completions only wait to be handed out.
      * @param flush          gets the address of each other such slot, oldest first.
      */
     void flushClaimed(

@@ -58,7 +58,7 @@ public final class AccessChecks
      * The event that a refused request raises at the responder, beside moving its queue pair to ERR.
      *
      * @param requesterStatus that the requester gets.
-     * @return the event; null for a receiver's own mistake, which its receive's completion tells.
+     * @return the event; null for a receiver's own mistake, which its receive's completion reports.
      */
     public static AsyncEventType responderEvent(final int requesterStatus)
     {

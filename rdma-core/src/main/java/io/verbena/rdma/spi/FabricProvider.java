@@ -35,7 +35,7 @@ public interface FabricProvider
     Fabric open(String argument);
 
     /**
-     * As {@link #open(String)}, by a process of a role; where no peer is ever held up by another one, the same.
+     * As {@link #open(String)}, by a process of a role; where no peer ever delays another one, the same.
      *
      * @param role what this process is to its peers.
      */

@@ -127,7 +127,7 @@ public final class RawMemory
         else
         {
             // The JDK moves memory whose addresses and length are multiples of 8 in whole words (Unsafe.copyMemory).
-            // In chunks, because one copy holds up every safepoint of the process.
+            // In chunks, because one copy delays every safepoint of the process.
             for (int done = 0; done < lengthBytes; done += CHUNK_BYTES)
             {
                 MemorySegment.copy(ALL, source + done, ALL, target + done, Math.min(CHUNK_BYTES, lengthBytes - done));

@@ -4,7 +4,7 @@ import io.verbena.rdma.verbs.RdmaException;
 
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** The limit of a shared receive queue: tells once that fewer receives are left, then is disarmed. Thread-safe. */
+/** The limit of a shared receive queue: reports once that fewer receives are left, then is disarmed. Thread-safe. */
 public final class ReceiveLimit
 {
     private final AtomicInteger limit = new AtomicInteger();

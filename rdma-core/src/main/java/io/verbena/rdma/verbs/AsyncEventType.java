@@ -1,11 +1,11 @@
 package io.verbena.rdma.verbs;
 
-/** What an asynchronous event tells ({@code enum ibv_event_type}, the part that concerns this contract). */
+/** What an asynchronous event reports ({@code enum ibv_event_type}, the part that concerns this contract). */
 public enum AsyncEventType
 {
     /** A completion queue overran: it is dead, its queue pairs go to ERR. */
     CQ_ERR,
-    /** A queue pair failed for a reason of its own side that no completion tells. */
+    /** A queue pair failed for a reason of its own side that no completion reports. */
     QP_FATAL,
     /** An inbound request was invalid; the queue pair is in ERR. */
     QP_REQ_ERR,

@@ -101,7 +101,7 @@ public interface QueuePair extends AutoCloseable
 
     /**
      * Stages CMP_SWAP on an 8-byte aligned remote word; the value found there lands in the local word (8 bytes,
-     * LOCAL_WRITE needed), so equality with {@code expected} tells success.
+     * LOCAL_WRITE needed), so equality with {@code expected} means success.
      */
     void compareSwap(
         long wrId,

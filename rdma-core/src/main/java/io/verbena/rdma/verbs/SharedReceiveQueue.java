@@ -6,7 +6,7 @@ package io.verbena.rdma.verbs;
  *
  * <p>Posted by one thread at a time. Closed by its creator, after its queue pairs. When a queue pair on it goes to ERR
  * its receives are not flushed, except one that a message was arriving into; {@link AsyncEventType#QP_LAST_WQE_REACHED}
- * tells that the queue pair consumes none any more.
+ * reports that the queue pair consumes none any more.
  */
 public interface SharedReceiveQueue extends AutoCloseable
 {

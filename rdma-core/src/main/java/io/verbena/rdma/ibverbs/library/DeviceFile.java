@@ -6,7 +6,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 
 /**
- * The file by which programs open an RNIC. The library looks for it in several places and tells of the last one, so
+ * The file by which programs open an RNIC. The library looks for it in several places and reports the last one, so
  * that a file that may not be opened comes out as one that is not there.
  */
 public final class DeviceFile
@@ -40,7 +40,7 @@ public final class DeviceFile
             }
             catch (final IOException ex)
             {
-                // Then the library tells what it finds.
+                // Then the library reports what it finds.
                 return null;
             }
         }

@@ -414,7 +414,7 @@ public final class SendRing
      * @param serial   for the identifiers that come back.
      * @param count    of requests, 1 or more.
      * @param counters counts what was posted.
-     * @return 0 or an errno value; then {@link #isPartlyPosted()} tells whether some were posted all the same.
+     * @return 0 or an errno value; then {@link #isPartlyPosted()} says whether some were posted all the same.
      */
     public int post(
         final MemorySegment function, final long qp, final int serial, final int count, final VerbCounters counters)

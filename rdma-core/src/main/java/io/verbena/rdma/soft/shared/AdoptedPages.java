@@ -127,7 +127,7 @@ public final class AdoptedPages
         }
     }
 
-    /** Whether every page is a private, writable and anonymous one, as {@code proc(5)} tells. */
+    /** Whether every page is a private, writable and anonymous one, as {@code proc(5)} shows. */
     private static boolean isPrivate(final long from, final long to) throws IOException
     {
         long covered = from;

@@ -1,7 +1,7 @@
 package io.verbena.rdma.soft.shared;
 
 /**
- * State of a slot of a shared ring in one word, so that it changes hands in one compare-and-set and always tells whose
+ * State of a slot of a shared ring in one word, so that it changes hands in one compare-and-set and always shows whose
  * it is.
  *
  * <pre>

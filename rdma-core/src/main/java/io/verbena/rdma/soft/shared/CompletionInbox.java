@@ -7,7 +7,7 @@ import java.lang.invoke.VarHandle;
 
 /**
  * Layout of the shared part of a completion queue, and how producers of any process put completions in: many producers,
- * one consumer, without locks, and no producer that stops or dies halfway holds up the others.
+ * one consumer, without locks, and no producer that stops or dies halfway delays the others.
  *
  * <pre>
  *  0      4          8         64      128     136     140         144       148       192

@@ -101,7 +101,7 @@ public final class DeviceFile implements AutoCloseable
 
     /**
      * As {@link #attach}, for who frees memory that the device's requesters may be inside of: a device that only cannot
-     * be looked at is not taken for one that is gone.
+     * be looked at does not count as gone.
      *
      * @param path of the file.
      * @return the file, closed by the caller; null when it is not there, or not open yet or any more.
@@ -333,7 +333,7 @@ public final class DeviceFile implements AutoCloseable
     }
 
     /**
-     * Anybody: its process is dead. Requests to it fail from here on; what it had is told apart by nobody any more. It
+     * Anybody: its process is dead. Requests to it fail from here on; nobody distinguishes what it had any more. It
      * is so when this returns, also when another process began with it.
      */
     public void markDead()

@@ -21,7 +21,7 @@ package io.verbena.rdma.soft.shared;
  * +-----------+-------------+------------------+----------------------+-----------------------+
  * </pre>
  *
- * <p>The file is as long as all of this and sparse: its owner allocates blocks before it tells anybody of them (key
+ * <p>The file is as long as all of this and sparse: its owner allocates blocks before it publishes them (key
  * limit, queue pair limit, offsets of rings), so that no access meets a hole.
  */
 public final class DeviceFileDescriptor
@@ -37,7 +37,7 @@ public final class DeviceFileDescriptor
     public static final int OWNER_OFFSET = STATE_OFFSET + Integer.BYTES;
     public static final int DEVICE_OFFSET = OWNER_OFFSET + Integer.BYTES;
     public static final int PID_OFFSET = DEVICE_OFFSET + Integer.BYTES;
-    /** Clock ticks after boot, from {@code /proc/PID/stat}: tells a process from a later one of the same pid. */
+    /** Clock ticks after boot, from {@code /proc/PID/stat}: identifies a process beside a later one of the same pid. */
     public static final int STARTED_OFFSET = PID_OFFSET + Long.BYTES;
     public static final int PID_NAMESPACE_OFFSET = STARTED_OFFSET + Long.BYTES;
     public static final int NETWORK_NAMESPACE_OFFSET = PID_NAMESPACE_OFFSET + Long.BYTES;
@@ -91,7 +91,7 @@ public final class DeviceFileDescriptor
     public static final int STATE_CLOSED = 2;
     public static final int STATE_DEAD = 3;
 
-    /** The process may be killed when it holds up a revocation. */
+    /** The process may be killed when it delays a revocation. */
     public static final int FLAG_NODE = 1;
 
     static

@@ -30,7 +30,7 @@ public final class EventWord
         }
     }
 
-    /** To be read before looking for what a signal tells of. */
+    /** To be read before looking for what a signal announces. */
     public static int signals(final long word)
     {
         return SharedWords.getIntVolatile(word + SIGNALS_OFFSET);

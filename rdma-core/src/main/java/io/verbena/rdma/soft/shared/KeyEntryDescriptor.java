@@ -15,7 +15,7 @@ package io.verbena.rdma.soft.shared;
  * written last (release) and set to 0 first (volatile): who finds it may use the rest until it leaves (see
  * {@link AccessMark}). A window may be bound under a key again that it had before, and by another queue pair, whose
  * peer alone its invalidation waits for: the binding number, written before the rest and read on both sides of it,
- * tells one binding from another.
+ * distinguishes one binding from another.
  */
 public final class KeyEntryDescriptor
 {

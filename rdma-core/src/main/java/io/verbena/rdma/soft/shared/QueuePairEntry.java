@@ -127,10 +127,10 @@ public final class QueuePairEntry
         {
             return;
         }
-        final long told = ESTABLISHED | 1L << AsyncEventType.COMM_EST.ordinal();
+        final long raised = ESTABLISHED | 1L << AsyncEventType.COMM_EST.ordinal();
         long events = SharedWords.getLongAcquire(entry + EVENTS_OFFSET);
         while ((events & ESTABLISHED) == 0 &&
-            !SharedWords.compareAndSetLong(entry + EVENTS_OFFSET, events, events | told))
+            !SharedWords.compareAndSetLong(entry + EVENTS_OFFSET, events, events | raised))
         {
             events = SharedWords.getLongAcquire(entry + EVENTS_OFFSET);
         }

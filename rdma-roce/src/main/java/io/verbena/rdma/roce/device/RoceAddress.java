@@ -9,7 +9,7 @@ import java.nio.ByteBuffer;
 
 /**
  * Addresses of devices that speak RoCEv2. One of this provider has one number for its UDP port and the TCP port of its
- * connection service, and names it twice in its locator, so that others are told apart: RNICs and Soft-RoCE take
+ * connection service, and names it twice in its locator, so that others are recognised: RNICs and Soft-RoCE take
  * packets at UDP port 4791, wherever their connection service is.
  */
 final class RoceAddress

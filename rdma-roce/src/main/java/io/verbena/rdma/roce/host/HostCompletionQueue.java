@@ -32,7 +32,7 @@ final class HostCompletionQueue implements HostCompletionChannel.Queue
     /**
      * @param channel        or null.
      * @param shared         part for this host.
-     * @param networkFactory makes the other part, which tells a listener of notifications.
+     * @param networkFactory makes the other part, which passes notifications to a listener.
      */
     HostCompletionQueue(
         final HostParts parts,

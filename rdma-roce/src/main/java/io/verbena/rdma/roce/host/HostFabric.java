@@ -60,7 +60,7 @@ final class HostFabric implements Fabric
         HostDevice device = null;
         try
         {
-            // The UDP port is the index, so that the address on the network tells the one on this host.
+            // The UDP port is the index, so that the address on the network gives the one on this host.
             device = new HostDevice(
                 shared.openDevice(name, roce.udpPort(), new NetworkUse(roce.address(), roce.random()::nextInt)),
                 roce, this::deviceClosed);

@@ -22,7 +22,7 @@ import java.util.zip.CRC32;
  * </pre>
  *
  * IPv4 packets are taken as sent without options and with "don't fragment". Their identification field, which a UDP
- * socket does not show, may have any value: the CRC is linear, so that what this field adds to it can be told from
+ * socket does not show, may have any value: the CRC is linear, so that what this field adds to it can be separated from
  * everything else, and the other 16 bits of the CRC check the packet. Used by one thread at a time; allocates nothing
  * once made.
  */

@@ -501,7 +501,7 @@ public final class SimResponder implements SimChoice, SimRequest.Executor
         return SimReceiver.consume(target, request);
     }
 
-    /** Receiver not ready: tried again after the time that this side tells, as often as the requester may. */
+    /** Receiver not ready: tried again after the time that this side names, as often as the requester may. */
     private int awaitReceive(final SimRequest request)
     {
         final int retries = request.requester.rnrRetries();

@@ -14,7 +14,7 @@ public interface SimActor extends Agent
     /**
      * Its state, when a few words can tell it: everything that its further behaviour and the verdict depend on,
      * including the contents of its own memory as far as it, or a peer, will look at them again. What it has not
-     * looked at yet is added. Equal hashes are taken for equal states.
+     * looked at yet is added. Equal hashes count as equal states.
      *
      * @return a 64-bit hash; {@link #HISTORY} (the default) to use the history of all that the device has shown it,
      *     which is always right and merges fewer states.
@@ -36,6 +36,6 @@ public interface SimActor extends Agent
         return false;
     }
 
-    /** Not a hash: the history tells. */
+    /** Not a hash: the history identifies the state. */
     long HISTORY = 0;
 }

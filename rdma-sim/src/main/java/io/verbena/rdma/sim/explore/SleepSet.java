@@ -17,9 +17,9 @@ import java.util.Map;
  * timers and crashes of one actor with accesses of another. Crashes share a budget and do not commute with each other.
  * What an actor does by itself after its step touches nothing of others ({@link SimActor#isOnItsOwn()}).
  *
- * <p>A state is met again with another set of sleeping steps. It is enough then to take those that slept at all times
- * before and are awake now; from then on those sleep there that slept each time. With a bound on steps this is not
- * used: a state has to be gone into again when it is met earlier.
+ * <p>A state is reached again with another set of sleeping steps. It is enough then to take those that slept at all
+ * times before and are awake now; from then on those sleep there that slept each time. With a bound on steps this is
+ * not used: a state has to be explored again when it is reached earlier.
  *
  * <p>Steps are numbered by who does what; sets are bits of a long. What has a number of 62 or more never sleeps.
  */

@@ -26,7 +26,7 @@ final class StateGraph
         add(from, step, to, 0);
     }
 
-    /** Adds what sleeps in a state that is met for the first time, by a step from another one. */
+    /** Adds what sleeps in a state that is reached for the first time, by a step from another one. */
     void addSleeping(final long state, final long asleep, final long before, final int lastStep)
     {
         for (long left = asleep; left != 0; left &= left - 1)
