@@ -1,6 +1,7 @@
 package io.verbena.cli;
 
 import io.verbena.cli.admin.CheckpointCommand;
+import io.verbena.cli.admin.ClusterDashboard;
 import io.verbena.cli.admin.DownCommand;
 import io.verbena.cli.admin.NodeCommand;
 import io.verbena.cli.admin.ScaleCommand;
@@ -199,6 +200,10 @@ public final class VerbenaCommand implements Runnable
             if (ShellCommand.class == type)
             {
                 return type.cast(new ShellCommand(VerbenaCommand::shellLine, System.getenv(), System.in));
+            }
+            if (MetaServerCommand.class == type)
+            {
+                return type.cast(new MetaServerCommand(ClusterDashboard::open));
             }
             return CompletionCommand.class == type ?
                 type.cast(new CompletionCommand(() -> commandLine(false))) : CommandLine.defaultFactory().create(type);

@@ -152,6 +152,7 @@ class SessionSystemTest
     {
         return line
             .replaceAll("health=\\S+", "health=")
+            .replaceAll("dashboard=\\S+", "dashboard=")
             .replaceAll("127\\.0\\.0\\.1:\\d+", "127.0.0.1:")
             .replaceAll("soft:/dev/shm/verbena-\\S+", "soft:")
             .replaceAll("^token: /\\S+/token$", "token:")

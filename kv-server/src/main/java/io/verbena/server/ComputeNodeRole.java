@@ -388,6 +388,7 @@ public final class ComputeNodeRole implements Role
         figures.put("unreachable_memory_nodes", memoryNodeFailures);
         figures.put("requests", served);
         figures.put("operations", node.operationFigures().answeredCount());
+        figures.put("kinds", KindFigures.of(node.operationFigures()));
         figures.put("failed_requests", node.failures().requestCount() + clientFailures.requestCount());
         figures.put("failed_dc_initiators", node.failures().dcInitiatorCount());
         if (null != resp)

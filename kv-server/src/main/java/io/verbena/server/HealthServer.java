@@ -4,6 +4,8 @@ import com.fasterxml.jackson.core.JsonFactory;
 import com.fasterxml.jackson.core.JsonGenerator;
 import com.sun.net.httpserver.HttpExchange;
 import com.sun.net.httpserver.HttpServer;
+import io.verbena.server.dashboard.DashboardPages;
+import io.verbena.server.dashboard.DashboardSource;
 import io.verbena.server.metrics.Measurements;
 import io.verbena.server.metrics.Metric;
 import io.verbena.server.metrics.MetricsPage;
@@ -27,9 +29,9 @@ import java.util.function.Supplier;
 
 /**
  * The health endpoint of a process, on loopback only: {@code GET /health} is 200 while the role is ready and 503
- * otherwise, with its figures as JSON; {@code GET /metrics} is what Prometheus scrapes. It serves 64 connections at
- * once, each on a thread of its own, and closes one whose request has not arrived, or whose answer has not left, after
- * 5 s. Closed by its opener.
+ * otherwise, with its figures as JSON; {@code GET /metrics} is what Prometheus scrapes; {@code GET /dashboard}, where
+ * there is one, is for browsers. It serves 64 connections at once, each on a thread of its own, and closes one whose
+ * request has not arrived, or whose answer has not left, after 5 s. Closed by its opener.
  */
 public final class HealthServer implements AutoCloseable
 {
@@ -62,7 +64,8 @@ public final class HealthServer implements AutoCloseable
     private MetricsPage metrics;
 
     private HealthServer(
-        final HttpServer http, final ExecutorService threads, final Role role, final BooleanSupplier isReady)
+        final HttpServer http, final ExecutorService threads, final Role role, final BooleanSupplier isReady,
+        final DashboardSource dashboard)
     {
         this.http = http;
         this.threads = threads;
@@ -70,6 +73,11 @@ public final class HealthServer implements AutoCloseable
         this.isReady = isReady;
         http.createContext("/health", (exchange) -> answer(exchange, this::health));
         http.createContext("/metrics", (exchange) -> answer(exchange, this::metrics));
+        if (null != dashboard)
+        {
+            final DashboardPages pages = new DashboardPages(() -> json(dashboard.status()));
+            http.createContext(DashboardPages.PATH, (exchange) -> answer(exchange, () -> dashboard(exchange, pages)));
+        }
         http.setExecutor(threads);
         http.start();
     }
@@ -93,12 +101,24 @@ public final class HealthServer implements AutoCloseable
      */
     public static HealthServer open(final int port, final Role role, final BooleanSupplier isReady)
     {
+        return open(port, role, isReady, null);
+    }
+
+    /**
+     * As the other one, with a dashboard.
+     *
+     * @param dashboard what it shows; null: there is none. Closed by the caller after the server.
+     * @return the server.
+     */
+    public static HealthServer open(
+        final int port, final Role role, final BooleanSupplier isReady, final DashboardSource dashboard)
+    {
         try
         {
             final HttpServer http =
                 HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), port), 0);
             // A thread for each request: one that arrives slowly, or not to its end, delays no other.
-            return new HealthServer(http, Executors.newVirtualThreadPerTaskExecutor(), role, isReady);
+            return new HealthServer(http, Executors.newVirtualThreadPerTaskExecutor(), role, isReady, dashboard);
         }
         catch (final IOException ex)
         {
@@ -132,6 +152,14 @@ public final class HealthServer implements AutoCloseable
         }
     }
 
+    private static Page dashboard(final HttpExchange exchange, final DashboardPages pages)
+    {
+        DashboardPages.HEADERS.forEach((name, value) -> exchange.getResponseHeaders().set(name, value));
+        final DashboardPages.Answer answer =
+            pages.get(exchange.getRequestURI().getPath(), exchange.getRequestHeaders().getFirst("Host"));
+        return new Page(answer.status(), answer.contentType(), answer.body());
+    }
+
     private Page health()
     {
         final boolean ready = isReady.getAsBoolean();
@@ -161,12 +189,24 @@ public final class HealthServer implements AutoCloseable
 
     static String json(final Role role, final boolean ready)
     {
+        return HealthServer.json(figures(role, ready));
+    }
+
+    /**
+     * What {@code GET /health} answers.
+     *
+     * @param role  whose figures.
+     * @param ready whether it is.
+     * @return its figures by their names.
+     */
+    public static Map<String, Object> figures(final Role role, final boolean ready)
+    {
         final Map<String, Object> figures = new LinkedHashMap<>();
         figures.put("role", role.name());
         figures.put("ready", ready);
         figures.put("pid", ProcessHandle.current().pid());
         figures.putAll(role.health());
-        return HealthServer.json(figures);
+        return figures;
     }
 
     /**

@@ -2,7 +2,6 @@ package io.verbena.cli.admin;
 
 import io.verbena.cli.cluster.ClientOptions;
 import io.verbena.cli.cluster.ClusterFolder;
-import io.verbena.cli.cluster.HealthProbe;
 import io.verbena.cli.cluster.ProcessTable;
 import io.verbena.cli.cluster.ProcessTable.Entry;
 import io.verbena.cli.console.CommandFailedException;
@@ -101,20 +100,8 @@ public final class StatusCommand implements Callable<Integer>
             throw new CommandFailedException(
                 ExitStatus.UNAVAILABLE, "no cluster is up in " + folder.path() + ": 'verbena up'", null);
         }
-        final List<Map<String, Object>> shown = new ArrayList<>();
-        boolean areReady = true;
-        for (final Entry entry : entries)
-        {
-            final boolean isLive = entry.isLive();
-            final Map<String, Object> health = isLive ? HealthProbe.figures(entry) : null;
-            areReady &= null != health && Boolean.TRUE.equals(health.get("ready"));
-            final Map<String, Object> process = new LinkedHashMap<>();
-            process.put("name", entry.name());
-            process.put("pid", entry.pid());
-            process.put("live", isLive);
-            process.put("health", health);
-            shown.add(process);
-        }
+        final List<Map<String, Object>> shown = ProcessFigures.of(entries);
+        final boolean areReady = shown.stream().allMatch(ProcessFigures::isReady);
         final Map<String, Object> all = new LinkedHashMap<>();
         all.put("address", folder.address());
         all.put("ready", areReady);

@@ -12,6 +12,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
+import java.util.function.BiFunction;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -48,8 +49,8 @@ final class StatusText
     /** Figures of the first table, or for programs only, and those that have a table of their own. */
     private static final Set<String> ELSEWHERE = Set.of("role", "ready", "pid", "address", "nodes", "node_id", "state",
         "incarnation", "began_ns", "ready_after_us", "first_request_after_us", "join_breakdown", "cluster_id",
-        "checkpoint_failed_ms", "main_ns", "start_breakdown", "sweeps_asked", "sweeps_ended", TRANSPORTS,
-        StatusLimits.LIMITS);
+        "checkpoint_failed_ms", "main_ns", "start_breakdown", "sweeps_asked", "sweeps_ended", "kinds",
+        TRANSPORTS, StatusLimits.LIMITS);
     /** Figures that are shown only when they have another value; those that are faults are in {@link StatusFaults}. */
     private static final Map<String, Object> EXPECTED = Map.of("fencing_nodes", 0L, "orphan_bytes", 0L,
         "unknown_bytes", 0L, "reclaiming", false, "refused_handshakes", 0L);
@@ -59,12 +60,17 @@ final class StatusText
     private static final String NONE = "-";
 
     /** A column of a table of a role: the figure, and how it is written. */
-    private record Column(String header, String figure, Function<Object, String> format)
+    private record Column(String header, String figure, BiFunction<Object, Long, String> format)
     {
-        String cell(final Map<?, ?> health)
+        Column(final String header, final String figure, final Function<Object, String> format)
+        {
+            this(header, figure, (value, nowMs) -> format.apply(value));
+        }
+
+        String cell(final Map<?, ?> health, final long nowMs)
         {
             final Object value = health.get(figure);
-            return null == value ? NONE : format.apply(value);
+            return null == value ? NONE : format.apply(value, nowMs);
         }
     }
 
@@ -80,6 +86,12 @@ final class StatusText
      */
     static String of(final Map<String, Object> all)
     {
+        return of(all, SystemEpochClock.INSTANCE.time());
+    }
+
+    /** As the other one, at this time, ms since 1970. */
+    static String of(final Map<String, Object> all, final long nowMs)
+    {
         final List<Map<?, ?>> processes = maps(all.get("processes"));
         final StringBuilder text = new StringBuilder();
         text.append(all.get("address")).append(Boolean.TRUE.equals(all.get("ready")) ? "  ready" : "  NOT READY")
@@ -89,7 +101,8 @@ final class StatusText
             text.append("error: ").append(fault).append('\n')));
         processes.forEach((process) -> StatusLimits.warnings(process).forEach((warning) ->
             text.append("warning: ").append(warning).append('\n')));
-        Stream.of("meta-server", "memory-node", "compute-node").forEach((role) -> text.append(role(role, processes)));
+        Stream.of("meta-server", "memory-node", "compute-node").forEach((role) ->
+            text.append(role(role, processes, nowMs)));
         text.append(transports(processes)).append(StatusLimits.table(processes)).append(others(processes))
             .append(tables(maps(all.get("tables"))));
         return text.toString();
@@ -128,7 +141,7 @@ final class StatusText
             "not ready" : state.toString().toLowerCase(Locale.ROOT);
     }
 
-    private static String role(final String role, final List<Map<?, ?>> processes)
+    private static String role(final String role, final List<Map<?, ?>> processes, final long nowMs)
     {
         final List<Column> columns = ROLES.get(role);
         final TextTable table = new TextTable().row(row(role.toUpperCase(Locale.ROOT).replace('-', ' '),
@@ -136,7 +149,7 @@ final class StatusText
         final List<Map<?, ?>> shown = processes.stream()
             .filter((process) -> role.equals(health(process).get("role"))).collect(Collectors.toList());
         shown.forEach((process) -> table.row(row(text(process.get("name")),
-            columns.stream().map((column) -> column.cell(health(process))))));
+            columns.stream().map((column) -> column.cell(health(process), nowMs)))));
         return shown.isEmpty() ? "" : "\n" + table;
     }
 
@@ -223,10 +236,10 @@ final class StatusText
         return String.format(Locale.ROOT, "%,.1f", (Long)value / BYTES_PER_MIB);
     }
 
-    private static String ageSeconds(final Object finishedMs)
+    private static String ageSeconds(final Object finishedMs, final long nowMs)
     {
-        return 0L == (Long)finishedMs ? NONE : Units.count(Math.max(0,
-            TimeUnit.MILLISECONDS.toSeconds(SystemEpochClock.INSTANCE.time() - (Long)finishedMs)));
+        return 0L == (Long)finishedMs ? NONE :
+            Units.count(Math.max(0, TimeUnit.MILLISECONDS.toSeconds(nowMs - (Long)finishedMs)));
     }
 
     /** How many there are of each: {@code 15 shared-memory, 1 dc}. */

@@ -18,6 +18,7 @@ import io.verbena.rdma.spi.ProcessRole;
 import io.verbena.rdma.verbs.Fabric;
 import io.verbena.rdma.verbs.RdmaException;
 import io.verbena.server.MetaServerRole;
+import io.verbena.server.dashboard.DashboardSource;
 
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
@@ -100,6 +101,26 @@ public final class MetaServerCommand implements Callable<Integer>
         description = "Port of the health endpoint on loopback; 0, the default, for any.")
     private int healthPort;
 
+    private final DashboardOpener dashboardOpener;
+
+    /** Makes what the dashboard of a meta server shows. */
+    public interface DashboardOpener
+    {
+        /**
+         * @param data      folder of the meta server.
+         * @param tokenFile of the cluster.
+         * @param role      the meta server.
+         * @return what the dashboard shows, closed by the caller.
+         */
+        DashboardSource open(Path data, Path tokenFile, MetaServerRole role);
+    }
+
+    /** @param dashboardOpener called once the meta server is open. */
+    public MetaServerCommand(final DashboardOpener dashboardOpener)
+    {
+        this.dashboardOpener = dashboardOpener;
+    }
+
     @Override
     public Integer call()
     {
@@ -157,7 +178,8 @@ public final class MetaServerCommand implements Callable<Integer>
         }
         final ClusterAddress found = null == advertise ? role.address() :
             ClusterAddress.of(NetworkFabric.host(advertise), role.address().port());
-        return RoleProcess.run(fabric, role, healthPort, spec.commandLine().getOut(), "at " + found);
+        return RoleProcess.run(fabric, role, healthPort, spec.commandLine().getOut(), "at " + found,
+            dashboardOpener.open(data, tokenPath, role));
     }
 
     /** A token of a cluster that never started would become the secret of the next one. */

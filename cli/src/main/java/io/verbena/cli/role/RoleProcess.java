@@ -6,7 +6,10 @@ import io.verbena.rdma.verbs.Fabric;
 import io.verbena.server.HealthServer;
 import io.verbena.server.Role;
 import io.verbena.server.RoleRunner;
+import io.verbena.server.dashboard.DashboardPages;
+import io.verbena.server.dashboard.DashboardSource;
 
+import org.agrona.CloseHelper;
 import org.slf4j.LoggerFactory;
 
 import java.io.PrintWriter;
@@ -59,6 +62,18 @@ public final class RoleProcess
     }
 
     /**
+     * As the other one, with a dashboard.
+     *
+     * @param dashboard closed at the end, before the fabric.
+     */
+    static int run(
+        final Fabric fabric, final Role role, final int healthPort, final PrintWriter out, final String what,
+        final DashboardSource dashboard)
+    {
+        return run(fabric, role, false, JOIN_TIMEOUT_NS, healthPort, out, what, "", dashboard);
+    }
+
+    /**
      * As the other one; the thread of the role never sleeps when {@code busyPolls}; it is ready in time, or ends.
      *
      * @param whyLate what may be the reason if it takes long, as a clause; may be empty.
@@ -67,12 +82,19 @@ public final class RoleProcess
         final Fabric fabric, final Role role, final boolean busyPolls, final long readyTimeoutNs, final int healthPort,
         final PrintWriter out, final String what, final String whyLate)
     {
+        return run(fabric, role, busyPolls, readyTimeoutNs, healthPort, out, what, whyLate, null);
+    }
+
+    private static int run(
+        final Fabric fabric, final Role role, final boolean busyPolls, final long readyTimeoutNs, final int healthPort,
+        final PrintWriter out, final String what, final String whyLate, final DashboardSource dashboard)
+    {
         final RoleRunner runner = RoleRunner.start(role, busyPolls);
         final long endTimeoutNs = role.drainTimeoutNs() + CLOSE_TIMEOUT_NS;
-        final Thread hook = new Thread(() -> end(runner, fabric, endTimeoutNs), "verbena-shutdown");
+        final Thread hook = new Thread(() -> end(runner, dashboard, fabric, endTimeoutNs), "verbena-shutdown");
         Runtime.getRuntime().addShutdownHook(hook);
         fabric.awaitCloseAtExit(endTimeoutNs);
-        try (HealthServer health = HealthServer.open(healthPort, role, runner::isReady))
+        try (HealthServer health = HealthServer.open(healthPort, role, runner::isReady, dashboard))
         {
             if (!runner.awaitReady(LATE_NS) && runner.failure().isEmpty() && !whyLate.isEmpty())
             {
@@ -86,7 +108,8 @@ public final class RoleProcess
                     role.name() + " did not become ready within " +
                     TimeUnit.NANOSECONDS.toSeconds(readyTimeoutNs) + " s" : runner.failure(), null);
             }
-            out.println(READY + role.name() + ' ' + what + " health=http://localhost:" + health.port() + "/health");
+            out.println(READY + role.name() + ' ' + what + " health=http://localhost:" + health.port() + "/health" +
+                (null == dashboard ? "" : " dashboard=http://localhost:" + health.port() + DashboardPages.PATH));
             out.flush();
             runner.awaitEnd(Long.MAX_VALUE);
             if (!runner.failure().isEmpty())
@@ -103,12 +126,15 @@ public final class RoleProcess
         finally
         {
             removeHook(hook);
-            end(runner, fabric, endTimeoutNs);
+            end(runner, dashboard, fabric, endTimeoutNs);
         }
     }
 
-    private static void end(final RoleRunner runner, final Fabric fabric, final long timeoutNs)
+    private static void end(
+        final RoleRunner runner, final DashboardSource dashboard, final Fabric fabric, final long timeoutNs)
     {
+        // First: it may wait for an answer of the role.
+        CloseHelper.quietClose(dashboard);
         runner.stop();
         if (runner.awaitEnd(timeoutNs))
         {

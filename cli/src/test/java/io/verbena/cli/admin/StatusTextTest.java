@@ -3,7 +3,6 @@ package io.verbena.cli.admin;
 import io.verbena.cli.cluster.JsonReader;
 import io.verbena.server.HealthServer;
 
-import org.agrona.concurrent.SystemEpochClock;
 import org.junit.jupiter.api.Test;
 
 import java.util.ArrayList;
@@ -15,6 +14,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 class StatusTextTest
 {
+    private static final long NOW_MS = 1_800_000_000_000L;
     private static final long MIB = 1 << 20;
 
     private final List<Object> processes = new ArrayList<>();
@@ -49,7 +49,7 @@ class StatusTextTest
         return process("memory-1", true, map("role", "memory-node", "ready", true, "node_id", 7L, "incarnation", 3L,
             "meta_server", "reached", "state", "READY", "memory_bytes", 2048 * MIB, "free_bytes", 1024 * MIB,
             "record_bytes", MIB / 2, "index_bytes", 3 * MIB, "orphan_bytes", 0L, "node_carriers", map(),
-            "checkpoint_finished_ms", SystemEpochClock.INSTANCE.time() - 5_500, "checkpoint_records", 12_345L,
+            "checkpoint_finished_ms", NOW_MS - 5_999, "checkpoint_records", 12_345L,
             "checkpoint_failure", "", "checkpoint_failed_ms", 0L));
     }
 
@@ -67,7 +67,7 @@ class StatusTextTest
     {
         final Map<String, Object> all =
             map("address", "verbena://a:1", "ready", true, "processes", processes, "tables", tables);
-        return StatusText.of(JsonReader.object(HealthServer.json(all)));
+        return StatusText.of(JsonReader.object(HealthServer.json(all)), NOW_MS);
     }
 
     @Test
