@@ -69,6 +69,12 @@ final class ComputeMeasurements
             Metric.OPERATION_DURATION, BOUNDS_S, counts, figures.totalNs(kind) / NS_PER_S, name(kind));
     }
 
+    static void measure(
+        final Metric metric, final long[] counts, final long totalNs, final Measurements measurements)
+    {
+        measurements.setHistogram(metric, BOUNDS_S, counts, totalNs / NS_PER_S);
+    }
+
     private static String name(final Enum<?> value)
     {
         return value.name().toLowerCase(Locale.ROOT);

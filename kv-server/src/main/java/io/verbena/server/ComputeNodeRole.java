@@ -64,6 +64,9 @@ public final class ComputeNodeRole implements Role
     private final int maxClients;
     private final StartTimeline start;
     private final long beganNs;
+    private final int operationSlots;
+    private final EngineLoad load = new EngineLoad();
+    private boolean hasSlept;
     private volatile int connections;
     private volatile Map<String, Integer> transports = Map.of();
     private volatile RaasContext.Transports nodeTransports = RaasContext.Transports.NONE;
@@ -105,8 +108,10 @@ public final class ComputeNodeRole implements Role
 
     private ComputeNodeRole(
         final Device device, final CompletionChannel channel, final ComputeNode node, final RequestServer server,
-        final PeerFailures clientFailures, final int maxClients, final StartTimeline start, final long beganNs)
+        final PeerFailures clientFailures, final int maxClients, final StartTimeline start, final long beganNs,
+        final int operationSlots)
     {
+        this.operationSlots = operationSlots;
         this.maxClients = maxClients;
         this.start = start;
         this.channel = channel;
@@ -146,7 +151,8 @@ public final class ComputeNodeRole implements Role
             final PeerFailures clientFailures = new PeerFailures(LOGGER::error, device.clock());
             final RequestServer server = RequestServer.open(device, SERVICE_PORT, node.endpoint(), maxClients, channel,
                 clientFailures);
-            return new ComputeNodeRole(device, channel, node, server, clientFailures, maxClients, start, beganNs);
+            return new ComputeNodeRole(device, channel, node, server, clientFailures, maxClients, start, beganNs,
+                configuration.operationSlots());
         }
         catch (final RuntimeException ex)
         {
@@ -222,6 +228,12 @@ public final class ComputeNodeRole implements Role
     public int doWork()
     {
         final long nowNs = device.clock().nanoTime();
+        load.beginCycle(nowNs);
+        if (hasSlept)
+        {
+            hasSlept = false;
+            server.resume(nowNs);
+        }
         if (null != resp && null == driver)
         {
             driver = Thread.currentThread();
@@ -233,7 +245,18 @@ public final class ComputeNodeRole implements Role
             return work;
         }
         servings = 0;
-        return work + doAllWork(nowNs);
+        final int rest = doAllWork(nowNs);
+        if (0 == work && rest > 0)
+        {
+            load.working(nowNs);
+        }
+        return work + rest;
+    }
+
+    @Override
+    public void onWake()
+    {
+        hasSlept = true;
     }
 
     /**
@@ -245,12 +268,20 @@ public final class ComputeNodeRole implements Role
     {
         int work = 0;
         final int most = node.isBusy() ? 1 : looks;
-        for (int i = 0; 0 == work && i < most; i++)
+        int polls = 0;
+        for (; 0 == work && polls < most; polls++)
         {
             work = server.takeRequests(nowNs) + (node.hasRequests() ? 1 : 0);
         }
         looks = work > 0 ? maxLooks : Math.max(MIN_LOOKS, looks / 2);
-        return work > 0 ? work + node.serve(nowNs) + server.sendAnswers() : 0;
+        if (0 == work)
+        {
+            return 0;
+        }
+        // The clock is read only where the thread had nothing to do until now.
+        final long foundNs = 1 == polls ? nowNs : device.clock().nanoTime();
+        load.working(foundNs);
+        return work + node.serve(foundNs) + server.sendAnswers();
     }
 
     private int doAllWork(final long nowNs)
@@ -389,6 +420,8 @@ public final class ComputeNodeRole implements Role
         figures.put("requests", served);
         figures.put("operations", node.operationFigures().answeredCount());
         figures.put("kinds", KindFigures.of(node.operationFigures()));
+        figures.put(DemandFigures.NAME, DemandFigures.of(
+            device.clock().nanoTime(), node.operationFigures(), load, operationSlots));
         figures.put("failed_requests", node.failures().requestCount() + clientFailures.requestCount());
         figures.put("failed_dc_initiators", node.failures().dcInitiatorCount());
         if (null != resp)
@@ -445,6 +478,7 @@ public final class ComputeNodeRole implements Role
         measurements.set(Metric.FAILED_REQUESTS, node.failures().requestCount() + clientFailures.requestCount());
         ComputeMeasurements.measure(node.operationFigures(), measurements);
         ComputeMeasurements.measure(counters, measurements);
+        DemandFigures.measure(node.operationFigures(), load, operationSlots, measurements);
         final SpaceFigures counted = space;
         if (null != counted)
         {

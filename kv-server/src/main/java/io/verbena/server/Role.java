@@ -32,6 +32,11 @@ public interface Role extends AutoCloseable
      */
     int doWork();
 
+    /** The thread has slept since the last duty cycle, until something arrived or was due. */
+    default void onWake()
+    {
+    }
+
     /** @return how long nothing is due by the clock, 0 when that is not known; what arrives comes besides. */
     long idleNs();
 

@@ -203,6 +203,7 @@ public final class RoleRunner
         {
             LockSupport.parkNanos(this, PARK_NS);
         }
+        role.onWake();
     }
 
     /** How long a role may sleep that has nothing to do now. */

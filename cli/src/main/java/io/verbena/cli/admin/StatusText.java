@@ -50,7 +50,7 @@ final class StatusText
     private static final Set<String> ELSEWHERE = Set.of("role", "ready", "pid", "address", "nodes", "node_id", "state",
         "incarnation", "began_ns", "ready_after_us", "first_request_after_us", "join_breakdown", "cluster_id",
         "checkpoint_failed_ms", "main_ns", "start_breakdown", "sweeps_asked", "sweeps_ended", "kinds",
-        TRANSPORTS, StatusLimits.LIMITS);
+        "demand", TRANSPORTS, StatusLimits.LIMITS);
     /** Figures that are shown only when they have another value; those that are faults are in {@link StatusFaults}. */
     private static final Map<String, Object> EXPECTED = Map.of("fencing_nodes", 0L, "orphan_bytes", 0L,
         "unknown_bytes", 0L, "reclaiming", false, "refused_handshakes", 0L);

@@ -7,9 +7,10 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 
 /**
- * Operations that a node has answered, by kind and answer, and how long they took, by kind. Counts never go back while
- * the node lives. Written by the node's thread, which allocates nothing and takes no lock; read by any: a reader may
- * see an operation counted in one place and not yet in the other.
+ * Operations that a node has answered, by kind and answer, and how long they took, by kind; and how long operations on
+ * one record waited and took together, of all kinds. Counts never go back while the node lives. Written by the node's
+ * thread, which allocates nothing and takes no lock; read by any: a reader may see an operation counted in one place and
+ * not yet in the other.
  */
 public final class OperationFigures
 {
@@ -26,6 +27,10 @@ public final class OperationFigures
     private final long[] answers = new long[KINDS * ANSWERS];
     private final long[] durations = new long[KINDS * BUCKETS];
     private final long[] totalNs = new long[KINDS];
+    private final long[] waits = new long[BUCKETS];
+    private final long[] responses = new long[BUCKETS];
+    private final long[] waitNs = new long[1];
+    private final long[] responseNs = new long[1];
     private final long[] all = new long[1];
 
     /**
@@ -41,6 +46,25 @@ public final class OperationFigures
         add(all, 0, 1);
         add(durations, kind.ordinal() * BUCKETS + bucketOf(durationNs), 1);
         add(totalNs, kind.ordinal(), Math.max(0, durationNs));
+    }
+
+    /**
+     * As {@link #answered(RequestKind, OperationAnswer, long)}, for an operation on one record. The node's thread.
+     *
+     * @param kind       of it.
+     * @param answer     to it.
+     * @param durationNs from when the node took it to its answer; less than 0 counts as 0.
+     * @param queuedNs   that it waited at the node before, at most; 0 or more.
+     */
+    public void answered(
+        final RequestKind kind, final OperationAnswer answer, final long durationNs, final long queuedNs)
+    {
+        answered(kind, answer, durationNs);
+        final long bothNs = queuedNs + Math.max(0, durationNs);
+        add(waits, bucketOf(queuedNs), 1);
+        add(responses, bucketOf(bothNs), 1);
+        add(waitNs, 0, queuedNs);
+        add(responseNs, 0, bothNs);
     }
 
     /**
@@ -82,6 +106,51 @@ public final class OperationFigures
     public long totalNs(final RequestKind kind)
     {
         return (long)ELEMENT.getOpaque(totalNs, kind.ordinal());
+    }
+
+    /** @return nanoseconds that operations of all kinds took together: divided by time, how many were under way. */
+    public long totalNs()
+    {
+        long sumNs = 0;
+        for (int i = 0; i < KINDS; i++)
+        {
+            sumNs += (long)ELEMENT.getOpaque(totalNs, i);
+        }
+        return sumNs;
+    }
+
+    /** @return nanoseconds that operations on one record waited at the node, together and at most. */
+    public long totalWaitNs()
+    {
+        return (long)ELEMENT.getOpaque(waitNs, 0);
+    }
+
+    /** @return nanoseconds from the arrival of operations on one record to their answers, together and at most. */
+    public long totalResponseNs()
+    {
+        return (long)ELEMENT.getOpaque(responseNs, 0);
+    }
+
+    /** @return operations on one record by how long they waited at most; a bucket each, as of durations. */
+    public long[] waitCounts()
+    {
+        return copy(waits);
+    }
+
+    /** @return operations on one record by the time from arrival to answer; a bucket each, as of durations. */
+    public long[] responseCounts()
+    {
+        return copy(responses);
+    }
+
+    private static long[] copy(final long[] counts)
+    {
+        final long[] copy = new long[counts.length];
+        for (int i = 0; i < copy.length; i++)
+        {
+            copy[i] = (long)ELEMENT.getOpaque(counts, i);
+        }
+        return copy;
     }
 
     /**

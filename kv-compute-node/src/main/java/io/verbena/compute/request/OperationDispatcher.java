@@ -42,6 +42,7 @@ public final class OperationDispatcher implements OperationListener, TableRegist
     private final OperationFigures figures;
     private final OperationRequest[] inFlight;
     private final long[] beganNs;
+    private final long[] waitedNs;
     private final int[] freeSlots;
     private final ArrayDeque<OperationRequest> overflow = new ArrayDeque<>();
     private int freeCount;
@@ -66,6 +67,7 @@ public final class OperationDispatcher implements OperationListener, TableRegist
         scans = new ScanDispatcher(clock, failures, figures);
         inFlight = new OperationRequest[slotCount];
         beganNs = new long[slotCount];
+        waitedNs = new long[slotCount];
         freeSlots = new int[slotCount];
         for (int i = 0; i < slotCount; i++)
         {
@@ -220,6 +222,7 @@ public final class OperationDispatcher implements OperationListener, TableRegist
             final int slot = freeSlots[--freeCount];
             inFlight[slot] = request;
             beganNs[slot] = nowNs;
+            waitedNs[slot] = request.waitNs(nowNs);
             engine.beginStaged();
         }
         else
@@ -254,7 +257,8 @@ public final class OperationDispatcher implements OperationListener, TableRegist
         inFlight[slot] = null;
         freeSlots[freeCount++] = slot;
         final long nowNs = clock.nanoTime();
-        figures.answered(request.kind(), OperationAnswers.answerOf(operation.result()), nowNs - beganNs[slot]);
+        figures.answered(
+            request.kind(), OperationAnswers.answerOf(operation.result()), nowNs - beganNs[slot], waitedNs[slot]);
         if (!timeline.hasAnswered())
         {
             timeline.firstAnswer(nowNs);

@@ -56,6 +56,27 @@ class OperationFiguresTest
     }
 
     @Test
+    void shouldCountWaitsAndResponsesOfOperationsOnOneRecordOnly()
+    {
+        figures.answered(RequestKind.GET, OperationAnswer.FOUND, 3_000, 6_000);
+        figures.answered(RequestKind.PUT, OperationAnswer.STORED, -1, 500);
+        figures.answered(RequestKind.SCAN, OperationAnswer.FOUND, 7_000);
+        final long[] waits = new long[OperationFigures.BOUND_COUNT + 1];
+        waits[OperationFigures.bucketOf(6_000)]++;
+        waits[0]++;
+        assertThat(figures.waitCounts()).isEqualTo(waits);
+        final long[] responses = new long[OperationFigures.BOUND_COUNT + 1];
+        responses[OperationFigures.bucketOf(9_000)]++;
+        responses[0]++;
+        assertThat(figures.responseCounts()).isEqualTo(responses);
+        assertThat(figures.totalWaitNs()).isEqualTo(6_500);
+        assertThat(figures.totalResponseNs()).isEqualTo(9_500);
+        assertThat(figures.totalNs()).isEqualTo(10_000);
+        assertThat(figures.answeredCount()).isEqualTo(3);
+        assertThat(figures.durationCount(RequestKind.GET, OperationFigures.bucketOf(3_000))).isEqualTo(1);
+    }
+
+    @Test
     void shouldNotTimeWhatWasNotBegun()
     {
         figures.refused(RequestKind.GET, OperationAnswer.NOT_SERVING);

@@ -49,6 +49,23 @@ public enum Metric
     /** How long operations took. */
     OPERATION_DURATION("verbena_operation_duration_seconds", HISTOGRAM, Set.of(COMPUTE_NODE), List.of("kind"),
         "Time from when the node took an operation that it began to its answer. The way of the client is not in it."),
+    /** How long operations waited. */
+    QUEUE_WAIT("verbena_queue_wait_seconds", HISTOGRAM, Set.of(COMPUTE_NODE), List.of(),
+        "Time from when an operation on one record may have arrived at the node to when the node took it, at most. " +
+            "Operations by Redis' protocol, and those of the same process, count as taken at once."),
+    /** How long operations waited and took. */
+    RESPONSE("verbena_response_seconds", HISTOGRAM, Set.of(COMPUTE_NODE), List.of(),
+        "Time from when an operation on one record may have arrived at the node to its answer, at most: the queue " +
+            "wait and the duration."),
+    /** Work of the node's thread. */
+    ENGINE_BUSY("verbena_engine_busy_seconds_total", COUNTER, Set.of(COMPUTE_NODE), List.of(),
+        "Time in which the thread of the node worked, or had work and no processor; the rest it polled or slept."),
+    /** Processor time of the node's thread. */
+    ENGINE_PROCESSOR("verbena_engine_processor_seconds_total", COUNTER, Set.of(COMPUTE_NODE), List.of(),
+        "Processor time that the thread of the node used, polling included."),
+    /** Operations under way at a time. */
+    OPERATION_SLOTS("verbena_operation_slots", GAUGE, Set.of(COMPUTE_NODE), List.of(),
+        "Operations on records that can be under way at once; more wait."),
     /** Dependent round trips. */
     ROUND_TRIPS("verbena_round_trips_total", COUNTER, Set.of(COMPUTE_NODE), List.of("kind"),
         "Dependent round trips of finished operations on records."),

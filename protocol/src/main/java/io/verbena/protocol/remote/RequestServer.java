@@ -69,6 +69,8 @@ public final class RequestServer implements Agent, AutoCloseable
     private final UnsafeBuffer scratch = new UnsafeBuffer(new byte[RpcClient.MAX_MESSAGE_BYTES]);
     /** When the duty cycle began. */
     private long cycleNs;
+    /** The poll before this one: what is found now has not arrived before. */
+    private long polledNs;
     private final TableNames names = new TableNames();
     private long served;
     private int owed;
@@ -186,6 +188,7 @@ public final class RequestServer implements Agent, AutoCloseable
         this.raas = raas;
         this.status = status;
         clock = device.clock();
+        cycleNs = clock.nanoTime();
         transfers = new TransferStore(MAX_TRANSFER_STORE_BYTES, device.random());
         ServiceStatusDescriptor.write(status, ServiceStatusDescriptor.STATE_SERVING);
         final Admission admission = Admission.accept(AccessFlags.REMOTE_READ, new byte[0], status);
@@ -262,8 +265,20 @@ public final class RequestServer implements Agent, AutoCloseable
         return raas.pollCompletions();
     }
 
+    /**
+     * Records that the thread has slept until now: what it finds next counts as arrived now, because nobody knows when
+     * it arrived, and an idle node would seem to be slow.
+     *
+     * @param nowNs time now, by the clock of the device.
+     */
+    public void resume(final long nowNs)
+    {
+        cycleNs = nowNs;
+    }
+
     private void beginCycle(final long nowNs)
     {
+        polledNs = cycleNs;
         cycleNs = nowNs;
         final Thread current = Thread.currentThread();
         if (current != driver)
@@ -396,6 +411,7 @@ public final class RequestServer implements Agent, AutoCloseable
         final ServedOperation request = new ServedOperation(deferred, reply.connection());
         OperationMessageDescriptor.decode(message, offset, body, 0 == transferId ? -1 : 0, names, request,
             deadlineNs(OperationMessageDescriptor.timeoutNs(message, offset)));
+        request.arrivedAfter(polledNs);
         if (request.kind().isRange() && !countScan(request))
         {
             served++;

@@ -8,6 +8,8 @@ package io.verbena.protocol.request;
  */
 public abstract class OperationRequest extends NodeRequest
 {
+    private static final long UNKNOWN_NS = Long.MIN_VALUE;
+
     private RequestKind kind;
     private TableReference table;
     private byte[] key;
@@ -17,6 +19,7 @@ public abstract class OperationRequest extends NodeRequest
     private long operand;
     private long expiry;
     private long deadlineNs;
+    private long arrivedNs = UNKNOWN_NS;
 
     private OperationAnswer answer;
     private byte[] foundValue;
@@ -62,6 +65,7 @@ public abstract class OperationRequest extends NodeRequest
         this.operand = operand;
         this.deadlineNs = deadlineNs;
         expiry = RequestExpiry.NONE;
+        arrivedNs = UNKNOWN_NS;
     }
 
     /**
@@ -73,6 +77,28 @@ public abstract class OperationRequest extends NodeRequest
     public final void askExpiry(final long newExpiry)
     {
         expiry = newExpiry;
+    }
+
+    /**
+     * Records when the request may have arrived at the node, for {@link #waitNs}; after {@link #ask}, which records
+     * nothing. By the submitter, and only where it costs nothing to know.
+     *
+     * @param earliestNs on the fabric's clock: it has not arrived before.
+     */
+    public final void arrivedAfter(final long earliestNs)
+    {
+        arrivedNs = earliestNs;
+    }
+
+    /**
+     * How long the request has waited at the node.
+     *
+     * @param nowNs on the fabric's clock.
+     * @return at most so many nanoseconds, 0 or more; 0 where the submitter recorded no arrival.
+     */
+    public final long waitNs(final long nowNs)
+    {
+        return UNKNOWN_NS == arrivedNs ? 0 : Math.max(0, nowNs - arrivedNs);
     }
 
     /** @return which deadline the record gets, as {@link RequestExpiry} says. */
