@@ -244,7 +244,6 @@ final class ReliableReceiver extends ReceiveSide
 
     private void executeRead(final RocePacket packet)
     {
-        final long address = RethDescriptor.address(packet.buffer(), BthDescriptor.LENGTH_BYTES);
         final int status = replies.newCount() >= queuePair.readAtomicDepth() ?
             WorkCompletionStatus.REM_INV_REQ_ERR : checkRead(packet);
         if (status != WorkCompletionStatus.SUCCESS)
@@ -264,7 +263,8 @@ final class ReliableReceiver extends ReceiveSide
                 RoceOpcode.READ_RESPONSE_ONLY, readSource, (int)lengthBytes, messageSequence, expected);
             if (!isAnswered)
             {
-                replies.addRead(true, expected, messageSequence, packets, address,
+                replies.addRead(true, expected, messageSequence, packets,
+                    RethDescriptor.address(packet.buffer(), BthDescriptor.LENGTH_BYTES),
                     RethDescriptor.remoteKey(packet.buffer(), BthDescriptor.LENGTH_BYTES), lengthBytes);
             }
             answered(packets);
@@ -357,22 +357,38 @@ final class ReliableReceiver extends ReceiveSide
         }
         else
         {
-            final long lengthBytes = RethDescriptor.dmaLength(packet.buffer(), BthDescriptor.LENGTH_BYTES);
-            final boolean isPast = lengthBytes <= Integer.MAX_VALUE &&
-                PacketSequence.distance(PacketSequence.add(sequence, packets(lengthBytes)), expected) <= 0;
-            final int status = isPast ? checkRead(packet) : WorkCompletionStatus.SUCCESS;
-            if (status != WorkCompletionStatus.SUCCESS)
-            {
-                // Only its requester knows whether it still waits for this one: a late copy must not end anything.
-                sendAcknowledge(syndrome(status), sequence);
-            }
-            else if (isPast)
-            {
-                replies.addRead(false, sequence, messageSequence, packets(lengthBytes),
-                    RethDescriptor.address(packet.buffer(), BthDescriptor.LENGTH_BYTES),
-                    RethDescriptor.remoteKey(packet.buffer(), BthDescriptor.LENGTH_BYTES), lengthBytes);
-            }
+            repeatRead(packet, sequence);
         }
+    }
+
+    /**
+     * A READ that begins before the expected packet. One that ends behind it is new from there on, unless those PSNs
+     * are another request's; it is answered in one. A refusal ends nothing: only the requester knows a late copy.
+     */
+    private void repeatRead(final RocePacket packet, final int sequence)
+    {
+        final long lengthBytes = RethDescriptor.dmaLength(packet.buffer(), BthDescriptor.LENGTH_BYTES);
+        final int packets = packets(lengthBytes);
+        final int newPackets = PacketSequence.distance(PacketSequence.add(sequence, packets), expected);
+        if (lengthBytes > Integer.MAX_VALUE ||
+            newPackets > 0 && (openMessage != 0 || waitingRefusal != NONE || atomic.isWaiting()))
+        {
+            return;
+        }
+        final int status = checkRead(packet);
+        if (status != WorkCompletionStatus.SUCCESS)
+        {
+            sendAcknowledge(syndrome(status), sequence);
+            return;
+        }
+        if (newPackets > 0)
+        {
+            messageSequence = PacketSequence.add(messageSequence, 1);
+            answered(newPackets);
+        }
+        replies.addRead(false, sequence, messageSequence, packets,
+            RethDescriptor.address(packet.buffer(), BthDescriptor.LENGTH_BYTES),
+            RethDescriptor.remoteKey(packet.buffer(), BthDescriptor.LENGTH_BYTES), lengthBytes);
     }
 
     private int checkRead(final RocePacket packet)

@@ -47,6 +47,9 @@ final class LossyNetwork
     {
     };
     private Predicate<RocePacket> lost = (packet) -> false;
+    private Consumer<RocePacket> rewriter = (packet) ->
+    {
+    };
     private Bottleneck bottleneck;
     private EngineNode paused;
     private long passDelayNs;
@@ -124,6 +127,12 @@ final class LossyNetwork
         lost = packets;
     }
 
+    /** Changes packets under way; called once for each that arrives, repeated ones included. */
+    void rewrite(final Consumer<RocePacket> packetRewriter)
+    {
+        rewriter = packetRewriter;
+    }
+
     /** Packets to the node of a bottleneck pass it; all packets take so long besides. */
     void pass(final Bottleneck link, final long delayNs)
     {
@@ -173,6 +182,7 @@ final class LossyNetwork
     {
         final RocePacket copy = free.isEmpty() ? new RocePacket() : free.removeLast();
         copy.copyOf(packet);
+        rewriter.accept(copy);
         if (happens(faults.corrupt))
         {
             final int at = random.nextInt(copy.lengthBytes());

@@ -268,6 +268,7 @@ final class ReliableProgram
 
     private final SplittableRandom random;
     private final LossyNetwork network;
+    private final StretchedReads stretched;
     private final List<EngineNode> nodes = new ArrayList<>();
     private final List<Direction> directions = new ArrayList<>();
     /** By queue pair, or by node where its receives are shared. */
@@ -284,6 +285,9 @@ final class ReliableProgram
             random.nextInt(50), random.nextInt(50), random.nextInt(20), random.nextInt(100),
             1 + random.nextInt(20_000)));
         network.observe(this::checkMessageSequence);
+        // Never, sometimes or always, by random numbers of its own: those of the program stay what they were.
+        stretched = new StretchedReads(seed * 17, (int)(seed % 3) * 500);
+        network.rewrite(stretched);
         final int count = 2 + random.nextInt(2);
         final boolean isShared = random.nextBoolean();
         for (int i = 0; i < count; i++)
@@ -379,6 +383,12 @@ final class ReliableProgram
                 messageSequences.put(BthDescriptor.destination(packet.buffer(), 0), count);
             assertThat(count).isGreaterThanOrEqualTo(before == null ? 0 : before);
         }
+    }
+
+    /** How many requests for READs were stretched over PSNs of the part before. */
+    long stretchedReads()
+    {
+        return stretched.count();
     }
 
     void run()
