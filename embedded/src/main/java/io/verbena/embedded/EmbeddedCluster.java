@@ -38,6 +38,7 @@ public final class EmbeddedCluster implements AutoCloseable
     private final EmbeddedServers servers;
     private final long stepTimeoutNs;
     private final boolean growsTables;
+    private final long sweepIntervalNs;
     private final long fillLookPauseNs;
     private final long closeTimeoutNs;
     private final ComputeNodeSet nodes = new ComputeNodeSet();
@@ -54,6 +55,7 @@ public final class EmbeddedCluster implements AutoCloseable
         this.servers = servers;
         stepTimeoutNs = options.stepTimeoutNs();
         growsTables = options.growingTables();
+        sweepIntervalNs = options.sweepInterval().toNanos();
         fillLookPauseNs = options.fillLookPauseNs();
         closeTimeoutNs = Math.max(stepTimeoutNs, EmbeddedServers.MIN_CLOSE_NS);
         client = openRoutedClient(options.clientOptions());
@@ -127,7 +129,7 @@ public final class EmbeddedCluster implements AutoCloseable
         final ComputeNode node = new ComputeNode(
             device, servers.metaServerAddress(),
             new ComputeNodeConfiguration().name(name).joinTimeoutNs(stepTimeoutNs).splitsSubtables(growsTables)
-                .fillLookPauseNs(fillLookPauseNs),
+                .fillLookPauseNs(fillLookPauseNs).sweepIntervalNs(sweepIntervalNs),
             beganNs);
         final ComputeNodeRunner runner = new ComputeNodeRunner(node, () -> nodes.remove(node.endpoint()));
         final EmbeddedComputeNode added = new EmbeddedComputeNode(device, node, runner);

@@ -4,6 +4,7 @@ import io.verbena.client.KvClientOptions;
 import io.verbena.rdma.fabric.Fabrics;
 
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
@@ -38,6 +39,7 @@ public final class EmbeddedClusterOptions
     private int computeNodes = DEFAULT_COMPUTE_NODES;
     private boolean growingTables = true;
     private long fillLookPauseNs = TimeUnit.SECONDS.toNanos(1);
+    private Duration sweepInterval = Duration.ofMinutes(5);
     private Path dataDirectory;
     private long stepTimeoutNs = DEFAULT_STEP_TIMEOUT_NS;
     private KvClientOptions clientOptions = new KvClientOptions();
@@ -75,6 +77,28 @@ public final class EmbeddedClusterOptions
     public EmbeddedClusterOptions fillLookPauseNs(final long pauseNs)
     {
         fillLookPauseNs = pauseNs;
+        return this;
+    }
+
+    /** @return in which all tables are walked for records behind their deadlines. */
+    public Duration sweepInterval()
+    {
+        return sweepInterval;
+    }
+
+    /**
+     * @param interval in which the compute nodes together walk all tables once, and take away the records whose
+     *                 deadlines have passed and that nobody asks for; 1 ms to 1 day, or zero: not at all. Default: 5
+     *                 minutes.
+     * @return this.
+     */
+    public EmbeddedClusterOptions sweepInterval(final Duration interval)
+    {
+        if (!interval.isZero() && (interval.toMillis() < 1 || interval.compareTo(Duration.ofDays(1)) > 0))
+        {
+            throw new EmbeddedClusterException("sweepInterval " + interval + ": must be 1 ms to 1 day, or zero");
+        }
+        sweepInterval = interval;
         return this;
     }
 

@@ -26,6 +26,7 @@ public final class ComputeNodeConfiguration
     private boolean splitsSubtables = true;
     private long fillLookPauseNs = TimeUnit.SECONDS.toNanos(1);
     private boolean fillsChunks = true;
+    private long sweepIntervalNs = TimeUnit.MINUTES.toNanos(5);
     private EpochNanoClock versionClock;
 
     /** @return name of the node in messages and threads. */
@@ -75,6 +76,28 @@ public final class ComputeNodeConfiguration
     public ComputeNodeConfiguration fillLookPauseNs(final long pauseNs)
     {
         fillLookPauseNs = pauseNs;
+        return this;
+    }
+
+    /** @return in which all tables are walked for records behind their deadlines; 0 if they are not. */
+    public long sweepIntervalNs()
+    {
+        return sweepIntervalNs;
+    }
+
+    /**
+     * @param intervalNs in which the compute nodes together walk all tables once, and take away the records whose
+     *                   deadlines have passed, so that their memory comes back also if nobody asks for them; 1 ms or
+     *                   more, or 0: not at all. Default: 5 minutes.
+     * @return this.
+     */
+    public ComputeNodeConfiguration sweepIntervalNs(final long intervalNs)
+    {
+        if (intervalNs != 0 && intervalNs < TimeUnit.MILLISECONDS.toNanos(1))
+        {
+            throw new IllegalArgumentException("sweepIntervalNs=" + intervalNs + " (1,000,000 or more, or 0)");
+        }
+        sweepIntervalNs = intervalNs;
         return this;
     }
 

@@ -34,6 +34,7 @@ final class MemoryNodeWatch
     private PeerListing first;
     private long firstVersion;
     private String failure = "";
+    private int[] computeNodes = new int[0];
 
     /**
      * @param onMemoryNode takes the id of each memory node, of known ones again.
@@ -79,6 +80,12 @@ final class MemoryNodeWatch
     String failure()
     {
         return failure;
+    }
+
+    /** @return numbers of the compute nodes of the last list, ascending. */
+    int[] computeNodes()
+    {
+        return computeNodes;
     }
 
     /** @return when it has to be polled again, or {@link Long#MAX_VALUE}. */
@@ -129,6 +136,8 @@ final class MemoryNodeWatch
 
     private boolean takeAll()
     {
+        computeNodes = listing.records().stream().filter((node) -> NodeRole.COMPUTE_NODE == node.role())
+            .mapToInt(PeerRecord::nodeId).sorted().toArray();
         for (final PeerRecord node : listing.records())
         {
             if (NodeRole.MEMORY_NODE == node.role() && !take(node.nodeId()))

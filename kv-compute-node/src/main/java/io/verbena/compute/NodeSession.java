@@ -8,6 +8,7 @@ import io.verbena.compute.figures.JoinTimeline;
 import io.verbena.compute.figures.ReclaimCounters;
 import io.verbena.compute.figures.UnexpectedFailures;
 import io.verbena.compute.growth.GrowthScheduler;
+import io.verbena.compute.maintenance.ExpirySweeper;
 import io.verbena.compute.memory.IndexReturns;
 import io.verbena.compute.memory.LinkedChunks;
 import io.verbena.compute.memory.MemoryLink;
@@ -34,6 +35,7 @@ import io.verbena.table.format.DirectoryEntry;
 import io.verbena.table.format.FormatException;
 import io.verbena.table.format.TableDescriptor;
 
+import org.agrona.concurrent.SystemEpochNanoClock;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -77,6 +79,7 @@ final class NodeSession implements AutoCloseable
     private final MemoryNodeWatch memoryNodes;
     private final IndexReturns indexReturns;
     private final GrowthScheduler growth;
+    private final ExpirySweeper sweeper;
     private final ReclaimCounters reclaimCounters = new ReclaimCounters();
     private final LeaseKeeper lease;
     private Step step = Step.DISCOVERING;
@@ -126,6 +129,9 @@ final class NodeSession implements AutoCloseable
             configuration.callTimeoutNs(),
             configuration.reclaims());
         growth.open(parts, tables, configuration.splitsSubtables(), configuration.fillLookPauseNs());
+        sweeper = new ExpirySweeper(configuration.sweepIntervalNs(),
+            null == configuration.versionClock() ? new SystemEpochNanoClock() : configuration.versionClock());
+        sweeper.open(engine, tables, registration.nodeId(), memoryNodes::computeNodes, raas.clock().nanoTime());
         tasks = new ControlTasks(new TableTasks(parts, tables, memoryLinks, indexReturns, this::returnIndex, random,
             configuration.splitsSubtables() && configuration.fillsChunks()), failures);
         lease = new LeaseKeeper(metaLink, registered, configuration, this::onHeartbeat, dispatcher::answeredCount,
@@ -320,7 +326,8 @@ final class NodeSession implements AutoCloseable
     boolean isBusy()
     {
         return Step.SERVING != step || dispatcher.active() > 0 || engine.active() > 0 || !tasks.isEmpty() ||
-            tables.isWaiting() || memoryLinks.areWaiting() || catalog.isBusy() || growth.isBusy();
+            tables.isWaiting() || memoryLinks.areWaiting() || catalog.isBusy() || growth.isBusy() ||
+            sweeper.isBusy();
     }
 
     /**
@@ -331,6 +338,7 @@ final class NodeSession implements AutoCloseable
     {
         long untilNs =
             Math.min(growth.nextAtNs(), lease.isWaiting() ? nowNs + HEARTBEAT_POLL_NS : lease.nextAtNs());
+        untilNs = Math.min(untilNs, sweeper.nextAtNs());
         untilNs = Math.min(Math.min(untilNs, indexReturns.nextAtNs(memoryLinks.byId())), memoryNodes.nextAtNs(nowNs));
         for (int i = 0; i < memoryLinks.all().size(); i++)
         {
@@ -430,7 +438,7 @@ final class NodeSession implements AutoCloseable
     private int pollServing(final long nowNs)
     {
         return pollLinks(nowNs) + engine.poll(nowNs) + tables.poll(dispatcher) + dispatcher.poll() + tasks.poll(nowNs) +
-            catalog.poll(nowNs) + memoryNodes.poll(nowNs) + growth.poll(nowNs) +
+            catalog.poll(nowNs) + memoryNodes.poll(nowNs) + growth.poll(nowNs) + sweeper.poll(nowNs) +
             indexReturns.poll(parts, memoryLinks.byId(), nowNs);
     }
 
@@ -501,6 +509,7 @@ final class NodeSession implements AutoCloseable
             step = Step.LEAVING;
             tasks.leave();
             growth.leave();
+            sweeper.leave();
         }
         else if (Step.LEFT != step)
         {
@@ -519,7 +528,8 @@ final class NodeSession implements AutoCloseable
         final int workCount = pollServing(nowNs);
         final boolean owesIndexes = (!indexReturns.isEmpty() || growth.isBusy()) &&
             nowNs - leavingSinceNs - INDEX_RETURN_NS < 0;
-        if (0 == dispatcher.active() && 0 == engine.active() && tasks.isEmpty() && !tables.isWaiting() && !owesIndexes)
+        if (0 == dispatcher.active() && 0 == engine.active() && !sweeper.isBusy() && tasks.isEmpty() &&
+            !tables.isWaiting() && !owesIndexes)
         {
             leaving = metaLink.client().leave(
                 registration.nodeId(), registration.incarnation(), configuration.callTimeoutNs());

@@ -99,6 +99,11 @@ final class ComputeMeasurements
         measurements.set(Metric.RETRIES, engine.checksumMismatches, "checksum");
         measurements.set(Metric.COMBINED_WRITES, engine.combined);
         measurements.set(Metric.EXPIRED_RECORDS, engine.expiredRemoved);
+        measurements.set(Metric.EXPIRY_SWEPT, engine.expiredSwept);
+        measurements.set(Metric.EXPIRY_SWEEP_READS, engine.sweepReads);
+        measurements.set(Metric.EXPIRY_SWEEP_RANGES, engine.sweepRanges, "swept");
+        measurements.set(Metric.EXPIRY_SWEEP_RANGES, engine.sweepRangesLeft, "left");
+        measurements.set(Metric.EXPIRY_SWEEP_DAMAGED, engine.sweepDamaged);
         measurements.set(Metric.CACHE_LOOKUPS, engine.cacheHits, "hit");
         measurements.set(Metric.CACHE_LOOKUPS, engine.cacheStale, "stale");
         measurements.set(Metric.CACHE_LOOKUPS, engine.cacheBypasses, "bypass");

@@ -30,6 +30,7 @@ import java.nio.file.StandardOpenOption;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Properties;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 
@@ -65,11 +66,17 @@ abstract class MemoryRestartRig
         runners.add(start(meta));
         memory = start(openMemory());
         runners.add(start(ComputeNodeRole.open(
-            fabric, locator(), null, new ComputeNodeConfiguration(), ComputeNodeRole.DEFAULT_MAX_CLIENTS)));
+            fabric, locator(), null, computeNode(), ComputeNodeRole.DEFAULT_MAX_CLIENTS)));
         final Device device = fabric.openDevice("client");
         client = RemoteKvClient.open(device, locator(), new KvClientOptions().timeout(STEP), device::close);
         table = client.createTable("t", new TableOptions(1_000));
         table.withTimeout(STEP).put(KEY, VALUE);
+    }
+
+    /** What the compute node is like. */
+    ComputeNodeConfiguration computeNode()
+    {
+        return new ComputeNodeConfiguration();
     }
 
     @AfterEach
@@ -126,6 +133,25 @@ abstract class MemoryRestartRig
         {
             change.accept(channel.map(FileChannel.MapMode.READ_WRITE, 0, channel.size(), arena));
         }
+    }
+
+    void loseMemory()
+    {
+        assertThat(fabric.discardNamed(MemoryFolder.memoryName(folder()))).isTrue();
+    }
+
+    /** Asks for a checkpoint, and waits for it. */
+    Properties checkpoint()
+    {
+        final Properties before = MemoryFolder.lastCheckpoint(folder());
+        MemoryFolder.requestCheckpoint(folder());
+        Properties report = before;
+        while (report.equals(before))
+        {
+            Thread.onSpinWait();
+            report = MemoryFolder.lastCheckpoint(folder());
+        }
+        return report;
     }
 
     static void flip(final MemorySegment region, final long offset)

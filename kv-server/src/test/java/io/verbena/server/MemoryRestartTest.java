@@ -202,25 +202,6 @@ class MemoryRestartTest extends MemoryRestartRig
         assertThat(table.get(KEY).orElseThrow().value()).isEqualTo(VALUE);
     }
 
-    private void loseMemory()
-    {
-        assertThat(fabric.discardNamed(MemoryFolder.memoryName(folder()))).isTrue();
-    }
-
-    /** Asks for a checkpoint, and waits for it. */
-    private Properties checkpoint()
-    {
-        final Properties before = MemoryFolder.lastCheckpoint(folder());
-        MemoryFolder.requestCheckpoint(folder());
-        Properties report = before;
-        while (report.equals(before))
-        {
-            Thread.onSpinWait();
-            report = MemoryFolder.lastCheckpoint(folder());
-        }
-        return report;
-    }
-
     @Test
     void shouldRestoreTheLastCheckpointWhenItsMemoryIsGone()
     {

@@ -22,6 +22,8 @@ import io.verbena.table.operation.OperationResult;
 import io.verbena.table.operation.PointOperations;
 import io.verbena.table.operation.TableRequest;
 import io.verbena.table.scan.TableScan;
+import io.verbena.table.sweep.ExpirySweep;
+import io.verbena.table.sweep.SweptRecords;
 import org.agrona.concurrent.EpochNanoClock;
 import org.agrona.concurrent.NanoClock;
 
@@ -44,6 +46,7 @@ public final class TableEngine implements AutoCloseable
     private final NodeLinks links;
     private final GrowthSource growthSource;
     private final TableScan scan;
+    private final ExpirySweep sweep;
     private TableCreator creator;
     private final EngineGrowth growth;
     private boolean closed;
@@ -61,12 +64,14 @@ public final class TableEngine implements AutoCloseable
         epochs = new EpochTracker(configuration.initialEpoch());
         links = new NodeLinks(epochs, configuration.maxQuarantineBytes());
         memory = EngineMemory.open(protectionDomain, attributes, configuration);
-        scan = new TableScan(
-            protectionDomain, attributes, epochs, new ExpiryClock(configuration.expiryClock()));
+        final ExpiryClock expiryClock = new ExpiryClock(configuration.expiryClock());
+        scan = new TableScan(protectionDomain, attributes, epochs, expiryClock);
         growthSource = configuration.growthSource();
         growth = new EngineGrowth(protectionDomain, attributes, epochs, configuration.splitGroupsUnderWay());
         operations = new PointOperations(configuration.operationSlots(), memory.scratch(), memory.cache(), epochs,
             attributes.readAfterAtomicNeedsFence(), configuration);
+        sweep = new ExpirySweep(
+            protectionDomain, attributes, epochs, expiryClock, new SweptRecords(operations), operations.counters());
         readClocks(clock.nanoTime());
     }
 
@@ -130,6 +135,10 @@ public final class TableEngine implements AutoCloseable
         {
             scan.onComplete(WorkCompletionStatus.WR_FLUSH_ERR);
         }
+        if (sweep.isInFlightAt(link))
+        {
+            sweep.onComplete(WorkCompletionStatus.WR_FLUSH_ERR);
+        }
     }
 
     /** Reports the completion of a batch posted through a port; an error makes the outcome of its writes unknown. */
@@ -143,6 +152,11 @@ public final class TableEngine implements AutoCloseable
         if (cookie == TableScan.COOKIE)
         {
             scan.onComplete(status);
+            return;
+        }
+        if (cookie == ExpirySweep.COOKIE)
+        {
+            sweep.onComplete(status);
             return;
         }
         if (GrowthBatch.isCookie(cookie))
@@ -269,7 +283,7 @@ public final class TableEngine implements AutoCloseable
         }
         readClocks(nowNs);
         final int worked = operations.unpark() + scan.poll(nowNs) + operations.expireDue();
-        return worked + (creator == null ? 0 : creator.poll(nowNs)) + growth.poll(nowNs);
+        return worked + (creator == null ? 0 : creator.poll(nowNs)) + growth.poll(nowNs) + sweep.poll(nowNs);
     }
 
     /** @return operations under way, with those that were reported late and still clean up. */
@@ -353,14 +367,14 @@ public final class TableEngine implements AutoCloseable
     /** @return whether memory waits for epochs, or an operation for memory; see {@link BlockAllocator#wantsEpochs}. */
     public boolean wantsEpochs()
     {
-        return links.wantEpochs() || epochs.isAwaited() || operations.wantMemory();
+        return links.wantEpochs() || epochs.isAwaited() || operations.wantMemory() || sweep.wantsEpochs();
     }
 
     /** @return the epoch this node has passed, for its next heartbeat. */
     public long passedEpoch()
     {
         return Math.min(Math.min(epochs.heldEpoch(), operations.heldEpoch()),
-            Math.min(scan.heldEpoch(), growth.heldEpoch())) - 1;
+            Math.min(Math.min(scan.heldEpoch(), sweep.heldEpoch()), growth.heldEpoch())) - 1;
     }
 
     /**
@@ -391,6 +405,12 @@ public final class TableEngine implements AutoCloseable
     public TableScan scan()
     {
         return scan;
+    }
+
+    /** @return the engine's one sweep of records behind their deadline. */
+    public ExpirySweep sweep()
+    {
+        return sweep;
     }
 
     /** @return running totals, live. */
@@ -424,6 +444,7 @@ public final class TableEngine implements AutoCloseable
         }
         growth.close();
         scan.close();
+        sweep.close();
         operations.close();
         memory.close();
     }

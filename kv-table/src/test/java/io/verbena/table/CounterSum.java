@@ -23,6 +23,9 @@ final class CounterSum
             sum.answered += counters.answered;
             sum.lostSwaps += counters.lostSwaps;
             sum.expiredRemoved += counters.expiredRemoved;
+            sum.expiredSwept += counters.expiredSwept;
+            sum.sweepReads += counters.sweepReads;
+            sum.sweepDamaged += counters.sweepDamaged;
             sum.checksumMismatches += counters.checksumMismatches;
             sum.cacheHits += counters.cacheHits;
             sum.cacheHints += counters.cacheHints;

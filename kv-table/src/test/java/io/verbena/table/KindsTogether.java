@@ -50,6 +50,7 @@ final class KindsTogether
             case TableScenario.MERGE_PLACING -> "merge placing";
             case TableScenario.WALK -> "walk";
             case TableScenario.SPLIT_SIBLING -> "split sibling";
+            case TableScenario.SWEEP -> "sweep";
             default -> nameOfOperations(kindOrKinds);
         };
     }

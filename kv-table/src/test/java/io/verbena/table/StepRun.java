@@ -145,6 +145,7 @@ final class StepRun implements AutoCloseable
             {
                 goOnSplitting();
             }
+            RandomSweep.maybeBegin(engine, table, workload.isAllBegun() ? 0 : shape.sweepOneIn, random, nowNs);
             engine.beginGroup();
             for (int i = shape.groups ? shape.clients : 1; i > 0; i--)
             {
@@ -267,7 +268,8 @@ final class StepRun implements AutoCloseable
 
         private boolean isBusy()
         {
-            return !dead && (engine.active() > 0 || split != null || merge != null || !port[0].isIdle());
+            return !dead && (engine.active() > 0 || split != null || merge != null || engine.sweep().isRunning() ||
+                !port[0].isIdle());
         }
     }
 

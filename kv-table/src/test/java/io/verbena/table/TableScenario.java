@@ -62,6 +62,8 @@ final class TableScenario implements SimExplorer.Scenario
     static final int WALK = -7;
     /** As {@link #SPLIT}, of the sibling of the subtable that is split then; one with the key, if that is merged. */
     static final int SPLIT_SIBLING = -8;
+    /** In the place of an operation: records behind their deadline are swept, by the clock of the engine. */
+    static final int SWEEP = -9;
     private static final long NEVER_NS = Long.MAX_VALUE / 2;
     private static final long DEADLINE_MS = 1_000;
     /** Number of the engine that acts, of racing ones from 1: for mutations of some of them only. */
@@ -147,7 +149,8 @@ final class TableScenario implements SimExplorer.Scenario
         public boolean isDone()
         {
             return engine.active() == 0 && (split == null || split.isFinished()) &&
-                (merge == null || merge.isFinished()) && (walk == null || walk.isOver());
+                (merge == null || merge.isFinished()) && (walk == null || walk.isOver()) &&
+                !engine.sweep().isRunning();
         }
 
         /** Its first request tells which operations of others had ended before; its others are its own business. */
@@ -161,6 +164,10 @@ final class TableScenario implements SimExplorer.Scenario
         @Override
         public long stateHash()
         {
+            if (engine.sweep().isRunning())
+            {
+                return HISTORY;
+            }
             final Object outcomes = history.outcomes(operation(index, 0), operation(index + 1, 0));
             if (byState && !splits())
             {
@@ -352,10 +359,7 @@ final class TableScenario implements SimExplorer.Scenario
     }
 
     private void addReaper(
-        final SimExploration run,
-        final int i,
-        final SimDevice memoryNode,
-        final ProtectionDomain memoryDomain,
+        final SimExploration run, final int i, final SimDevice memoryNode, final ProtectionDomain memoryDomain,
         final MemoryRegion region)
     {
         final int kind = race.kinds[i - 1];
@@ -387,10 +391,7 @@ final class TableScenario implements SimExplorer.Scenario
     }
 
     private void addActor(
-        final SimExploration run,
-        final int i,
-        final SimDevice memoryNode,
-        final ProtectionDomain memoryDomain,
+        final SimExploration run, final int i, final SimDevice memoryNode, final ProtectionDomain memoryDomain,
         final MemoryRegion region)
     {
         final SimDevice device = run.addDevice("engine-" + i);
@@ -453,6 +454,7 @@ final class TableScenario implements SimExplorer.Scenario
                 actors[i].table, kind == SPLIT ? 0 : 1, offset, offset + plan.subtableBytes(), NEVER_NS);
             case MERGE, MERGE_PLACING -> actors[i].merge =
                 engine.growth().beginMerge(actors[i].table, 1, offset, NEVER_NS);
+            case SWEEP -> engine.sweep().begin(actors[i].table, actors[i].table.subtable(0), 0, NEVER_NS);
             case WALK -> actors[i].walk = new RacedWalk(engine, actors[i].table);
             default -> beginOperation(engine, i, kind, operation);
         }
@@ -510,7 +512,7 @@ final class TableScenario implements SimExplorer.Scenario
 
     private boolean splits()
     {
-        return race.isMoving || Arrays.stream(race.kinds).anyMatch(kind -> kind <= SPLIT);
+        return race.isMoving || Arrays.stream(race.kinds).anyMatch(kind -> kind <= SPLIT && kind != SWEEP);
     }
 
     private String problemOfSplit()
@@ -578,9 +580,8 @@ final class TableScenario implements SimExplorer.Scenario
 
     private String problemOfWalk(final RacedWalk walk)
     {
-        final boolean isDeleted = Arrays.stream(race.kinds)
-            .anyMatch(kind -> kind == OperationKind.DELETE || kind == OperationKind.DELETE_VERSION);
-        return walk.problem(key, race.isPresent && !isDeleted, otherKey);
+        return walk.problem(key, race.isPresent && Arrays.stream(race.kinds)
+            .noneMatch(kind -> kind == OperationKind.DELETE || kind == OperationKind.DELETE_VERSION), otherKey);
     }
 
     /** @return the kind of each operation, or what is below 0. */

@@ -29,6 +29,7 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.Callable;
+import java.util.concurrent.TimeUnit;
 
 /**
  * {@code verbena compute-node}. Compute nodes come when there is load, so one starts as fast as it can: {@link #plain}
@@ -50,10 +51,11 @@ public final class ComputeNodeCommand implements Callable<Integer>
     private static final Set<String> VARIABLES = Set.of(
         SettingsProvider.FILE_VARIABLE, "VERBENA_DEBUG", "VERBENA_STACKTRACE", "VERBENA_CLUSTER",
         "VERBENA_TOKEN_FILE", "VERBENA_HEALTH_PORT", "VERBENA_BUSY_POLL", "VERBENA_GROWING_TABLES",
-        "VERBENA_MAX_MEMORY_NODES", "VERBENA_MAX_CLIENTS", "VERBENA_FABRIC", "VERBENA_ADVERTISE",
-        "VERBENA_INSECURE_NETWORK", "VERBENA_RESP_PORT", "VERBENA_RESP_LISTEN", "VERBENA_RESP_TABLE",
-        "VERBENA_RESP_PASSWORD_FILE", "VERBENA_RESP_OPEN", "VERBENA_RESP_MAX_CLIENTS");
+        "VERBENA_SWEEP_INTERVAL", "VERBENA_MAX_MEMORY_NODES", "VERBENA_MAX_CLIENTS", "VERBENA_FABRIC",
+        "VERBENA_ADVERTISE", "VERBENA_INSECURE_NETWORK", "VERBENA_RESP_PORT", "VERBENA_RESP_LISTEN",
+        "VERBENA_RESP_TABLE", "VERBENA_RESP_PASSWORD_FILE", "VERBENA_RESP_OPEN", "VERBENA_RESP_MAX_CLIENTS");
     private static final int MAX_PORT_DIGITS = 9;
+    private static final int LONGEST_SWEEP_SECONDS = 86_400;
 
     @Spec
     private CommandSpec spec;
@@ -69,6 +71,12 @@ public final class ComputeNodeCommand implements Callable<Integer>
             "made for, and merges what has become nearly empty, so that their memory comes back. " +
             "Default: ${DEFAULT-VALUE}.")
     private boolean growingTables = true;
+
+    @Option(names = "--sweep-interval", paramLabel = "SECONDS", defaultValue = "300",
+        description = "In so many seconds the compute nodes together walk each table once, to take away records " +
+            "whose deadlines have passed and that nobody asks for: 1 to 86400, or 0 for never. " +
+            "Default: ${DEFAULT-VALUE}.")
+    private int sweepIntervalSeconds = 300;
 
     @Option(names = "--max-memory-nodes", paramLabel = "N", defaultValue = "128",
         description = "Most memory nodes that it connects to, 1 to 2048: tables on further ones cannot be used here, " +
@@ -147,6 +155,11 @@ public final class ComputeNodeCommand implements Callable<Integer>
             throw new CommandFailedException(ExitStatus.USAGE, "--max-memory-nodes " + maxMemoryNodes +
                 ": must be 1 to " + ComputeNodeConfiguration.MOST_MEMORY_NODES, null);
         }
+        if (sweepIntervalSeconds < 0 || sweepIntervalSeconds > LONGEST_SWEEP_SECONDS)
+        {
+            throw new CommandFailedException(ExitStatus.USAGE, "--sweep-interval " + sweepIntervalSeconds +
+                ": must be 1 to " + LONGEST_SWEEP_SECONDS + " seconds, or 0 for no sweep", null);
+        }
         if (maxClients < 1 || maxClients > ComputeNodeRole.MOST_CLIENTS)
         {
             throw new CommandFailedException(ExitStatus.USAGE, "--max-clients " + maxClients + ": must be 1 to " +
@@ -167,7 +180,8 @@ public final class ComputeNodeCommand implements Callable<Integer>
             final StartTimeline start =
                 new StartTimeline(ProcessStart.mainNs(), calledNs, bootstrapNs, clock.nanoTime());
             role = ComputeNodeRole.open(fabric, options.locator(cluster), start,
-                new ComputeNodeConfiguration().splitsSubtables(growingTables).maxMemoryNodes(maxMemoryNodes),
+                new ComputeNodeConfiguration().splitsSubtables(growingTables).maxMemoryNodes(maxMemoryNodes)
+                    .sweepIntervalNs(TimeUnit.SECONDS.toNanos(sweepIntervalSeconds)),
                 maxClients, port);
         }
         catch (final RespException ex)

@@ -87,6 +87,20 @@ public enum Metric
     /** Expired records. */
     EXPIRED_RECORDS("verbena_expired_records_removed_total", COUNTER, Set.of(COMPUTE_NODE), List.of(),
         "Records that operations of this node found behind their deadline and took away."),
+    /** Expired records that nobody asked for. */
+    EXPIRY_SWEPT("verbena_expired_records_swept_total", COUNTER, Set.of(COMPUTE_NODE), List.of(),
+        "Records that the sweep of this node found behind their deadline and took away: nobody had asked for them."),
+    /** What sweeps have read. */
+    EXPIRY_SWEEP_READS("verbena_expiry_sweep_records_read_total", COUNTER, Set.of(COMPUTE_NODE), List.of(),
+        "Records whose deadline the sweep has read."),
+    /** Ranges of sweeps. */
+    EXPIRY_SWEEP_RANGES("verbena_expiry_sweep_ranges_total", COUNTER, Set.of(COMPUTE_NODE), List.of("result"),
+        "Ranges of at most 12 groups that the sweep was done with (swept), or ended before (left): a memory node " +
+            "could not be reached, or too many marks of removals waited for an epoch."),
+    /** Damage that sweeps have met. */
+    EXPIRY_SWEEP_DAMAGED("verbena_expiry_sweep_damaged_total", COUNTER, Set.of(COMPUTE_NODE), List.of(),
+        "Words and blocks that the sweep passed by since they were damaged, at each walk again; 'table check' names " +
+            "them."),
     /** Cache of locations. */
     CACHE_LOOKUPS("verbena_location_cache_lookups_total", COUNTER, Set.of(COMPUTE_NODE), List.of("result"),
         "Operations that found the location of their key cached (hit, and of these stale), passed it by because the " +

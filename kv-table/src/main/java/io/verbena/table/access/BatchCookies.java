@@ -9,6 +9,8 @@ public final class BatchCookies
     public static final int CHUNK_WATCH = CREATOR | 1;
     /** Of a scan. */
     public static final int SCAN = CREATOR | 4;
+    /** Of a sweep of expired records. */
+    public static final int SWEEP = CREATOR | 2;
     /** Of what splits or merges subtables; the number of its lane stands in bits 4 to 7. */
     public static final int GROWTH = CREATOR | 8;
 

@@ -12,6 +12,7 @@ public final class NodeLink
     public final int memoryNodeId;
     public final BlockAllocator allocator;
     public final TombstoneQueue tombstones = new TombstoneQueue();
+    public final PendingRemovals removals = new PendingRemovals();
     public OneSidedPort port;
     /** Without a port: nobody knows whether there will be one. */
     public boolean isUnreachable;

@@ -40,6 +40,7 @@ public final class OpenTable
     private final Map<Subtable, Long> splits = new HashMap<>();
     private final TableDirectory.Superseded leaver = this::leave;
     private boolean isClosed;
+    private boolean hasDeadlinesWritten;
     /** Groups of the subtable that this engine split last, and how many of them, from the first on, are all moved. */
     private long movedFrom;
     private int groupsMoved;
@@ -155,6 +156,24 @@ public final class OpenTable
     {
         link(suffix & descriptor.subtableCount() - 1).tombstones
             .leave(groups, groups + (long)groupCount * BucketDescriptor.GROUP_BYTES);
+    }
+
+    /** A write of this engine has named a deadline. */
+    public void noteDeadline()
+    {
+        // Stored only where it changes: see NodeLink for what that saves.
+        if (!hasDeadlinesWritten)
+        {
+            hasDeadlinesWritten = true;
+        }
+    }
+
+    /** @return whether writes of this engine have named deadlines since this was asked last. */
+    public boolean takeDeadlinesWritten()
+    {
+        final boolean have = hasDeadlinesWritten;
+        hasDeadlinesWritten = false;
+        return have;
     }
 
     /** @return the link by which a subtable was split or merged, as far as this engine has met it, or 0. */

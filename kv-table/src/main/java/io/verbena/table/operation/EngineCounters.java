@@ -17,6 +17,16 @@ public final class EngineCounters
     public final long[] results = new long[OperationResult.COUNT];
     /** Records taken away that were found when their deadline had passed. */
     public long expiredRemoved;
+    /** Records taken away by sweeps, because their deadline had passed. */
+    public long expiredSwept;
+    /** Records whose block a sweep has read. */
+    public long sweepReads;
+    /** Ranges of groups that were swept to their ends. */
+    public long sweepRanges;
+    /** Ranges of which the sweep ended before, mostly because a memory node could not be reached. */
+    public long sweepRangesLeft;
+    /** Words and blocks that a sweep passed by, because they were not what they should be. */
+    public long sweepDamaged;
     /** Looks taken again because another operation was in the way. */
     public long retries;
     /** Writers that took effect, or ended, with the compare-and-swap of another one of their key. */
@@ -70,6 +80,11 @@ public final class EngineCounters
         add(roundTrips, other.roundTrips);
         add(results, other.results);
         expiredRemoved += other.expiredRemoved;
+        expiredSwept += other.expiredSwept;
+        sweepReads += other.sweepReads;
+        sweepRanges += other.sweepRanges;
+        sweepRangesLeft += other.sweepRangesLeft;
+        sweepDamaged += other.sweepDamaged;
         retries += other.retries;
         combined += other.combined;
         answered += other.answered;

@@ -163,6 +163,6 @@ abstract class OperationFlow implements Batch.Owner
                 return true;
             }
         }
-        return false;
+        return link.removals.contains(slotOffset, word);
     }
 }

@@ -1,15 +1,18 @@
 package io.verbena.table.operation;
 
+import io.verbena.raas.OneSidedPort;
 import io.verbena.rdma.verbs.WorkCompletionStatus;
 import io.verbena.table.access.Scratch;
 import io.verbena.table.allocation.BlockAllocator;
 import io.verbena.table.allocation.EpochTracker;
 import io.verbena.table.allocation.HeldConsumer;
 import io.verbena.table.directory.NodeLink;
+import io.verbena.table.directory.OpenTable;
 import io.verbena.table.expiry.Expiry;
 import io.verbena.table.format.BlockDescriptor;
 import io.verbena.table.format.KeyHash;
 import io.verbena.table.format.SizeClasses;
+import io.verbena.table.format.SlotWord;
 
 /** The point operations of one engine, each in a slot made with it. Owner thread of the engine only. */
 public final class PointOperations
@@ -76,6 +79,10 @@ public final class PointOperations
         request.expectedVersion = asked.expectedVersion;
         request.expiry = OperationKind.takesExpiry(asked.kind) ?
             runner.expiryClock.resolve(asked.expiry) : Expiry.KEEP;
+        if (request.expiry > Expiry.NONE)
+        {
+            asked.table.noteDeadline();
+        }
         request.expiryCondition = asked.expiryCondition;
         request.deadlineNs = asked.deadlineNs;
         request.correlationId = asked.correlationId;
@@ -204,6 +211,59 @@ public final class PointOperations
     public EngineCounters counters()
     {
         return runner.counters;
+    }
+
+    /** @return the word that a removal of this engine leaves in the place of another. */
+    public long tombstone(final long removedWord)
+    {
+        return runner.records.tombstone(removedWord);
+    }
+
+    /**
+     * A sweep has swapped the word of a record for a tombstone, or has found that somebody else had changed it.
+     *
+     * @param hash      of the key.
+     * @param isRemoved whether the sweep took the word away; it owns its block then, which is retired.
+     */
+    public void onSwept(
+        final OpenTable table, final NodeLink link, final KeyHash hash, final long slotOffset, final long word,
+        final boolean isRemoved)
+    {
+        runner.cache.remove(hash.low(), hash.high(), table.tableId, word);
+        if (isRemoved)
+        {
+            runner.attempts.onReplaced(hash.low(), slotOffset, word);
+            // Who removes a committed word retires its block, nobody else.
+            link.allocator.retire(word);
+            runner.tombstones.add(
+                link, table, Request.isInPresentSubtable(table, hash, slotOffset), slotOffset, tombstone(word));
+            runner.counters.expiredSwept++;
+        }
+    }
+
+    /** A sweep does not know whether it took a word away: its connection is lost. */
+    public void onSweepLost(final long word)
+    {
+        runner.counters.noteUnknown(SlotWord.sizeClass(word));
+    }
+
+    /** @return whether so many tombstones wait to be cleared that a sweep should leave no more for now. */
+    public boolean areTombstonesMany(final NodeLink link)
+    {
+        return link.tombstones.words.size() >= Tombstones.CAPACITY / 2;
+    }
+
+    /**
+     * Stages the clearing of tombstones whose time has come, in a batch that is open.
+     *
+     * @param resultAt where all that the swaps find lands; it is of no use.
+     * @param most     tombstones.
+     * @return how many.
+     */
+    public int stageClearing(
+        final NodeLink link, final OneSidedPort port, final Scratch local, final int resultAt, final int most)
+    {
+        return runner.tombstones.stageClearing(link, port, local, resultAt, most);
     }
 
     /** @return whether one waits for memory. */

@@ -57,7 +57,13 @@ final class Request
     /** @return whether a slot lies in the deepest subtable of the key that is known. */
     boolean isInPresentSubtable(final long slotOffset)
     {
-        final long inSubtable = slotOffset - table.directory.groupsOffset(directoryEntry());
+        return isInPresentSubtable(table, hash, slotOffset);
+    }
+
+    static boolean isInPresentSubtable(final OpenTable table, final KeyHash hash, final long slotOffset)
+    {
+        final int entry = KeyHash.suffix(hash.high(), table.directory.depth());
+        final long inSubtable = slotOffset - table.directory.groupsOffset(entry);
         return inSubtable >= 0 && inSubtable < (long)table.groupCount * BucketDescriptor.GROUP_BYTES;
     }
 }

@@ -1,7 +1,10 @@
 package io.verbena.table.operation;
 
+import io.verbena.raas.OneSidedPort;
+import io.verbena.table.access.Scratch;
 import io.verbena.table.allocation.EpochTracker;
 import io.verbena.table.directory.NodeLink;
+import io.verbena.table.directory.OpenTable;
 import io.verbena.table.directory.TombstoneQueue;
 import io.verbena.table.format.SlotWord;
 import org.agrona.collections.IntArrayQueue;
@@ -24,6 +27,8 @@ public final class Tombstones
     private final EpochTracker epochs;
     private final EngineCounters counters;
     private final Batch batch;
+    private long dueOffset;
+    private long dueWord;
 
     Tombstones(final EpochTracker epochs, final EngineCounters counters, final Batch batch)
     {
@@ -34,16 +39,27 @@ public final class Tombstones
 
     void add(final Operation op, final long slotOffset, final long word)
     {
-        final TombstoneQueue queue = op.request.link.tombstones;
+        add(op.request.link, op.request.table, op.request.isInPresentSubtable(slotOffset), slotOffset, word);
+    }
+
+    /** @param isInPresentSubtable whether the slot is in the deepest subtable of its key that is known. */
+    void add(
+        final NodeLink link,
+        final OpenTable table,
+        final boolean isInPresentSubtable,
+        final long slotOffset,
+        final long word)
+    {
+        final TombstoneQueue queue = link.tombstones;
         if (word != SlotWord.EMPTY && queue.words.size() < CAPACITY)
         {
             // Not cleared in a subtable that was found to be split since, or in a dropped table: see its leave().
             final long epoch = epochs.epoch();
-            final boolean isToClear = !op.request.table.isClosed() && op.request.isInPresentSubtable(slotOffset);
+            final boolean isToClear = !table.isClosed() && isInPresentSubtable;
             queue.offsets.addLong(slotOffset);
             queue.words.addLong(word);
             queue.epochs.addLong(isToClear ? epoch : ~epoch);
-            queue.tableIds.addInt(op.request.table.tableId);
+            queue.tableIds.addInt(table.tableId);
         }
     }
 
@@ -72,23 +88,56 @@ public final class Tombstones
     /** Stages the clearing of words whose time has come. Cleared, gone or lost with the batch: all are done. */
     void stageClearing(final Operation op)
     {
-        final TombstoneQueue queue = op.request.link.tombstones;
-        for (int i = 0; i < CLEARED_BY_DELETE && !queue.epochs.isEmpty(); i++)
+        for (int i = 0; i < CLEARED_BY_DELETE && takeDue(op.request.link.tombstones); i++)
         {
-            final long epoch = queue.epochs.peekLong();
-            if (!epochs.isReusable(epoch < 0 ? ~epoch : epoch))
-            {
-                return;
-            }
-            queue.epochs.pollLong();
-            queue.tableIds.pollInt();
-            final long offset = queue.offsets.pollLong();
-            final long word = queue.words.pollLong();
-            if (epoch >= 0)
+            if (dueWord != SlotWord.EMPTY)
             {
                 counters.tombstonesCleared++;
-                batch.swap(FIRST_RESULT + i, offset, word, SlotWord.EMPTY);
+                batch.swap(FIRST_RESULT + i, dueOffset, dueWord, SlotWord.EMPTY);
             }
         }
+    }
+
+    /**
+     * As {@link #stageClearing(Operation)}, of a sweep's batch. What the swaps find is of no use.
+     *
+     * @param resultAt where all of it lands.
+     * @param most     words.
+     * @return how many.
+     */
+    int stageClearing(
+        final NodeLink link, final OneSidedPort port, final Scratch scratch, final int resultAt, final int most)
+    {
+        int staged = 0;
+        while (staged < most && takeDue(link.tombstones))
+        {
+            if (dueWord != SlotWord.EMPTY)
+            {
+                counters.tombstonesCleared++;
+                staged++;
+                port.compareSwap(scratch.region, resultAt, dueOffset, dueWord, SlotWord.EMPTY);
+            }
+        }
+        return staged;
+    }
+
+    /** Takes the first word from a queue if its time has come; {@link SlotWord#EMPTY} if it is not to be cleared. */
+    private boolean takeDue(final TombstoneQueue queue)
+    {
+        if (queue.epochs.isEmpty())
+        {
+            return false;
+        }
+        final long epoch = queue.epochs.peekLong();
+        if (!epochs.isReusable(epoch < 0 ? ~epoch : epoch))
+        {
+            return false;
+        }
+        queue.epochs.pollLong();
+        queue.tableIds.pollInt();
+        dueOffset = queue.offsets.pollLong();
+        final long word = queue.words.pollLong();
+        dueWord = epoch < 0 ? SlotWord.EMPTY : word;
+        return true;
     }
 }

@@ -16,6 +16,7 @@ import io.verbena.table.directory.GrowthSource;
 import io.verbena.table.directory.NodeLink;
 import io.verbena.table.directory.NodeLinks;
 import io.verbena.table.directory.OpenTable;
+import io.verbena.table.directory.PendingRemovals;
 import io.verbena.table.directory.TableDirectory;
 import io.verbena.table.directory.TombstoneQueue;
 import io.verbena.table.expiry.ExpiryClock;
@@ -24,6 +25,7 @@ import io.verbena.table.format.TableDescriptor;
 import io.verbena.table.growth.EngineGrowth;
 import io.verbena.table.moving.MergeUnit;
 import io.verbena.table.scan.TableScan;
+import io.verbena.table.sweep.ExpirySweep;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.reflect.Field;
@@ -61,7 +63,7 @@ public final class EngineState
         "Cost.retries", "Cost.verbs", "Cost.doorbells", "Cost.roundTrips",
         "Operation.cookie", "Location.touched", "Pause.untilNs",
         "LocationCache.base", "LocationCache.pages", "OldBuckets.op", "OldBuckets.only", "Scratch.address",
-        "BlockAllocator.refusals");
+        "BlockAllocator.refusals", "Tombstones.dueOffset", "Tombstones.dueWord");
     /** Of an operation: what a look finds, and what the next one overwrites. */
     private static final Set<String> FOUND = Set.of(
         "Candidates.words", "Candidates.offsets", "Candidates.slots", "Candidates.count",
@@ -77,7 +79,8 @@ public final class EngineState
         BlockAllocator.class, Combiner.class, ComputedValues.class, Contention.class, EngineMemory.class,
         EpochTracker.class, Inserts.class, LocationCache.class, Lookups.class, MergeUnit.class, Records.class,
         RepeatStep.class, Scratch.class, SlotMoves.class, StartStep.class, SwapStep.class, Tombstones.class,
-        TombstoneQueue.class, NodeLinks.class, OldBuckets.class, KeyHash.class, TableDescriptor.class,
+        TombstoneQueue.class, PendingRemovals.class, NodeLinks.class, OldBuckets.class, KeyHash.class,
+        TableDescriptor.class,
         ArrayList.class, LongArrayQueue.class, IntArrayQueue.class, IntHashSet.class, Int2ObjectHashMap.class);
     private static final Set<Class<?>> COLLECTIONS = Set.of(
         ArrayList.class, LongArrayQueue.class, IntArrayQueue.class, IntHashSet.class, Int2ObjectHashMap.class);
@@ -85,7 +88,8 @@ public final class EngineState
         Set.of(Candidates.class, Claim.class, Operation.Answer.class);
     /** A map is that of an open table, with the links of its subtables that it has met. */
     private static final Set<Class<?>> OUTSIDE = Set.of(
-        OneSidedPort.class, TableScan.class, EngineGrowth.class, GrowthSource.class, TableEngineConfiguration.class,
+        OneSidedPort.class, TableScan.class, ExpirySweep.class, EngineGrowth.class, GrowthSource.class,
+        TableEngineConfiguration.class,
         DeviceAttributes.class, ProtectionDomain.class, MemoryRegion.class, MemorySegment.class, Arena.class,
         UnsafeBuffer.class, LongTupleHashFunction.class, String.class, HashMap.class, ExpiryClock.class);
     private static final Set<Class<?>> CALLBACKS = Set.of(NanoClock.class, EpochNanoClock.class,

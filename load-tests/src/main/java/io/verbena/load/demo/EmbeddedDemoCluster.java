@@ -38,6 +38,7 @@ final class EmbeddedDemoCluster implements DemoCluster
                 .memoryNodes(needs.memoryNodes())
                 // The verbs at the fabric are compared with those of the operations.
                 .fillLookPauseNs(TimeUnit.HOURS.toNanos(1))
+                .sweepInterval(Duration.ofHours(1))
                 .memoryBytesPerNode(needs.memoryBytesPerNode())
                 .stepTimeoutNs(STEP_TIMEOUT_NS)
                 .clientOptions(new KvClientOptions().timeout(Duration.ofNanos(needs.timeoutNs())))
