@@ -87,7 +87,10 @@ abstract class Channel implements CompletionOwner
     /** See {@link QueuePair#preload}. */
     final void preload(final long remoteAddress, final int lengthBytes, final int remoteKey)
     {
-        queuePair.preload(remoteAddress, lengthBytes, remoteKey);
+        if (!isClosed)
+        {
+            queuePair.preload(remoteAddress, lengthBytes, remoteKey);
+        }
     }
 
     final VerbCounters counters()

@@ -32,6 +32,8 @@ final class ChannelPool implements ClientChannel.Pool
     private final List<ClientChannel> connecting = new ArrayList<>();
     private final List<VirtualQp> waiting = new ArrayList<>();
     private final List<ClientChannel> retired = new ArrayList<>();
+    /** Those that broke and have no other in their place yet. */
+    private final List<ClientChannel> broken = new ArrayList<>();
     private final DcTransportPool dcTransports;
     private final VerbCounters closedCounters = new VerbCounters();
     private PeerIdentity identity;
@@ -139,13 +141,13 @@ final class ChannelPool implements ClientChannel.Pool
 
     boolean needsPoll()
     {
-        return !waiting.isEmpty() || !connecting.isEmpty() || !retired.isEmpty();
+        return !waiting.isEmpty() || !connecting.isEmpty() || !retired.isEmpty() || !broken.isEmpty();
     }
 
     int poll(final long nowNs)
     {
         closeRetired();
-        return pollConnecting(nowNs);
+        return replaceBroken(nowNs) + pollConnecting(nowNs);
     }
 
     /** Each queue pair made so far is closed when its last user has gone. */
@@ -153,6 +155,10 @@ final class ChannelPool implements ClientChannel.Pool
     {
         retired.addAll(byPeer.values());
         byPeer.clear();
+        while (!broken.isEmpty())
+        {
+            broken.removeLast().endReplay("connection broke, and this node has another identity by now");
+        }
     }
 
     private void closeRetired()
@@ -220,7 +226,7 @@ final class ChannelPool implements ClientChannel.Pool
     void bind(final VirtualQp vqp, final long nowNs, final long timeoutNs)
     {
         ClientChannel channel = byPeer.get(vqp.peer());
-        if (channel == null)
+        if (channel == null && !isReplacing(vqp.peer()))
         {
             channel = open(vqp, timeoutNs);
         }
@@ -258,8 +264,8 @@ final class ChannelPool implements ClientChannel.Pool
         ClientChannel channel = null;
         try
         {
-            channel = new ClientChannel(resources, this, virtualQps, calls, vqp.peer());
-            channel.connect(identity, secrets.apply(vqp.peer()), nextNonce++, timeoutNs);
+            channel = new ClientChannel(resources, this, virtualQps, calls, vqp.peer(), identity);
+            channel.connect(secrets.apply(vqp.peer()), nextNonce++, timeoutNs);
         }
         catch (final RdmaException ex)
         {
@@ -343,16 +349,131 @@ final class ChannelPool implements ClientChannel.Pool
         return work;
     }
 
+    @Override
+    public boolean isReplaceable(final ClientChannel channel)
+    {
+        return channel.hasVirtualQps() && channel.identity().equals(identity);
+    }
+
+    /** Whether another queue pair is to take the place of one to this peer, and there is none yet. */
+    private boolean isReplacing(final PeerAddress peer)
+    {
+        for (final ClientChannel channel : broken)
+        {
+            if (channel.peer().equals(peer))
+            {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** Begins to connect in the place of those that broke, as soon as there is room. */
+    private int replaceBroken(final long nowNs)
+    {
+        int work = 0;
+        for (int i = broken.size() - 1; i >= 0; i--)
+        {
+            final ClientChannel channel = broken.get(i);
+            if (channel.isReplayOverdue(nowNs))
+            {
+                broken.remove(channel);
+                channel.endReplay("connection broke, and there was no room for another one in time");
+                // Whoever was called back may have connected: the others are looked at by the next poll.
+                return work + 1;
+            }
+            if (reserve(resources.configuration().clientSendDepth()))
+            {
+                broken.remove(channel);
+                if (!replace(channel, nowNs))
+                {
+                    return work + 1;
+                }
+                work++;
+            }
+        }
+        return work + endOverdue(nowNs);
+    }
+
+    private int endOverdue(final long nowNs)
+    {
+        for (int i = connecting.size() - 1; i >= 0; i--)
+        {
+            final ClientChannel channel = connecting.get(i);
+            if (channel.isReplayOverdue(nowNs))
+            {
+                channel.endReplay("connection broke, and another one could not be made in time");
+                return 1;
+            }
+        }
+        return 0;
+    }
+
+    /** Connects in the place of one; false when that cannot be, and everything of it has ended. */
+    private boolean replace(final ClientChannel old, final long nowNs)
+    {
+        ClientChannel channel = null;
+        try
+        {
+            channel = new ClientChannel(resources, this, virtualQps, calls, old.peer(), identity);
+            channel.connect(secrets.apply(old.peer()), nextNonce++, old.replayDeadlineNs() - nowNs);
+        }
+        catch (final RdmaException ex)
+        {
+            if (channel != null)
+            {
+                channel.close();
+            }
+            old.endReplay("connection broke, and another one cannot be made: " + ex.getMessage());
+            return false;
+        }
+        byPeer.put(old.peer(), channel);
+        connecting.add(channel);
+        channel.replace(old);
+        resources.replays().onReplaced();
+        for (int index = 0; index < virtualQps.capacity(); index++)
+        {
+            final VirtualQp vqp = virtualQps.at(index);
+            if (vqp != null && vqp.channel() == old && vqp.state() == VirtualQp.State.READY)
+            {
+                old.removeVirtualQp();
+                channel.addVirtualQp();
+                vqp.bind(channel, vqp.connectDeadlineNs());
+            }
+        }
+        return true;
+    }
+
+    @Override
+    public void failReady(final ClientChannel channel, final String reason)
+    {
+        for (int index = 0; index < virtualQps.capacity(); index++)
+        {
+            final VirtualQp vqp = virtualQps.at(index);
+            if (vqp != null && vqp.channel() == channel && vqp.state() == VirtualQp.State.READY)
+            {
+                vqp.fail(reason);
+            }
+        }
+    }
+
     /** A channel broke or could not be connected: its virtual queue pairs fail, except those that may still wait. */
     @Override
-    public void onBroken(final ClientChannel channel, final int status)
+    public void onBroken(
+        final ClientChannel channel, final int status, final int offender, final boolean isReplaced)
     {
+        if (isReplaced)
+        {
+            broken.add(channel);
+        }
         final long nowNs = resources.clock().nanoTime();
         final boolean isConnectTimeout = status == WorkCompletionStatus.RESP_TIMEOUT_ERR;
         for (int index = 0; index < virtualQps.capacity(); index++)
         {
             final VirtualQp vqp = virtualQps.at(index);
-            if (vqp == null || vqp.channel() != channel)
+            final boolean isStaying = vqp != null && isReplaced && vqp.state() == VirtualQp.State.READY &&
+                vqp.number() != offender;
+            if (vqp == null || vqp.channel() != channel || isStaying)
             {
                 continue;
             }

@@ -1,5 +1,6 @@
 package io.verbena.raas;
 
+import io.verbena.raas.batch.BatchPool;
 import io.verbena.raas.batch.StagedBatch;
 import io.verbena.raas.completion.OutstandingBatches;
 import io.verbena.raas.completion.RequestId;
@@ -46,11 +47,24 @@ final class ClientChannel extends Channel implements DcTransport.User
     /** Keeps the channels, and the virtual queue pairs that wait for them. */
     interface Pool extends Owner
     {
-        void onBroken(ClientChannel channel, int status);
+        /** Whether another queue pair takes the place of one that broke. */
+        boolean isReplaceable(ClientChannel channel);
+
+        /**
+         * A channel broke or could not be connected.
+         *
+         * @param offender   virtual queue pair that fails even where the channel is replaced.
+         * @param isReplaced whether the others stay, and wait for another queue pair.
+         */
+        void onBroken(ClientChannel channel, int status, int offender, boolean isReplaced);
+
+        /** What was to be posted again is not: those that waited for it fail. */
+        void failReady(ClientChannel channel, String reason);
     }
 
     private final Pool pool;
-    private final DcTransport.BatchCompletions batches;
+    private final Replay.VirtualQps virtualQpsByNumber;
+    private final PeerIdentity identity;
     private final CallListener calls;
     private final PeerAddress peer;
     private final int dataDepth;
@@ -61,25 +75,34 @@ final class ClientChannel extends Channel implements DcTransport.User
     private boolean isReady;
     private PeerGrants grants = PeerGrants.NONE;
     private byte[] privateData = new byte[0];
+    /** 0 while nothing may be posted. */
+    private int dataLimit;
     private int dataOutstanding;
     private int callsOutstanding;
     private int credits;
     private int virtualQps;
     private DcTransport dc;
     private String failure = "";
+    /** To be posted as soon as the queue pair is connected; null for nothing. */
+    private Replay replay;
+    /** Of the outstanding ones, those up to the last that was posted again, or has ended and waits for one that was. */
+    private int recovering;
+    private long replayDeadlineNs;
 
     ClientChannel(
         final ContextResources resources,
         final Pool pool,
-        final DcTransport.BatchCompletions batches,
+        final Replay.VirtualQps virtualQpsByNumber,
         final CallListener calls,
-        final PeerAddress peer)
+        final PeerAddress peer,
+        final PeerIdentity identity)
     {
         super(resources, pool, receivesOf(resources), resources.configuration().clientSendDepth());
         this.pool = pool;
-        this.batches = batches;
+        this.virtualQpsByNumber = virtualQpsByNumber;
         this.calls = calls;
         this.peer = peer;
+        this.identity = identity;
         dataDepth = resources.configuration().sendQueueDepth();
         callDepth = resources.configuration().clientSendDepth() - dataDepth;
         outstanding = new OutstandingBatches(dataDepth + callDepth);
@@ -101,10 +124,10 @@ final class ClientChannel extends Channel implements DcTransport.User
     }
 
     /**
-     * @param secret proves the identity; null when there is none.
+     * @param secret proves the identity that it was made for; null when there is none.
      * @param nonce  of this request, never used with the secret before.
      */
-    void connect(final PeerIdentity identity, final IdentitySecret secret, final long nonce, final long timeoutNs)
+    void connect(final IdentitySecret secret, final long nonce, final long timeoutNs)
     {
         final DeviceAddress source = resources.device().address();
         final byte[] data = secret == null ? ConnectDataDescriptor.encodeRequest(identity, receives.credits()) :
@@ -136,6 +159,11 @@ final class ClientChannel extends Channel implements DcTransport.User
         return isReady && dc == null;
     }
 
+    boolean hasDc()
+    {
+        return dc != null;
+    }
+
     /** Nothing is under way over DC: if the queue pair is there, it has its turn. */
     @Override
     public void onTransportIdle()
@@ -146,6 +174,74 @@ final class ClientChannel extends Channel implements DcTransport.User
             dc = null;
             done.release();
         }
+    }
+
+    /** The queue pair is connected all the same; where requests are kept, it executes those that DC did not. */
+    @Override
+    public void onTransportBroken(final DcTransport broken, final int status, final String reason)
+    {
+        dc = null;
+        if (resources.isReplaying())
+        {
+            final Replay left = newReplay(broken.outstanding().size(), peer.incarnation());
+            // Whatever it says: over the queue pair they have other keys.
+            left.takeOver(broken.outstanding(), WorkCompletionStatus.WR_FLUSH_ERR, true);
+            replay = left;
+            if (isReady)
+            {
+                postKept();
+            }
+            left.callBack();
+        }
+        else
+        {
+            pool.failReady(this, peer + ": " + reason);
+            retireAll(broken, status);
+        }
+    }
+
+    private Replay newReplay(final int capacity, final int incarnation)
+    {
+        // What was posted again before, and has not completed, gets no more time.
+        replayDeadlineNs = recovering > 0 ? replayDeadlineNs :
+            resources.clock().nanoTime() + resources.replayTimeoutNs();
+        return new Replay(resources, virtualQpsByNumber, capacity, incarnation, replayDeadlineNs);
+    }
+
+    /** Takes over what was left by a queue pair to the same peer, to be posted when this one is connected. */
+    void replace(final ClientChannel broken)
+    {
+        replay = broken.replay;
+        broken.replay = null;
+        replayDeadlineNs = replay.deadlineNs();
+        grants = broken.grants;
+        privateData = broken.privateData;
+    }
+
+    /** Until when the queue pair has to be connected; only where something waits for it. */
+    boolean isReplayOverdue(final long nowNs)
+    {
+        return replay != null && replay.deadlineNs() - nowNs <= 0;
+    }
+
+    long replayDeadlineNs()
+    {
+        return replayDeadlineNs;
+    }
+
+    /** Gives up what is to be posted again. */
+    void endReplay(final String reason)
+    {
+        final Replay left = replay;
+        replay = null;
+        pool.failReady(this, peer + ": " + reason);
+        left.abandon();
+        left.callBack();
+    }
+
+    PeerIdentity identity()
+    {
+        return identity;
     }
 
     @Override
@@ -197,9 +293,14 @@ final class ClientChannel extends Channel implements DcTransport.User
         virtualQps--;
     }
 
+    boolean hasVirtualQps()
+    {
+        return virtualQps > 0;
+    }
+
     boolean isUnused()
     {
-        return virtualQps == 0 && outstanding.isEmpty() && (dc == null || dc.isIdle());
+        return virtualQps == 0 && outstanding.isEmpty() && replay == null && (dc == null || dc.isIdle());
     }
 
     /** Drives connecting; returns whether it is decided. */
@@ -240,11 +341,55 @@ final class ClientChannel extends Channel implements DcTransport.User
         privateData = ConnectDataDescriptor.data(answer);
         peerIncarnation = ConnectDataDescriptor.acceptorIncarnation(answer);
         credits = Math.min(receives.credits(), ConnectDataDescriptor.credits(answer));
+        dataLimit = dataDepth;
         isReady = true;
         if (dc != null && dc.isIdle())
         {
             onTransportIdle();
         }
+        if (replay != null)
+        {
+            postKept();
+        }
+    }
+
+    /** Posts what was left before anything newer, with one doorbell; calls nobody back before that is done. */
+    private void postKept()
+    {
+        if (peerIncarnation == 0 || peerIncarnation != replay.incarnation())
+        {
+            endReplay("connection broke, and who answers now is incarnation " + peerIncarnation + ", not " +
+                replay.incarnation());
+            return;
+        }
+        final Replay left = replay;
+        replay = null;
+        final int posted = left.stageOn(queuePair, outstanding, grants);
+        recovering = outstanding.size();
+        // Nothing newer until all of it has completed: so it is never more than a queue pair has room for.
+        dataLimit = 0;
+        dataOutstanding += posted;
+        resources.replays().onReplayed(posted);
+        if (posted > 0 && queuePair.complete() != PostStatus.OK)
+        {
+            breakDown(WorkCompletionStatus.WR_FLUSH_ERR, "it broke before requests were posted again");
+            return;
+        }
+        callBackEnded();
+    }
+
+    /** Calls back what has ended, up to the first that is under way; behind the last, anything may be posted. */
+    private void callBackEnded()
+    {
+        while (recovering > 0 && outstanding.isOldestEnded())
+        {
+            final long wrId = outstanding.oldestWrId();
+            final int status = outstanding.oldestDetail();
+            outstanding.removeOldest();
+            recovering--;
+            virtualQpsByNumber.onBatchDone(RequestId.number(wrId), RequestId.cookie(wrId), status);
+        }
+        dataLimit = recovering == 0 ? dataDepth : 0;
     }
 
     /** One-sided requests that can be posted now. */
@@ -255,22 +400,22 @@ final class ClientChannel extends Channel implements DcTransport.User
             // None while it drains: a batch on the queue pair could overtake those before it.
             return isReady ? 0 : dc.space();
         }
-        return dataDepth - dataOutstanding;
+        return dataLimit - dataOutstanding;
     }
 
-    /** Posts a checked batch; the caller saw that there is space. */
-    int postBatch(final StagedBatch batch, final long wrId)
+    /** Posts a checked batch, kept under a number or not; the caller saw that there is space. */
+    int postBatch(final StagedBatch batch, final int number, final long wrId)
     {
         if (dc != null)
         {
-            return dc.postBatch(batch, wrId);
+            return dc.postBatch(batch, number, wrId);
         }
         queuePair.begin();
         batch.stageOn(queuePair, wrId);
         final int status = queuePair.complete();
         if (status == PostStatus.OK)
         {
-            outstanding.add(wrId, batch.count());
+            outstanding.add(wrId, batch.count(), number);
             dataOutstanding += batch.count();
         }
         return status;
@@ -291,7 +436,7 @@ final class ClientChannel extends Channel implements DcTransport.User
         final int status = queuePair.complete();
         if (status == PostStatus.OK)
         {
-            outstanding.add(wrId, 1);
+            outstanding.add(wrId, 1, BatchPool.NONE);
             callsOutstanding++;
             credits--;
         }
@@ -307,11 +452,17 @@ final class ClientChannel extends Channel implements DcTransport.User
                 "completion out of order on queue pair " + queuePairNumber() + ": wrId=" + Long.toHexString(wrId));
         }
         retireOldest(WorkCompletionStatus.SUCCESS);
+        if (recovering > 0)
+        {
+            recovering--;
+            callBackEnded();
+        }
     }
 
     private void retireOldest(final int status)
     {
         final long wrId = outstanding.oldestWrId();
+        final int batch = outstanding.oldestDetail();
         final int requestCount = outstanding.removeOldest();
         final int number = RequestId.number(wrId);
         if (number == RequestId.CALLS)
@@ -325,7 +476,11 @@ final class ClientChannel extends Channel implements DcTransport.User
         else
         {
             dataOutstanding -= requestCount;
-            batches.onBatchDone(number, RequestId.cookie(wrId), status);
+            if (batch != BatchPool.NONE)
+            {
+                resources.batches().release(batch);
+            }
+            virtualQpsByNumber.onBatchDone(number, RequestId.cookie(wrId), status);
         }
     }
 
@@ -376,21 +531,61 @@ final class ClientChannel extends Channel implements DcTransport.User
     void onBreakdown(final int status, final String reason)
     {
         failure = peer + (isReady ? ": connection broke: " : ": not connected: ") + reason;
+        final boolean isReplaced = isReady && status != WorkCompletionStatus.GENERAL_ERR && peerIncarnation != 0 &&
+            resources.isReplaying() && pool.isReplaceable(this);
+        final int offender = Replay.offender(outstanding, status);
         isReady = false;
-        pool.onBroken(this, status);
-        // The first outstanding batch has the request that failed; everything behind it was flushed.
-        int batchStatus = status;
-        while (dc != null && !dc.isIdle())
+        dataLimit = 0;
+        credits = 0;
+        if (resources.isReplaying())
         {
-            dc.retireOldest(batchStatus);
+            sort(status, offender, isReplaced);
+        }
+        else
+        {
+            pool.onBroken(this, status, offender, false);
+            retireAll(dc, status);
+        }
+        calls.onChannelBroken(this, failure);
+    }
+
+    /** What is posted again waits for another queue pair; what is not has ended. */
+    private void sort(final int status, final int offender, final boolean isReplaced)
+    {
+        final Replay broken = newReplay(outstanding.size() + (dc == null ? 0 : dc.outstanding().size()),
+            peerIncarnation);
+        if (dc != null)
+        {
+            broken.takeOver(dc.outstanding(), WorkCompletionStatus.WR_FLUSH_ERR, isReplaced);
+            dc = null;
+        }
+        broken.takeOver(outstanding, status, isReplaced);
+        // Of a queue pair before this one, which was to take its place and could not be connected.
+        final Replay before = replay;
+        replay = isReplaced ? broken : null;
+        pool.onBroken(this, status, offender, isReplaced);
+        if (before != null)
+        {
+            before.abandon();
+            before.callBack();
+        }
+        broken.callBack();
+    }
+
+    /** Where requests are not kept: the oldest batch has the one that failed, everything behind it was flushed. */
+    private void retireAll(final DcTransport transport, final int status)
+    {
+        int batchStatus = status;
+        while (transport != null && !transport.isIdle())
+        {
+            transport.retireOldest(batchStatus);
             batchStatus = WorkCompletionStatus.WR_FLUSH_ERR;
         }
         dc = null;
-        while (!outstanding.isEmpty())
+        while (isClosed() && !outstanding.isEmpty())
         {
             retireOldest(batchStatus);
             batchStatus = WorkCompletionStatus.WR_FLUSH_ERR;
         }
-        calls.onChannelBroken(this, failure);
     }
 }

@@ -2,6 +2,7 @@ package io.verbena.raas;
 
 import io.verbena.raas.batch.BatchPool;
 import io.verbena.raas.completion.CompletionDispatcher;
+import io.verbena.raas.completion.ReplayCounters;
 import io.verbena.raas.message.OwnReceives;
 import io.verbena.raas.message.ReceiveSupply;
 import io.verbena.raas.message.SharedReceives;
@@ -32,6 +33,8 @@ final class ContextResources implements AutoCloseable
     private final ReceiveSupply receives;
     private final BatchPool batches;
     private final ArrayDeque<RuntimeException> deferredErrors = new ArrayDeque<>();
+    private final ReplayCounters replays = new ReplayCounters();
+    private long replayTimeoutNs;
     private long polledAtNs = Long.MIN_VALUE;
 
     /**
@@ -43,6 +46,7 @@ final class ContextResources implements AutoCloseable
         this.device = device;
         this.configuration = configuration;
         clock = device.clock();
+        replayTimeoutNs = configuration.replayTimeoutNs();
         batches = new BatchPool(configuration.maxOpenBatches(), configuration.maxBatchRequests());
         readAtomicDepth = Math.min(configuration.maxReadAtomic(), device.attributes().maxReadAtomic());
         try
@@ -101,6 +105,27 @@ final class ContextResources implements AutoCloseable
     void polledAtNs(final long nowNs)
     {
         polledAtNs = nowNs;
+    }
+
+    /** Whether requests are kept until they have completed. */
+    boolean isReplaying()
+    {
+        return configuration.replayTimeoutNs() > 0;
+    }
+
+    long replayTimeoutNs()
+    {
+        return replayTimeoutNs;
+    }
+
+    void replayTimeoutNs(final long timeoutNs)
+    {
+        replayTimeoutNs = timeoutNs;
+    }
+
+    ReplayCounters replays()
+    {
+        return replays;
     }
 
     RaasConfiguration configuration()

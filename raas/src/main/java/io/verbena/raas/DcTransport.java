@@ -1,5 +1,6 @@
 package io.verbena.raas;
 
+import io.verbena.raas.batch.BatchPool;
 import io.verbena.raas.batch.StagedBatch;
 import io.verbena.raas.completion.CompletionDispatcher;
 import io.verbena.raas.completion.CompletionOwner;
@@ -33,7 +34,8 @@ final class DcTransport implements CompletionOwner
         /** Nothing is under way over DC: if the queue pair is connected, it is used from now on. */
         void onTransportIdle();
 
-        void breakDown(int status, String reason);
+        /** The initiator broke and is closed; what it had outstanding is left in it. */
+        void onTransportBroken(DcTransport broken, int status, String reason);
     }
 
     /** Keeps the initiators. */
@@ -132,20 +134,26 @@ final class DcTransport implements CompletionOwner
         return outstanding.isEmpty();
     }
 
+    /** What is under way, or was when it broke, oldest first. */
+    OutstandingBatches outstanding()
+    {
+        return outstanding;
+    }
+
     VerbCounters counters()
     {
         return initiator.counters();
     }
 
-    /** Posts a checked batch of READs; the caller saw that there is space. */
-    int postBatch(final StagedBatch batch, final long wrId)
+    /** Posts a checked batch of READs, kept under a number or not; the caller saw that there is space. */
+    int postBatch(final StagedBatch batch, final int number, final long wrId)
     {
         initiator.begin();
         batch.stageOn(initiator, wrId, way, target.number(), target.accessKey());
         final int status = initiator.complete();
         if (status == PostStatus.OK)
         {
-            outstanding.add(wrId, batch.count());
+            outstanding.add(wrId, batch.count(), number);
             requestsOutstanding += batch.count();
         }
         return status;
@@ -182,7 +190,12 @@ final class DcTransport implements CompletionOwner
     void retireOldest(final int status)
     {
         final long wrId = outstanding.oldestWrId();
+        final int batch = outstanding.oldestDetail();
         requestsOutstanding -= outstanding.removeOldest();
+        if (batch != BatchPool.NONE)
+        {
+            resources.batches().release(batch);
+        }
         batches.onBatchDone(RequestId.number(wrId), RequestId.cookie(wrId), status);
     }
 
@@ -202,13 +215,19 @@ final class DcTransport implements CompletionOwner
         final User broken = user;
         owner.onFailed(new RdmaException("DC initiator " + number + " broke" +
             (broken == null ? " while idle: " : ", reading " + broken.peer() + ": ") + reason));
-        if (broken == null)
+        try
         {
             close();
         }
-        else
+        catch (final RdmaException ex)
         {
-            broken.breakDown(status, "READ over DC: " + reason);
+            // As with a queue pair: closed when it is looked at again.
+            resources.deferError(ex);
+            return;
+        }
+        if (broken != null)
+        {
+            broken.onTransportBroken(this, status, "READ over DC: " + reason);
         }
     }
 
@@ -235,8 +254,8 @@ final class DcTransport implements CompletionOwner
     {
         if (!isClosed)
         {
-            isClosed = true;
             initiator.close();
+            isClosed = true;
             leave();
             resources.completions().remove(this);
             resources.completions().release(depth, 0);

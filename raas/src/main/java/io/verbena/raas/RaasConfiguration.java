@@ -38,6 +38,7 @@ public final class RaasConfiguration
     /** Null for what follows from the number of peers. */
     private Boolean isSharingReceives;
     private long probeIntervalNs = TimeUnit.SECONDS.toNanos(1);
+    private long replayTimeoutNs;
     private PeerIdentity identity = PeerIdentity.UNREGISTERED;
     private ErrorHandler errorHandler = RaasConfiguration::rethrow;
     private ErrorHandler dcFailureHandler = RaasConfiguration::ignore;
@@ -65,6 +66,7 @@ public final class RaasConfiguration
         maxReceives = other.maxReceives;
         isSharingReceives = other.isSharingReceives;
         probeIntervalNs = other.probeIntervalNs;
+        replayTimeoutNs = other.replayTimeoutNs;
         identity = other.identity;
         errorHandler = other.errorHandler;
         dcFailureHandler = other.dcFailureHandler;
@@ -387,6 +389,27 @@ public final class RaasConfiguration
         return this;
     }
 
+    /** @return how long a queue pair that broke is replaced; 0: not at all. */
+    public long replayTimeoutNs()
+    {
+        return replayTimeoutNs;
+    }
+
+    /**
+     * @param timeoutNs how long after a queue pair of this side broke another one to the same incarnation of the peer
+     *                  takes its place: its virtual queue pairs stay READY meanwhile, requests that had no effect are
+     *                  posted again there, and of a batch that may have been executed
+     *                  {@link VirtualQp.BatchListener#OUTCOME_UNKNOWN} is reported. For less than what the peer has
+     *                  granted its memory for. A peer that does not say which incarnation it is has its queue pairs
+     *                  not replaced. 0, the default: all virtual queue pairs of one that broke FAIL at once.
+     * @return this.
+     */
+    public RaasConfiguration replayTimeoutNs(final long timeoutNs)
+    {
+        this.replayTimeoutNs = timeoutNs;
+        return this;
+    }
+
     /** @return who this node is to its peers until {@link RaasContext#identity(PeerIdentity)} says otherwise. */
     public PeerIdentity identity()
     {
@@ -462,6 +485,7 @@ public final class RaasConfiguration
         require("maxOpenBatches", maxOpenBatches, 1, 65_535);
         require("maxReadAtomic", maxReadAtomic, 1, Integer.MAX_VALUE);
         require("probeIntervalNs", (int)Math.min(probeIntervalNs, Integer.MAX_VALUE), 1, Integer.MAX_VALUE);
+        require("replayTimeoutNs", Math.clamp(replayTimeoutNs, -1, Integer.MAX_VALUE), 0, Integer.MAX_VALUE);
         require("maxVirtualQps", maxVirtualQps, 1, (1 << RequestId.INDEX_BITS) - 1);
         require("dcInitiators", dcInitiators, 0, 1024);
         require("maxCalls", maxCalls, 1, MessageImmediateDescriptor.MAX_SLOTS - 1);

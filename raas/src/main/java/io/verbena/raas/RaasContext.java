@@ -1,5 +1,6 @@
 package io.verbena.raas;
 
+import io.verbena.raas.completion.Replays;
 import io.verbena.raas.completion.RequestId;
 import io.verbena.raas.identity.IdentitySecret;
 import io.verbena.raas.limit.RaasLimit;
@@ -46,7 +47,7 @@ public final class RaasContext implements AutoCloseable
     private final RpcClient rpcClient;
     private final RetiredRegions retiredRegions = new RetiredRegions();
     private final List<RpcServer> servers = new ArrayList<>();
-    private final VirtualQp.Owner virtualQpOwner = new VirtualQpOwner();
+    private final VirtualQpOwner virtualQpOwner = new EndedVirtualQps();
     private boolean isPolling;
     private boolean isClosed;
 
@@ -371,6 +372,28 @@ public final class RaasContext implements AutoCloseable
         return pool.transports();
     }
 
+    /**
+     * Changes for how long a queue pair is replaced, for those that break from now on: a lease that this follows is
+     * known when the context has long been open.
+     *
+     * @param timeoutNs 1 or more, in a context that was opened with {@link RaasConfiguration#replayTimeoutNs(long)}.
+     */
+    public void replayTimeoutNs(final long timeoutNs)
+    {
+        if (timeoutNs < 1 || !resources.isReplaying())
+        {
+            throw new RaasMisuseException("replayTimeoutNs(" + timeoutNs + ") of a context that was opened with " +
+                resources.configuration().replayTimeoutNs() + ": both must be 1 or more");
+        }
+        resources.replayTimeoutNs(timeoutNs);
+    }
+
+    /** @return what became of queue pairs that broke, see {@link RaasConfiguration#replayTimeoutNs(long)}. */
+    public Replays replays()
+    {
+        return resources.replays().replays();
+    }
+
     /** @return what was posted on all physical queue pairs, living and closed; a new object. */
     public VerbCounters counters()
     {
@@ -443,7 +466,7 @@ public final class RaasContext implements AutoCloseable
     }
 
     /** What ends with a virtual queue pair. */
-    private final class VirtualQpOwner implements VirtualQp.Owner
+    private final class EndedVirtualQps implements VirtualQpOwner
     {
         @Override
         public void onEnded()
@@ -452,15 +475,15 @@ public final class RaasContext implements AutoCloseable
         }
 
         @Override
-        public void onClosed(final VirtualQp vqp)
+        public void onClosed(final int number)
         {
-            pool.onVirtualQpClosed(vqp);
+            pool.onVirtualQpClosed(virtualQps.find(number));
         }
 
         @Override
-        public void onReleased(final VirtualQp vqp)
+        public void onReleased(final int number)
         {
-            virtualQps.release(vqp);
+            virtualQps.release(virtualQps.find(number));
         }
     }
 }

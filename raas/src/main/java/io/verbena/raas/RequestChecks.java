@@ -45,6 +45,38 @@ final class RequestChecks
                 (remoteAddress & Long.BYTES - 1) == 0 && (region.address + localOffset & Long.BYTES - 1) == 0);
     }
 
+    /**
+     * Makes requests that were checked before ready for another queue pair to the same peer: those that went over DC
+     * get the key that was granted for the same region.
+     *
+     * @return whether the peer grants all of them.
+     */
+    boolean redirect(final StagedBatch batch, final RemoteRegion published, final PeerGrants grants)
+    {
+        final RemoteRegion granted = grants.inPlaceOf(published);
+        for (int i = 0; i < batch.count(); i++)
+        {
+            final long offset = batch.remoteAddress(i) - published.address();
+            if (batch.remoteKey(i) == published.remoteKey() && offset >= 0 &&
+                offset <= published.lengthBytes() - batch.lengthBytes(i))
+            {
+                batch.redirect(i, granted.address() + offset, granted.remoteKey());
+            }
+            if (!grants.covers(
+                batch.remoteAddress(i), batch.lengthBytes(i), batch.remoteKey(i), right(batch.opcode(i))))
+            {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    private static int right(final int opcode)
+    {
+        return opcode == StagedBatch.READ ? AccessFlags.REMOTE_READ :
+            opcode == StagedBatch.WRITE ? AccessFlags.REMOTE_WRITE : AccessFlags.REMOTE_ATOMIC;
+    }
+
     /** Says which check a request failed. */
     String violation(
         final PeerGrants grants,

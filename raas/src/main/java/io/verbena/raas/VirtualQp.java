@@ -46,6 +46,12 @@ public final class VirtualQp implements OneSidedPort, AutoCloseable
     /** Hears of batches; called by the owner thread inside {@link RaasContext#poll()}. */
     public interface BatchListener
     {
+        /**
+         * The queue pair broke, and nothing says whether the batch, which has a WRITE or an atomic, was executed. Of a
+         * context with {@link RaasConfiguration#replayTimeoutNs()}.
+         */
+        int OUTCOME_UNKNOWN = 256;
+
         /** Of a connection that only carries calls: a batch on it is a mistake of its owner. */
         BatchListener CALLS_ONLY = (vqp, cookie, status) ->
         {
@@ -59,27 +65,17 @@ public final class VirtualQp implements OneSidedPort, AutoCloseable
          * @param vqp    on which the batch was posted.
          * @param cookie given at {@link VirtualQp#complete(int)}.
          * @param status {@link io.verbena.rdma.verbs.WorkCompletionStatus}. With SUCCESS every request of the batch is
-         *               done and what it read is in local memory. Anything else: a request failed or was flushed, the
-         *               outcome of the batch's writes and atomics is unknown, and the virtual queue pair has FAILED.
+         *               done and what it read is in local memory. {@link #OUTCOME_UNKNOWN}: see there; the virtual
+         *               queue pair is READY still when the queue pair is replaced. Anything else: a request failed or
+         *               was flushed, the outcome of the batch's writes and atomics is unknown, and the virtual queue
+         *               pair has FAILED. In a context with {@link RaasConfiguration#replayTimeoutNs()} WR_FLUSH_ERR
+         *               says that no WRITE or atomic of the batch was executed.
          */
         void onBatchComplete(VirtualQp vqp, int cookie, int status);
     }
 
-    /** What else changes when a virtual queue pair ends. */
-    interface Owner
-    {
-        /** It FAILED or was closed: no call over it is answered any more. */
-        void onEnded();
-
-        /** It was closed: it waits for no channel any more. */
-        void onClosed(VirtualQp vqp);
-
-        /** It is closed and nothing of it is outstanding any more: its number is free. */
-        void onReleased(VirtualQp vqp);
-    }
-
     private final ContextResources resources;
-    private final Owner owner;
+    private final VirtualQpOwner owner;
     private final int number;
     private final PeerAddress peer;
     private final BatchListener listener;
@@ -88,6 +84,7 @@ public final class VirtualQp implements OneSidedPort, AutoCloseable
     private final BatchPool batches;
     private final RequestChecks checks;
     private final VerbCounters counters = new VerbCounters();
+    private final boolean isKeepingRequests;
     private ClientChannel channel;
     /** What the open batch is checked against, and the region of the port under it. */
     private PeerGrants grants = PeerGrants.NONE;
@@ -103,9 +100,10 @@ public final class VirtualQp implements OneSidedPort, AutoCloseable
     private boolean isBatchRefused;
     private int nextFlags;
     private int outstandingBatches;
+    private int unknownOutcomes;
 
     VirtualQp(
-        final ContextResources resources, final Owner owner, final int number, final PeerAddress peer,
+        final ContextResources resources, final VirtualQpOwner owner, final int number, final PeerAddress peer,
         final ReadTargetAddress readTarget, final RemoteRegion defaultRegion, final BatchListener listener)
     {
         this.resources = resources;
@@ -118,6 +116,7 @@ public final class VirtualQp implements OneSidedPort, AutoCloseable
         this.listener = listener;
         batches = resources.batches();
         checks = resources.checks();
+        isKeepingRequests = resources.isReplaying();
     }
 
     /** @return the virtual queue pair number: generation in the upper, index in the lower 16 bits. */
@@ -144,9 +143,16 @@ public final class VirtualQp implements OneSidedPort, AutoCloseable
         return failure;
     }
 
+    /** @return batches that ended with {@link BatchListener#OUTCOME_UNKNOWN}. */
+    public int unknownOutcomes()
+    {
+        return unknownOutcomes;
+    }
+
     /**
-     * Whether more than READs can be posted now. Until then, which is while the peer was reached over DC and is still
-     * being connected, a batch with anything else is QUEUE_FULL, and calls wait.
+     * Whether more than READs can be posted now. Until then a batch with anything else is QUEUE_FULL, and calls wait:
+     * while the peer was reached over DC and is still being connected, and, with nothing at all to be posted, while a
+     * queue pair that broke is being replaced.
      *
      * @return true while READY and connected.
      */
@@ -391,10 +397,14 @@ public final class VirtualQp implements OneSidedPort, AutoCloseable
         }
     }
 
-    /** @return how its messages travel, see {@link io.verbena.rdma.verbs.QueuePair#transport()}; none unless READY. */
+    /**
+     * @return how its messages travel, see {@link io.verbena.rdma.verbs.QueuePair#transport()}; none unless READY, and
+     *         while a queue pair that broke is being replaced.
+     */
     public String transport()
     {
-        return state != State.READY ? "none" : channel.isReady() ? channel.transport() : "dc";
+        return state != State.READY ? "none" : channel.isReady() ? channel.transport() :
+            channel.hasDc() ? "dc" : "none";
     }
 
     /** @return what was posted here: requests by kind, doorbells, bytes. Live. */
@@ -415,10 +425,10 @@ public final class VirtualQp implements OneSidedPort, AutoCloseable
             abort();
             state = State.CLOSED;
             owner.onEnded();
-            owner.onClosed(this);
+            owner.onClosed(number);
             if (outstandingBatches == 0)
             {
-                owner.onReleased(this);
+                owner.onReleased(number);
             }
         }
     }
@@ -465,6 +475,11 @@ public final class VirtualQp implements OneSidedPort, AutoCloseable
         }
     }
 
+    boolean isGrantOver()
+    {
+        return resources.polledAtNs() >= grantEndsNs;
+    }
+
     void fail(final String reason)
     {
         if (state != State.CLOSED)
@@ -483,9 +498,14 @@ public final class VirtualQp implements OneSidedPort, AutoCloseable
         {
             if (outstandingBatches == 0)
             {
-                owner.onReleased(this);
+                owner.onReleased(number);
             }
             return false;
+        }
+        if (status == BatchListener.OUTCOME_UNKNOWN)
+        {
+            unknownOutcomes++;
+            resources.replays().onUnknownOutcome();
         }
         try
         {
@@ -500,7 +520,7 @@ public final class VirtualQp implements OneSidedPort, AutoCloseable
 
     private int post(final int cookie)
     {
-        if (isBatchVoid || state != State.READY || resources.polledAtNs() >= grantEndsNs)
+        if (isBatchVoid || state != State.READY || isGrantOver())
         {
             return PostStatus.INVALID_STATE;
         }
@@ -514,11 +534,17 @@ public final class VirtualQp implements OneSidedPort, AutoCloseable
         {
             return PostStatus.QUEUE_FULL;
         }
-        final int status = channel.postBatch(staged, RequestId.encode(number, cookie));
+        final int status = channel.postBatch(
+            staged, isKeepingRequests ? batch : BatchPool.NONE, RequestId.encode(number, cookie));
         if (status == PostStatus.OK)
         {
             outstandingBatches++;
             staged.countInto(counters);
+            if (isKeepingRequests)
+            {
+                batches.keep(batch);
+                batch = BatchPool.NONE;
+            }
         }
         return status;
     }

@@ -1,5 +1,6 @@
 package io.verbena.raas;
 
+import io.verbena.raas.batch.StagedBatch;
 import io.verbena.raas.completion.RequestId;
 import io.verbena.raas.limit.RaasLimit;
 import org.agrona.collections.IntArrayQueue;
@@ -11,7 +12,7 @@ import java.util.Arrays;
  * an index (lower 16 bits). An index is given again only when nothing of its last holder is in flight, and then with
  * another generation, so that a late completion never reaches a new holder. The table grows with what is open.
  */
-final class VirtualQpTable implements DcTransport.BatchCompletions
+final class VirtualQpTable implements Replay.VirtualQps
 {
     private static final int LEAST_CAPACITY = 64;
 
@@ -87,11 +88,46 @@ final class VirtualQpTable implements DcTransport.BatchCompletions
     @Override
     public void onBatchDone(final int number, final int cookie, final int status)
     {
-        final VirtualQp vqp = byIndex[index(number)];
-        if (vqp == null || vqp.number() != number || !vqp.onBatchDone(cookie, status))
+        final VirtualQp vqp = find(number);
+        if (vqp == null || !vqp.onBatchDone(cookie, status))
         {
             swallowedCompletions++;
         }
+    }
+
+    /** The holder of a number; null when it is released. */
+    VirtualQp find(final int number)
+    {
+        final VirtualQp vqp = byIndex[index(number)];
+        return vqp == null || vqp.number() != number ? null : vqp;
+    }
+
+    @Override
+    public boolean isReady(final int number)
+    {
+        final VirtualQp vqp = find(number);
+        return vqp != null && vqp.state() == VirtualQp.State.READY;
+    }
+
+    @Override
+    public boolean mayReplay(final int number, final StagedBatch batch, final PeerGrants grants)
+    {
+        if (!isReady(number))
+        {
+            return false;
+        }
+        final VirtualQp vqp = find(number);
+        if (vqp.isGrantOver())
+        {
+            vqp.fail(vqp.peer() + ": the grant ended before a queue pair that broke was replaced");
+            return false;
+        }
+        if (!vqp.resources().checks().redirect(batch, vqp.defaultRegion(), grants))
+        {
+            vqp.fail(vqp.peer() + ": the peer grants other memory than before a queue pair broke");
+            return false;
+        }
+        return true;
     }
 
     /** The holder at an index, or null; for looking at all of them. */

@@ -27,7 +27,18 @@ class AllocationTest
     @Test
     void shouldAllocateNothingWhenBatchesArePostedPolledAndDispatched()
     {
-        try (SoftPair pair = new SoftPair(directory))
+        measure(new RaasConfiguration());
+    }
+
+    @Test
+    void shouldAllocateNothingWhereRequestsAreKeptUntilTheyHaveCompleted()
+    {
+        measure(new RaasConfiguration().replayTimeoutNs(1_000_000_000L));
+    }
+
+    private void measure(final RaasConfiguration forClient)
+    {
+        try (SoftPair pair = new SoftPair(directory, new RaasConfiguration(), forClient))
         {
             final VirtualQp[] vqps = new VirtualQp[8];
             for (int i = 0; i < vqps.length; i++)

@@ -2,44 +2,57 @@ package io.verbena.raas.batch;
 
 import io.verbena.raas.limit.RaasLimit;
 
+import java.util.Arrays;
+
 /**
  * The batches of a context, lent to virtual queue pairs between {@code VirtualQp.begin()} and the end of a batch, so
- * that an idle virtual queue pair has none. A batch is made when more are open at once than ever before, up to the
- * limit. The one given back last is lent first: its requests lie in the processor's caches still. Batches are known by
- * number, because storing a reference may cost a fence of the garbage collector and storing a number does not.
+ * that an idle virtual queue pair has none. A batch that was posted may be kept until it has completed, so that it can
+ * be posted again. A batch is made when more are in use at once than ever before. The one given back last is lent
+ * first: its requests lie in the processor's caches still. Batches are known by number, because storing a reference may
+ * cost a fence of the garbage collector and storing a number does not.
  */
 public final class BatchPool
 {
     /** Number of no batch. */
     public static final int NONE = -1;
 
-    private final StagedBatch[] batches;
-    private final int[] free;
+    private final int maxOpen;
     private final int maxRequests;
+    private StagedBatch[] batches;
+    private int[] free;
     private int madeCount;
     private int freeCount;
+    private int openCount;
 
     /**
-     * @param maxOpen     most batches lent at once.
+     * @param maxOpen     most batches lent at once; those kept after they were posted do not count.
      * @param maxRequests of a batch.
      */
     public BatchPool(final int maxOpen, final int maxRequests)
     {
+        this.maxOpen = maxOpen;
+        this.maxRequests = maxRequests;
         batches = new StagedBatch[maxOpen];
         free = new int[maxOpen];
-        this.maxRequests = maxRequests;
     }
 
-    /** Lends an empty batch; {@link #NONE} when all are lent. */
+    /** Lends an empty batch; {@link #NONE} when as many are open as may be. */
     public int lend()
     {
-        if (freeCount > 0)
-        {
-            return free[--freeCount];
-        }
-        if (madeCount == batches.length)
+        if (openCount == maxOpen)
         {
             return NONE;
+        }
+        openCount++;
+        return freeCount > 0 ? free[--freeCount] : make();
+    }
+
+    private int make()
+    {
+        if (madeCount == batches.length)
+        {
+            batches = Arrays.copyOf(batches, 2 * madeCount);
+            free = Arrays.copyOf(free, 2 * madeCount);
         }
         batches[madeCount] = new StagedBatch(maxRequests);
         return madeCount++;
@@ -50,26 +63,47 @@ public final class BatchPool
         return batches[number];
     }
 
-    /** Empties a batch; it is nobody's from now on. */
-    public void giveBack(final int number)
+    /** An open batch was posted: it is kept, with its requests, until {@link #release}. */
+    public void keep(final int number)
+    {
+        assert batches[number].count() > 0;
+        openCount--;
+    }
+
+    /** Empties a batch that was kept; it is nobody's from now on. */
+    public void release(final int number)
     {
         batches[number].clear();
         free[freeCount++] = number;
     }
 
-    public boolean hasFree()
+    /** Empties an open batch; it is nobody's from now on. */
+    public void giveBack(final int number)
     {
-        return freeCount > 0 || madeCount < batches.length;
+        openCount--;
+        release(number);
     }
 
+    public boolean hasFree()
+    {
+        return openCount < maxOpen;
+    }
+
+    /** Batches that are open. */
     public int lentCount()
     {
-        return madeCount - freeCount;
+        return openCount;
+    }
+
+    /** Batches that were posted and are kept. */
+    public int keptCount()
+    {
+        return madeCount - freeCount - openCount;
     }
 
     public RaasLimit limit()
     {
-        return new RaasLimit("open batches", lentCount(), batches.length, "RaasConfiguration.maxOpenBatches");
+        return new RaasLimit("open batches", openCount, maxOpen, "RaasConfiguration.maxOpenBatches");
     }
 
     /** Most requests of a batch. */

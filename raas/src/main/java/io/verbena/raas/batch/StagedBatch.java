@@ -5,7 +5,10 @@ import io.verbena.rdma.verbs.QueuePair;
 import io.verbena.rdma.verbs.SendFlags;
 import io.verbena.rdma.verbs.VerbCounters;
 
-/** Requests checked and not posted yet; fixed capacity. */
+/**
+ * Requests that were checked, in the form in which they are posted, and posted again when a queue pair broke; fixed
+ * capacity. A request is made when a batch is as long for the first time.
+ */
 public final class StagedBatch
 {
     public static final int READ = 0;
@@ -35,10 +38,6 @@ public final class StagedBatch
     public StagedBatch(final int capacity)
     {
         requests = new Request[capacity];
-        for (int i = 0; i < capacity; i++)
-        {
-            requests[i] = new Request();
-        }
     }
 
     public static String name(final int opcode)
@@ -70,7 +69,13 @@ public final class StagedBatch
         final long remoteAddress,
         final int remoteKey)
     {
-        final Request request = requests[count++];
+        Request request = requests[count];
+        if (request == null)
+        {
+            request = new Request();
+            requests[count] = request;
+        }
+        count++;
         request.opcode = opcode;
         request.flags = requestFlags;
         request.localAddress = localAddress;
@@ -86,6 +91,59 @@ public final class StagedBatch
         final Request request = requests[count - 1];
         request.firstOperand = first;
         request.secondOperand = second;
+    }
+
+    /** Whether it changes nothing at the peer, so that it may be executed twice. */
+    public boolean isReadOnly()
+    {
+        for (int i = 0; i < count; i++)
+        {
+            if (requests[i].opcode != READ)
+            {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    /** Whether the peer could refuse a READ of it. */
+    public boolean hasRead()
+    {
+        for (int i = 0; i < count; i++)
+        {
+            if (requests[i].opcode == READ)
+            {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    public int opcode(final int index)
+    {
+        return requests[index].opcode;
+    }
+
+    public int lengthBytes(final int index)
+    {
+        return requests[index].lengthBytes;
+    }
+
+    public long remoteAddress(final int index)
+    {
+        return requests[index].remoteAddress;
+    }
+
+    public int remoteKey(final int index)
+    {
+        return requests[index].remoteKey;
+    }
+
+    /** The same memory under another address and key, over another way. */
+    public void redirect(final int index, final long remoteAddress, final int remoteKey)
+    {
+        requests[index].remoteAddress = remoteAddress;
+        requests[index].remoteKey = remoteKey;
     }
 
     /** Stages everything on a queue pair, all with the same identifier, the last one signalled. */

@@ -1,0 +1,357 @@
+package io.verbena.raas;
+
+import io.verbena.raas.completion.Replays;
+import io.verbena.rdma.verbs.AccessFlags;
+import io.verbena.rdma.verbs.MemoryRegion;
+import io.verbena.rdma.verbs.PostStatus;
+import io.verbena.rdma.verbs.WorkCompletionStatus;
+import org.agrona.concurrent.UnsafeBuffer;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+import java.nio.file.Path;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+/** One queue pair of {@code soft} that breaks: what its virtual queue pairs see. */
+class ReplayTest
+{
+    private static final long REPLAY_NS = 2_000_000_000L;
+
+    @TempDir
+    Path directory;
+    private SoftPair pair;
+    private MemoryRegion trap;
+    private final RecordingListener first = new RecordingListener();
+    private final RecordingListener second = new RecordingListener();
+
+    @BeforeEach
+    void setUp()
+    {
+        open(new RaasConfiguration().replayTimeoutNs(REPLAY_NS));
+    }
+
+    private void open(final RaasConfiguration forClient)
+    {
+        pair = new SoftPair(directory, new RaasConfiguration().identity(new PeerIdentity(1, 1)), forClient);
+        trap = pair.server.protectionDomain().allocateRegistered(64, AccessFlags.ALL_REMOTE);
+        pair.admission = Admission.accept(AccessFlags.ALL_REMOTE, new byte[]{42}, pair.served, trap);
+        pair.servedWord(8, 42);
+    }
+
+    @AfterEach
+    void tearDown()
+    {
+        trap.close();
+        pair.close();
+    }
+
+    private int read(final VirtualQp vqp, final int cookie)
+    {
+        vqp.begin();
+        vqp.read(pair.local, 0, Long.BYTES, pair.remote(), 8);
+        return vqp.complete(cookie);
+    }
+
+    private int add(final VirtualQp vqp, final int cookie)
+    {
+        vqp.begin();
+        vqp.fetchAdd(pair.local, 16, pair.remote(), 8, 1);
+        return vqp.complete(cookie);
+    }
+
+    private int spring(final VirtualQp vqp, final int cookie, final boolean isRead)
+    {
+        vqp.begin();
+        if (isRead)
+        {
+            vqp.read(pair.local, 32, Long.BYTES, vqp.peerRegions().get(1), 0);
+        }
+        else
+        {
+            vqp.write(pair.local, 32, Long.BYTES, vqp.peerRegions().get(1), 0);
+        }
+        return vqp.complete(cookie);
+    }
+
+    private static void assertPosted(final int status)
+    {
+        assertThat(status).isEqualTo(PostStatus.OK);
+    }
+
+    @Test
+    void shouldPostAgainWhatIsBehindARefusedRequestAndFailItsOwnerOnly()
+    {
+        final VirtualQp offender = pair.connect(first);
+        final VirtualQp bystander = pair.connect(second);
+        trap.close();
+        assertPosted(add(bystander, 1));
+        assertPosted(spring(offender, 1, false));
+        assertPosted(add(offender, 2));
+        assertPosted(add(bystander, 2));
+        assertPosted(read(bystander, 3));
+        assertPosted(add(bystander, 4));
+        pair.admission = Admission.accept(AccessFlags.ALL_REMOTE, new byte[]{43}, pair.served);
+        pair.runUntil(() -> offender.state() == VirtualQp.State.FAILED);
+        assertThat(bystander.isReady()).isTrue();
+        assertThat(bystander.space()).isZero();
+        assertThat(bystander.carriesWrites()).isFalse();
+        assertThat(bystander.transport()).isEqualTo("none");
+        assertThat(bystander.peerPrivateData()).containsExactly(42);
+        assertThat(read(bystander, 5)).isEqualTo(PostStatus.QUEUE_FULL);
+        assertThat(add(bystander, 5)).isEqualTo(PostStatus.QUEUE_FULL);
+        bystander.preload(0, 64);
+        pair.runUntil(() -> second.cookies().size() == 4);
+        assertThat(first.cookies()).containsExactly(1, 2);
+        assertThat(first.statuses()).containsExactly(
+            WorkCompletionStatus.REM_ACCESS_ERR, WorkCompletionStatus.WR_FLUSH_ERR);
+        assertThat(second.cookies()).containsExactly(1, 2, 3, 4);
+        assertThat(second.statuses()).containsOnly(WorkCompletionStatus.SUCCESS);
+        assertThat(pair.servedWord(8)).as("3 additions").isEqualTo(45);
+        assertThat(pair.localWord(0)).as("between the second and the third").isEqualTo(44);
+        assertThat(pair.localWord(16)).as("found by the third").isEqualTo(44);
+        assertThat(bystander.peerPrivateData()).containsExactly(43);
+        assertThat(pair.client.replays()).isEqualTo(new Replays(1, 3, 0));
+        assertThat(pair.client.openBatches()).isZero();
+    }
+
+    @Test
+    void shouldNotPostWhatMayHaveBeenExecutedBehindARefusedRead()
+    {
+        final VirtualQp offender = pair.connect(first);
+        final VirtualQp bystander = pair.connect(second);
+        trap.close();
+        assertPosted(spring(offender, 1, true));
+        assertPosted(read(bystander, 1));
+        assertPosted(add(bystander, 2));
+        assertPosted(add(offender, 2));
+        pair.admission = Admission.accept(AccessFlags.ALL_REMOTE, new byte[0], pair.served);
+        pair.runUntil(() -> second.cookies().size() == 2);
+        assertThat(second.cookies()).containsExactly(1, 2);
+        assertThat(second.statuses()).containsExactly(
+            WorkCompletionStatus.SUCCESS, VirtualQp.BatchListener.OUTCOME_UNKNOWN);
+        assertThat(first.statuses()).containsExactly(
+            WorkCompletionStatus.REM_ACCESS_ERR, VirtualQp.BatchListener.OUTCOME_UNKNOWN);
+        assertThat(bystander.isReady()).isTrue();
+        assertThat(bystander.unknownOutcomes()).isEqualTo(1);
+        assertThat(offender.unknownOutcomes()).isEqualTo(1);
+        assertPosted(add(bystander, 3));
+        pair.runUntil(() -> second.cookies().size() == 3);
+        assertThat(pair.servedWord(8)).as("soft executes nothing behind a refused READ either").isEqualTo(43);
+        assertThat(pair.client.replays()).isEqualTo(new Replays(1, 1, 2));
+    }
+
+    @Test
+    void shouldReadAgainWhenThePeerHasClosedItsEnd()
+    {
+        final VirtualQp vqp = pair.connect(first);
+        pair.rpcServer.close();
+        pair.serve();
+        assertPosted(read(vqp, 1));
+        assertPosted(add(vqp, 2));
+        assertPosted(read(vqp, 3));
+        pair.runUntil(() -> first.cookies().size() == 3);
+        assertThat(first.cookies()).containsExactly(1, 2, 3);
+        assertThat(first.statuses()).containsExactly(WorkCompletionStatus.SUCCESS,
+            VirtualQp.BatchListener.OUTCOME_UNKNOWN, WorkCompletionStatus.SUCCESS);
+        assertThat(vqp.state()).isEqualTo(VirtualQp.State.READY);
+        assertPosted(add(vqp, 4));
+        pair.runUntil(() -> first.cookies().size() == 4);
+        assertThat(pair.servedWord(8)).isEqualTo(43);
+        assertThat(pair.client.replays()).isEqualTo(new Replays(1, 2, 1));
+    }
+
+    @Test
+    void shouldPostNothingAgainToAnotherIncarnation()
+    {
+        final VirtualQp offender = pair.connect(first);
+        final VirtualQp bystander = pair.connect(second);
+        trap.close();
+        assertPosted(spring(offender, 1, false));
+        assertPosted(add(bystander, 1));
+        pair.admission = Admission.accept(AccessFlags.ALL_REMOTE, new byte[0], pair.served);
+        pair.rpcServer.incarnation(2);
+        pair.runUntil(() -> bystander.state() == VirtualQp.State.FAILED);
+        assertThat(bystander.failure()).contains("incarnation 2, not 1");
+        assertThat(second.statuses()).containsExactly(WorkCompletionStatus.WR_FLUSH_ERR);
+        assertThat(pair.servedWord(8)).isEqualTo(42);
+        assertThat(pair.connect(second).carriesWrites()).isTrue();
+    }
+
+    @Test
+    void shouldFailAllAtOnceWhenThePeerDoesNotSayWhichIncarnationItIs()
+    {
+        pair.rpcServer.incarnation(0);
+        final VirtualQp offender = pair.connect(first);
+        final VirtualQp bystander = pair.connect(second);
+        trap.close();
+        assertPosted(spring(offender, 1, false));
+        assertPosted(add(bystander, 1));
+        pair.runUntil(() -> offender.state() == VirtualQp.State.FAILED);
+        assertThat(bystander.state()).isEqualTo(VirtualQp.State.FAILED);
+        assertThat(second.statuses()).containsExactly(WorkCompletionStatus.WR_FLUSH_ERR);
+        assertThat(pair.client.replays()).isEqualTo(Replays.NONE);
+    }
+
+    @Test
+    void shouldEndEverythingWhenThePeerRefusesAnotherConnection()
+    {
+        final VirtualQp offender = pair.connect(first);
+        final VirtualQp bystander = pair.connect(second);
+        trap.close();
+        assertPosted(spring(offender, 1, true));
+        assertPosted(read(bystander, 1));
+        assertPosted(add(bystander, 2));
+        assertPosted(read(bystander, 3));
+        pair.admission = Admission.refuse("not again");
+        pair.runUntil(() -> bystander.state() == VirtualQp.State.FAILED);
+        assertThat(bystander.failure()).contains("not again");
+        assertThat(second.cookies()).containsExactly(1, 2, 3);
+        assertThat(second.statuses()).containsExactly(WorkCompletionStatus.WR_FLUSH_ERR,
+            VirtualQp.BatchListener.OUTCOME_UNKNOWN, WorkCompletionStatus.WR_FLUSH_ERR);
+        assertThat(pair.client.openBatches()).isZero();
+    }
+
+    @Test
+    void shouldPostNothingAgainUnderAGrantThatIsOver()
+    {
+        final VirtualQp offender = pair.connect(first);
+        final VirtualQp bystander = pair.connect(second);
+        bystander.grantedUntil(1_000);
+        trap.close();
+        pair.client.poll(999);
+        assertPosted(spring(offender, 1, false));
+        assertPosted(add(bystander, 1));
+        pair.admission = Admission.accept(AccessFlags.ALL_REMOTE, new byte[0], pair.served);
+        pair.client.poll(1_000);
+        pair.runUntil(() -> bystander.state() == VirtualQp.State.FAILED);
+        assertThat(bystander.failure()).contains("the grant ended");
+        assertThat(second.statuses()).containsExactly(WorkCompletionStatus.WR_FLUSH_ERR);
+        assertThat(pair.servedWord(8)).isEqualTo(42);
+    }
+
+    @Test
+    void shouldPostNothingAgainThatThePeerGrantsNoLonger()
+    {
+        final VirtualQp offender = pair.connect(first);
+        final VirtualQp bystander = pair.connect(second);
+        final VirtualQp other = pair.connect(second);
+        trap.close();
+        assertPosted(spring(offender, 1, false));
+        assertPosted(add(bystander, 1));
+        assertPosted(read(other, 2));
+        // The right to READ, and no other.
+        pair.admission = Admission.accept(AccessFlags.REMOTE_READ, new byte[0], pair.served);
+        pair.runUntil(() -> second.cookies().size() == 2);
+        assertThat(bystander.failure()).contains("other memory");
+        assertThat(second.cookies()).containsExactly(1, 2);
+        assertThat(second.statuses()).containsExactly(
+            WorkCompletionStatus.WR_FLUSH_ERR, WorkCompletionStatus.SUCCESS);
+        assertThat(other.isReady()).isTrue();
+        assertThat(pair.client.pooledQueuePairs()).isEqualTo(1);
+    }
+
+    @Test
+    void shouldSwallowWhatBelongsToAVirtualQueuePairThatWasClosed()
+    {
+        final VirtualQp offender = pair.connect(first);
+        final VirtualQp bystander = pair.connect(second);
+        trap.close();
+        assertPosted(spring(offender, 1, false));
+        assertPosted(add(bystander, 1));
+        pair.admission = Admission.accept(AccessFlags.ALL_REMOTE, new byte[0], pair.served);
+        pair.runUntil(() -> offender.state() == VirtualQp.State.FAILED);
+        bystander.close();
+        pair.poll(1_000);
+        assertThat(second.cookies()).isEmpty();
+        assertThat(bystander.outstandingBatches()).isZero();
+        assertThat(pair.servedWord(8)).isEqualTo(42);
+        assertThat(pair.client.swallowedCompletions()).isEqualTo(1);
+    }
+
+    @Test
+    void shouldHoldBackAndSendCallsWhileAQueuePairIsReplaced()
+    {
+        final VirtualQp offender = pair.connect(first);
+        final VirtualQp bystander = pair.connect(second);
+        final int[] answered = new int[1];
+        trap.close();
+        assertPosted(spring(offender, 1, false));
+        pair.admission = Admission.accept(AccessFlags.ALL_REMOTE, new byte[0], pair.served);
+        pair.runUntil(() -> offender.state() == VirtualQp.State.FAILED);
+        pair.client.rpcClient().call(bystander, 1, new UnsafeBuffer(new byte[8]), 0, 8,
+            SoftPair.TIMEOUT_NS, (callId, status, payload, offset, length) ->
+                answered[0] += status == RpcStatus.OK ? 1 : 0);
+        pair.runUntil(() -> answered[0] == 1);
+    }
+
+    @Test
+    void shouldRefuseATimeoutBelowZero()
+    {
+        assertThatThrownBy(() -> RaasContext.open(pair.clientDevice, new RaasConfiguration().replayTimeoutNs(-1)))
+            .isInstanceOf(RaasMisuseException.class).hasMessageContaining("replayTimeoutNs is -1");
+        assertThatThrownBy(() -> pair.client.replayTimeoutNs(0)).hasMessageContaining("replayTimeoutNs(0)");
+        assertThatThrownBy(() -> pair.server.replayTimeoutNs(1)).hasMessageContaining("was opened with 0");
+    }
+
+    /** The peer listens and does not answer. */
+    @Test
+    void shouldGiveUpAtTheDeadline()
+    {
+        final VirtualQp offender = pair.connect(first);
+        final VirtualQp bystander = pair.connect(second);
+        pair.client.replayTimeoutNs(20_000_000);
+        trap.close();
+        assertPosted(spring(offender, 1, false));
+        assertPosted(add(bystander, 1));
+        final long deadlineNs = System.nanoTime() + SoftPair.TIMEOUT_NS;
+        while (second.cookies().isEmpty() && System.nanoTime() - deadlineNs < 0)
+        {
+            pair.client.poll();
+        }
+        assertThat(second.statuses()).containsExactly(WorkCompletionStatus.WR_FLUSH_ERR);
+        assertThat(bystander.state()).isEqualTo(VirtualQp.State.FAILED);
+        assertThat(bystander.failure()).contains("in time");
+        assertThat(pair.servedWord(8)).isEqualTo(42);
+        pair.admission = Admission.accept(AccessFlags.ALL_REMOTE, new byte[0], pair.served);
+        assertThat(pair.connect(second).carriesWrites()).isTrue();
+    }
+
+    @Test
+    void shouldPostNothingAgainUnderAnotherIdentity()
+    {
+        final VirtualQp offender = pair.connect(first);
+        final VirtualQp bystander = pair.connect(second);
+        pair.client.identity(new PeerIdentity(4, 1));
+        trap.close();
+        assertPosted(spring(offender, 1, false));
+        assertPosted(add(bystander, 1));
+        pair.runUntil(() -> offender.state() == VirtualQp.State.FAILED);
+        assertThat(bystander.state()).isEqualTo(VirtualQp.State.FAILED);
+        assertThat(second.statuses()).containsExactly(WorkCompletionStatus.WR_FLUSH_ERR);
+    }
+
+    @Test
+    void shouldReadOverTheQueuePairWhatAnInitiatorThatBrokeDidNot()
+    {
+        final ReadTarget target = pair.server.openReadTarget(7);
+        final ReadTargetAddress gone = target.address();
+        target.close();
+        final MemoryRegion own = pair.server.protectionDomain().register(pair.served.segment(), AccessFlags.ALL_REMOTE);
+        pair.admission = Admission.accept(AccessFlags.ALL_REMOTE, new byte[0], own);
+        final VirtualQp vqp = pair.client.connect(pair.peer(), gone, pair.remote(), first, SoftPair.TIMEOUT_NS);
+        assertPosted(read(vqp, 1));
+        assertPosted(read(vqp, 2));
+        pair.runUntil(() -> first.cookies().size() == 2);
+        assertThat(first.cookies()).containsExactly(1, 2);
+        assertThat(first.statuses()).containsOnly(WorkCompletionStatus.SUCCESS);
+        assertThat(pair.localWord(0)).isEqualTo(42);
+        assertThat(vqp.carriesWrites()).isTrue();
+        assertThat(pair.client.replays()).isEqualTo(new Replays(0, 2, 0));
+        assertThat(pair.client.openBatches()).isZero();
+        own.close();
+    }
+}
