@@ -63,6 +63,9 @@ final class NodeSession implements AutoCloseable
     /** How long a node that leaves waits until the indexes of tables that it dropped can go back: 3 s. */
     private static final long INDEX_RETURN_NS = 3_000_000_000L;
 
+    /** A queue pair is replaced, and its requests are posted again, for this part of the lease. */
+    private static final int REPLAYS_PER_LEASE = 4;
+
     private final ComputeNodeConfiguration configuration;
     private final OperationDispatcher dispatcher;
     private final JoinTimeline timeline;
@@ -108,6 +111,7 @@ final class NodeSession implements AutoCloseable
         this.timeline = timeline;
         registration = registered.result();
         metaLink.actAs(registration);
+        raas.replayTimeoutNs(Math.max(1, registration.leaseNs() / REPLAYS_PER_LEASE));
         memoryLinks = new MemoryLinks(configuration.name(), configuration.maxMemoryNodes());
         indexReturns = new IndexReturns(metaLink::retryBackoff);
         growth = new GrowthScheduler(memoryLinks.byId(), indexReturns, this::returnIndex);
@@ -168,6 +172,7 @@ final class NodeSession implements AutoCloseable
     private void onHeartbeat(final Heartbeat heartbeat)
     {
         memoryLinks.onLeaseRenewed();
+        failures.onReplays(raas.replays());
         engine.onEpoch(heartbeat.epoch(), heartbeat.safeEpoch());
         catalog.onHeard(heartbeat.epoch(), heartbeat.membershipVersion());
     }

@@ -41,6 +41,7 @@ final class SessionStart implements AutoCloseable
         raas = RaasContext.open(device, new RaasConfiguration().completionChannel(configuration.completionChannel())
             .peers(configuration.maxMemoryNodes() + META_CONNECTIONS, 0, device.attributes())
             .roomSetting(MemoryLinks.settingText(configuration.maxMemoryNodes()))
+            .replayTimeoutNs(configuration.callTimeoutNs())
             .dcFailureHandler(failures::onDcFailure).errorHandler(failures::onCallbackError));
         timeline.opened(raas.clock().nanoTime());
         random = new SplittableRandom(device.address().gidLow() ^ raas.clock().nanoTime());

@@ -424,6 +424,9 @@ public final class ComputeNodeRole implements Role
             device.clock().nanoTime(), node.operationFigures(), load, operationSlots));
         figures.put("failed_requests", node.failures().requestCount() + clientFailures.requestCount());
         figures.put("failed_dc_initiators", node.failures().dcInitiatorCount());
+        figures.put("replaced_connections", node.failures().replays().queuePairs());
+        figures.put("replayed_requests", node.failures().replays().requests());
+        figures.put("unknown_outcomes", node.failures().replays().unknownOutcomes());
         if (null != resp)
         {
             figures.put("resp_port", resp.port());
@@ -475,6 +478,9 @@ public final class ComputeNodeRole implements Role
         measurements.set(Metric.CLIENTS, connections);
         measurements.set(Metric.CLIENTS_LIMIT, maxClients);
         measurements.set(Metric.REFUSED_CONNECTIONS, refusedClients);
+        measurements.set(Metric.REPLACED_CONNECTIONS, node.failures().replays().queuePairs());
+        measurements.set(Metric.REPLAYED_REQUESTS, node.failures().replays().requests());
+        measurements.set(Metric.UNKNOWN_OUTCOMES, node.failures().replays().unknownOutcomes());
         measurements.set(Metric.FAILED_REQUESTS, node.failures().requestCount() + clientFailures.requestCount());
         ComputeMeasurements.measure(node.operationFigures(), measurements);
         ComputeMeasurements.measure(counters, measurements);

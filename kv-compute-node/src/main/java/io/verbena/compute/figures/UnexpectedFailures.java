@@ -1,6 +1,7 @@
 package io.verbena.compute.figures;
 
 import io.verbena.protocol.message.ControlException;
+import io.verbena.raas.completion.Replays;
 import io.verbena.raas.failure.FailureLog;
 
 import org.agrona.LangUtil;
@@ -27,6 +28,7 @@ public final class UnexpectedFailures
     private final FailureLog requests;
     private final AtomicLong dcInitiatorCount = new AtomicLong();
     private final NanoClock clock;
+    private volatile Replays replays = Replays.NONE;
     private long loggedDcInitiatorCount;
     private long loggedDcInitiatorAtNs;
 
@@ -47,6 +49,18 @@ public final class UnexpectedFailures
     public long dcInitiatorCount()
     {
         return dcInitiatorCount.get();
+    }
+
+    /** @return what became of connections of the present session that broke, as of the last heartbeat; any thread. */
+    public Replays replays()
+    {
+        return replays;
+    }
+
+    /** Takes what became of connections that broke. */
+    public void onReplays(final Replays counted)
+    {
+        replays = counted;
     }
 
     /**

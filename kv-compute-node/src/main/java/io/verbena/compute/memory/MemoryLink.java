@@ -380,6 +380,11 @@ public final class MemoryLink implements AutoCloseable
      */
     static int counted(final boolean isConnected, final int status, final BooleanSupplier holdsLease)
     {
+        if (VirtualQp.BatchListener.OUTCOME_UNKNOWN == status)
+        {
+            // To the engine as when the connection was lost; it is in use again when another queue pair is there.
+            return WorkCompletionStatus.WR_FLUSH_ERR;
+        }
         return isConnected || WorkCompletionStatus.SUCCESS != status || holdsLease.getAsBoolean() ?
             status : WorkCompletionStatus.WR_FLUSH_ERR;
     }

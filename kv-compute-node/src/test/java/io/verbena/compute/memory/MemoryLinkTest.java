@@ -4,6 +4,7 @@ import io.verbena.compute.MemoryRig;
 import io.verbena.protocol.message.ChunkLease;
 import io.verbena.protocol.message.ChunkRun;
 import io.verbena.protocol.message.ControlStatus;
+import io.verbena.raas.VirtualQp;
 import io.verbena.raas.directory.PeerListing;
 import io.verbena.rdma.verbs.WorkCompletionStatus;
 
@@ -176,6 +177,13 @@ class MemoryLinkTest
             .isEqualTo(WorkCompletionStatus.WR_FLUSH_ERR);
         assertThat(MemoryLink.counted(false, WorkCompletionStatus.SUCCESS, () -> true))
             .isEqualTo(WorkCompletionStatus.SUCCESS);
+    }
+
+    @Test
+    void shouldTakeAnUnknownOutcomeAsALostConnection()
+    {
+        assertThat(MemoryLink.counted(true, VirtualQp.BatchListener.OUTCOME_UNKNOWN, () -> true))
+            .isEqualTo(WorkCompletionStatus.WR_FLUSH_ERR);
     }
 
     @Test

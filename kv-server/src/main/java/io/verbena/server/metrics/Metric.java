@@ -125,6 +125,15 @@ public enum Metric
     /** Refused clients. */
     REFUSED_CONNECTIONS("verbena_refused_connections_total", COUNTER, Set.of(COMPUTE_NODE, META_SERVER), List.of(),
         "Connections refused because there was no room for them."),
+    /** Connections that broke. */
+    REPLACED_CONNECTIONS("verbena_replaced_connections_total", COUNTER, Set.of(COMPUTE_NODE), List.of(),
+        "Connections to memory nodes that broke and were replaced, in the node's present session."),
+    /** Requests posted again. */
+    REPLAYED_REQUESTS("verbena_replayed_requests_total", COUNTER, Set.of(COMPUTE_NODE), List.of(),
+        "Requests posted again after a connection broke, since they had no effect, in the present session."),
+    /** Batches of unknown outcome. */
+    UNKNOWN_OUTCOMES("verbena_unknown_outcomes_total", COUNTER, Set.of(COMPUTE_NODE), List.of(),
+        "Batches of requests that may have had an effect or not when a connection broke, in the present session."),
     /** Refused handshakes. */
     REFUSED_HANDSHAKES("verbena_refused_handshakes_total", COUNTER, Set.of(META_SERVER), List.of(),
         "Handshakes at the address of the cluster that were refused, for a wrong token say."),
