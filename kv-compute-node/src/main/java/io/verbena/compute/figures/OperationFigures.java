@@ -9,8 +9,8 @@ import java.lang.invoke.VarHandle;
 /**
  * Operations that a node has answered, by kind and answer, and how long they took, by kind; and how long operations on
  * one record waited and took together, of all kinds. Counts never go back while the node lives. Written by the node's
- * thread, which allocates nothing and takes no lock; read by any: a reader may see an operation counted in one place and
- * not yet in the other.
+ * thread, which allocates nothing and takes no lock; read by any: a reader may see an operation counted in one place
+ * and not yet in the other.
  */
 public final class OperationFigures
 {
