@@ -436,7 +436,6 @@ final class ChannelPool implements ClientChannel.Pool
             final VirtualQp vqp = virtualQps.at(index);
             if (vqp != null && vqp.channel() == old && vqp.state() == VirtualQp.State.READY)
             {
-                old.removeVirtualQp();
                 channel.addVirtualQp();
                 vqp.bind(channel, vqp.connectDeadlineNs());
             }
@@ -471,9 +470,7 @@ final class ChannelPool implements ClientChannel.Pool
         for (int index = 0; index < virtualQps.capacity(); index++)
         {
             final VirtualQp vqp = virtualQps.at(index);
-            final boolean isStaying = vqp != null && isReplaced && vqp.state() == VirtualQp.State.READY &&
-                vqp.number() != offender;
-            if (vqp == null || vqp.channel() != channel || isStaying)
+            if (vqp == null || vqp.channel() != channel || isReplaced && vqp.number() != offender)
             {
                 continue;
             }

@@ -289,6 +289,105 @@ class ReplayTest
     }
 
     @Test
+    void shouldPostNothingAgainToAPeerThatBreaksTheRulesOfMessages()
+    {
+        final VirtualQp vqp = pair.connect(second);
+        assertPosted(read(vqp, 1));
+        assertPosted(add(vqp, 2));
+        vqp.channel().breakProtocol("planted");
+        assertThat(vqp.failure()).contains("planted");
+        assertThat(second.statuses()).containsExactly(
+            WorkCompletionStatus.GENERAL_ERR, VirtualQp.BatchListener.OUTCOME_UNKNOWN);
+        pair.poll(100);
+        assertThat(pair.client.transports().counts()).isEmpty();
+        assertThat(pair.client.replays()).isEqualTo(new Replays(0, 0, 1));
+    }
+
+    /** One that connects in the callback of the failure waits for the queue pair that takes the place. */
+    @Test
+    void shouldReplaceAQueuePairOnceWhenOthersConnectMeanwhile()
+    {
+        final VirtualQp[] again = new VirtualQp[1];
+        final VirtualQp offender = pair.connect((vqp, cookie, status) ->
+            again[0] = pair.client.connect(pair.peer(), first, SoftPair.TIMEOUT_NS));
+        final VirtualQp bystander = pair.connect(second);
+        trap.close();
+        assertPosted(spring(offender, 1, false));
+        assertPosted(add(bystander, 1));
+        pair.admission = Admission.accept(AccessFlags.ALL_REMOTE, new byte[0], pair.served);
+        pair.runUntil(() -> second.cookies().size() == 1 && again[0].carriesWrites());
+        assertThat(pair.client.transports().counts().values()).containsExactly(1);
+        assertPosted(add(again[0], 2));
+        assertPosted(add(bystander, 3));
+        pair.runUntil(() -> first.cookies().size() == 1 && second.cookies().size() == 2);
+        assertThat(pair.servedWord(8)).isEqualTo(45);
+    }
+
+    /** A queue pair is closed when its last user has gone, and not before: also when it took the place of another. */
+    @Test
+    void shouldCountTheUsersOfTheQueuePairThatTakesThePlace()
+    {
+        final VirtualQp offender = pair.connect(first);
+        final VirtualQp bystander = pair.connect(second);
+        final VirtualQp closed = pair.connect(second);
+        trap.close();
+        assertPosted(spring(offender, 1, false));
+        assertPosted(add(bystander, 1));
+        assertPosted(add(closed, 2));
+        pair.admission = Admission.accept(AccessFlags.ALL_REMOTE, new byte[0], pair.served);
+        pair.runUntil(() -> offender.state() == VirtualQp.State.FAILED);
+        closed.close();
+        offender.close();
+        pair.runUntil(() -> second.cookies().size() == 1);
+        pair.client.identity(new PeerIdentity(4, 1));
+        pair.poll(100);
+        assertPosted(add(bystander, 3));
+        pair.runUntil(() -> second.cookies().size() == 2);
+        assertThat(pair.servedWord(8)).isEqualTo(44);
+        bystander.close();
+        pair.poll(100);
+        assertThat(pair.client.transports().counts()).isEmpty();
+    }
+
+    /** With room for one queue pair in the completion queue, the other one waits for the next poll. */
+    @Test
+    void shouldWaitForTheRoomOfTheQueuePairThatBroke()
+    {
+        tearDown();
+        open(new RaasConfiguration().replayTimeoutNs(REPLAY_NS).dcInitiators(0)
+            .sendQueueDepth(4).maxBatchRequests(4).completionQueueCapacity(20));
+        final VirtualQp offender = pair.connect(first);
+        final VirtualQp bystander = pair.connect(second);
+        trap.close();
+        assertPosted(spring(offender, 1, false));
+        assertPosted(add(bystander, 1));
+        assertPosted(add(bystander, 2));
+        pair.admission = Admission.accept(AccessFlags.ALL_REMOTE, new byte[0], pair.served);
+        pair.runUntil(() -> second.cookies().size() == 2);
+        assertThat(pair.servedWord(8)).isEqualTo(44);
+        assertPosted(add(bystander, 3));
+        pair.runUntil(() -> second.cookies().size() == 3);
+    }
+
+    /** A batch that was begun before the break is staged again: its keys are those of before. */
+    @Test
+    void shouldPostNothingThatWasStagedBeforeTheBreak()
+    {
+        final VirtualQp offender = pair.connect(first);
+        final VirtualQp bystander = pair.connect(second);
+        trap.close();
+        bystander.begin();
+        bystander.read(pair.local, 0, Long.BYTES, pair.remote(), 8);
+        assertPosted(spring(offender, 1, false));
+        pair.admission = Admission.accept(AccessFlags.ALL_REMOTE, new byte[0], pair.served);
+        pair.runUntil(() -> offender.state() == VirtualQp.State.FAILED);
+        pair.runUntil(bystander::carriesWrites);
+        assertThat(bystander.complete(1)).isEqualTo(PostStatus.QUEUE_FULL);
+        assertPosted(read(bystander, 2));
+        pair.runUntil(() -> second.cookies().size() == 1);
+    }
+
+    @Test
     void shouldRefuseATimeoutBelowZero()
     {
         assertThatThrownBy(() -> RaasContext.open(pair.clientDevice, new RaasConfiguration().replayTimeoutNs(-1)))
