@@ -50,6 +50,8 @@ public final class ComputeNodeRole implements Role
     private static final int MAX_CALLS = 2;
     /** Times that requests were served, one after the other, until the rest has its turn. */
     private static final int MAX_SERVINGS = 16;
+    /** What has arrived from clients of Redis is many requests. */
+    private static final int SERVINGS_OF_INPUT = 3;
     /** What the node holds is counted this often at most; while idle each time that its figures are reported. */
     private static final long SPACE_NS = TimeUnit.MILLISECONDS.toNanos(500);
     private static final long COUNT_TIMEOUT_NS = TimeUnit.SECONDS.toNanos(10);
@@ -60,6 +62,8 @@ public final class ComputeNodeRole implements Role
     private final RequestServer server;
     /** Serves Redis' protocol; null where it does not. */
     private RespServer resp;
+    /** Where the thread of both serves Redis' protocol as well; else null. */
+    private SocketWait socketWait;
     private final PeerFailures clientFailures;
     private final int maxClients;
     private final StartTimeline start;
@@ -175,14 +179,44 @@ public final class ComputeNodeRole implements Role
         final ComputeNodeRole role = open(fabric, metaServer, start, configuration, maxClients);
         try
         {
-            role.resp = null == port ? null : RespServer.open(
-                port, role.node.endpoint(), role.device.clock(), role::wake);
+            role.openResp(port);
             return role;
         }
         catch (final RuntimeException ex)
         {
             role.close();
             throw ex;
+        }
+    }
+
+    /** On the thread of both where other threads can watch the channel for it while it sleeps on sockets. */
+    private void openResp(final RespConfiguration port)
+    {
+        if (null != port && null != channel && channel.canWatch())
+        {
+            resp = RespServer.openDriven(port, node.endpoint(), device.clock(), this::serveAtOnce);
+            socketWait = new SocketWait(channel, resp);
+        }
+        else if (null != port)
+        {
+            resp = RespServer.open(port, node.endpoint(), device.clock(), this::wake);
+        }
+    }
+
+    /** Carries out what one client of Redis has sent, then what clients of this store ask, who wait no longer. */
+    private void serveAtOnce()
+    {
+        long nowNs = device.clock().nanoTime();
+        // What came while it slept on the sockets is served before the next cycle begins.
+        load.working(nowNs);
+        for (int i = 0; i < MAX_SERVINGS && node.serve(nowNs) > 0; i++)
+        {
+            nowNs = device.clock().nanoTime();
+        }
+        if (server.takeRequests(nowNs) > 0)
+        {
+            node.serve(nowNs);
+            server.sendAnswers();
         }
     }
 
@@ -206,6 +240,12 @@ public final class ComputeNodeRole implements Role
     }
 
     @Override
+    public Thread thread(final Runnable run, final String threadName)
+    {
+        return null == socketWait ? Role.super.thread(run, threadName) : RespServer.driver(run, threadName);
+    }
+
+    @Override
     public String name()
     {
         return "compute-node";
@@ -220,6 +260,10 @@ public final class ComputeNodeRole implements Role
     @Override
     public CompletionChannel completionChannel()
     {
+        if (null != socketWait)
+        {
+            return socketWait;
+        }
         // A wait that only completions end would keep requests of this process waiting.
         return null == resp || null != channel && channel.canWake() ? channel : null;
     }
@@ -238,7 +282,7 @@ public final class ComputeNodeRole implements Role
         {
             driver = Thread.currentThread();
         }
-        final int work = serve(nowNs);
+        final int work = pollSockets(nowNs);
         servings = work > 0 && !isLeaving && !node.isBusy() ? servings + 1 : MAX_SERVINGS;
         if (servings < MAX_SERVINGS)
         {
@@ -281,13 +325,33 @@ public final class ComputeNodeRole implements Role
         // The clock is read only where the thread had nothing to do until now.
         final long foundNs = 1 == polls ? nowNs : device.clock().nanoTime();
         load.working(foundNs);
-        return work + node.serve(foundNs) + server.sendAnswers();
+        return work + node.serve(foundNs) + server.sendAnswers() + takeAnswers();
+    }
+
+    /** Serves clients of Redis, where this thread does, then all others. */
+    private int pollSockets(final long nowNs)
+    {
+        final int input = null == socketWait ? 0 : socketWait.poll();
+        if (0 == input)
+        {
+            return serve(nowNs);
+        }
+        load.working(nowNs);
+        servings += SERVINGS_OF_INPUT;
+        // Much may have arrived, and taken long.
+        return input + serve(device.clock().nanoTime());
+    }
+
+    /** Replies to clients of Redis what the node has answered. */
+    private int takeAnswers()
+    {
+        return null == socketWait ? 0 : resp.takeAnswers();
     }
 
     private int doAllWork(final long nowNs)
     {
         int work = server.doWork(nowNs) + node.doWork(nowNs);
-        work += work > 0 ? server.sendAnswers() : 0;
+        work += work > 0 ? server.sendAnswers() + takeAnswers() : 0;
         if (isLeaving && 0 == server.owed() && (null == resp || 0 == resp.connections()) &&
             ComputeNode.State.SERVING == node.state())
         {
@@ -503,6 +567,6 @@ public final class ComputeNodeRole implements Role
     @Override
     public void close()
     {
-        CloseHelper.closeAll(node::onClose, resp, server, () -> Channels.close(channel), device);
+        CloseHelper.closeAll(node::onClose, socketWait, resp, server, () -> Channels.close(channel), device);
     }
 }

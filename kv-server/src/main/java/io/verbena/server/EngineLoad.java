@@ -32,11 +32,14 @@ final class EngineLoad
         }
     }
 
-    /** The duty cycle has found work, at that time. */
+    /** The duty cycle has found work, at that time; what it finds later adds nothing. */
     void working(final long foundNs)
     {
-        isWorking = true;
-        sinceNs = foundNs;
+        if (!isWorking)
+        {
+            isWorking = true;
+            sinceNs = foundNs;
+        }
     }
 
     /** @return nanoseconds of work of all cycles that have ended. */

@@ -19,6 +19,18 @@ public interface Role extends AutoCloseable
     /** @return name of the role, such as {@code compute-node}. */
     String name();
 
+    /**
+     * Makes the thread that drives it.
+     *
+     * @param run        what it does.
+     * @param threadName of it.
+     * @return not started.
+     */
+    default Thread thread(final Runnable run, final String threadName)
+    {
+        return new Thread(run, threadName);
+    }
+
     /** @return the device it works on. */
     Device device();
 

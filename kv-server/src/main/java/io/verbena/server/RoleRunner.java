@@ -44,7 +44,7 @@ public final class RoleRunner
         window = new IdleWindow(role.device().pollsBySystemCall());
         spin = role.device().pollsBySystemCall() ? new AnswerSpin() : null;
         startedNs = clock.nanoTime();
-        thread = new Thread(this::run, "verbena-" + role.name());
+        thread = role.thread(this::run, "verbena-" + role.name());
     }
 
     /**

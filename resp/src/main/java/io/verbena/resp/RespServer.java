@@ -9,6 +9,8 @@ import io.netty.channel.ChannelInitializer;
 import io.netty.channel.ChannelOption;
 import io.netty.channel.EventLoop;
 import io.netty.channel.EventLoopGroup;
+import io.netty.channel.IoHandlerFactory;
+import io.netty.channel.ManualIoEventLoop;
 import io.netty.channel.MultiThreadIoEventLoopGroup;
 import io.netty.channel.ServerChannel;
 import io.netty.channel.WriteBufferWaterMark;
@@ -48,8 +50,9 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * Serves Redis' protocol at a port, with the operations of a compute node of this process. Threads of its own read and
- * write the connections; the node's thread carries the operations out. Thread-safe.
+ * Serves Redis' protocol at a port, with the operations of a compute node of this process. Either threads of its own
+ * read and write the connections, and the node's thread carries the operations out; or the node's thread does both, see
+ * {@link #openDriven}. Thread-safe, but for what the driver calls.
  */
 public final class RespServer implements AutoCloseable
 {
@@ -60,13 +63,18 @@ public final class RespServer implements AutoCloseable
     private static final int LOW_WATER_BYTES = 64 * 1024;
     private static final int HIGH_WATER_BYTES = 256 * 1024;
     private static final String LEAKS_PROPERTY = "io.netty.leakDetection.level";
+    private static final Runnable NOTHING = () -> { };
     private static final int BACKLOG = 511;
     private static final int KEEP_IDLE_S = 300;
     private static final int KEEP_INTERVAL_S = 100;
     private static final int KEEP_COUNT = 3;
 
     private final RespConfiguration configuration;
+    /** Of connections, or where the node's thread drives them, of the listener alone. */
     private final EventLoopGroup group;
+    /** Of connections, where the node's thread drives them; else null. */
+    private final ManualIoEventLoop loop;
+    private Worker driven;
     private final String transport;
     private final NanoClock clock;
     private final CommandTable<Session> commands = Commands.table();
@@ -80,7 +88,7 @@ public final class RespServer implements AutoCloseable
 
     private RespServer(
         final RespConfiguration configuration, final ComputeEndpoint endpoint, final NanoClock clock,
-        final Runnable wakeNode)
+        final Runnable wakeNode, final boolean isDriven)
     {
         this.configuration = configuration;
         this.clock = clock;
@@ -89,16 +97,30 @@ public final class RespServer implements AutoCloseable
         final boolean isNative = isNative();
         transport = isNative ? "epoll" : "nio";
         final ThreadFactory threads = this::thread;
-        group = new MultiThreadIoEventLoopGroup(configuration.threads(), threads,
-            isNative ? EpollIoHandler.newFactory() : NioIoHandler.newFactory());
+        final IoHandlerFactory handlers = isNative ? EpollIoHandler.newFactory() : NioIoHandler.newFactory();
+        final int threadCount = isDriven ? 1 : configuration.threads();
+        group = new MultiThreadIoEventLoopGroup(threadCount, threads, handlers);
+        loop = isDriven ? new ManualIoEventLoop(null, handlers) : null;
         final SessionSettings settings = new SessionSettings(configuration.table(), configuration.password(),
             configuration.timeoutNs(), configuration.maxCommandBytes(), configuration.maxOutputBytes(),
             TABLE_CACHE_NS);
-        for (int i = 0; i < configuration.threads(); i++)
+        for (int i = 0; i < threadCount; i++)
         {
-            final EventLoop loop = group.next();
-            workers.put(loop, new Worker(endpoint, clock, wakeNode, loop, settings, budget));
+            final EventLoop thread = isDriven ? loop : group.next();
+            workers.put(thread, new Worker(endpoint, clock, wakeNode, thread, settings, budget));
         }
+    }
+
+    /**
+     * Makes a thread for {@link #poll}: Netty keeps buffers for threads of this kind only.
+     *
+     * @param run  what it does.
+     * @param name of it.
+     * @return not started.
+     */
+    public static Thread driver(final Runnable run, final String name)
+    {
+        return new FastThreadLocalThread(run, name);
     }
 
     private Thread thread(final Runnable run)
@@ -144,8 +166,34 @@ public final class RespServer implements AutoCloseable
         final RespConfiguration configuration, final ComputeEndpoint endpoint, final NanoClock clock,
         final Runnable wakeNode)
     {
+        return open(configuration, endpoint, clock, wakeNode, false);
+    }
+
+    /**
+     * Opens the port for a thread that runs the node as well: the first that calls {@link #poll()}. A command is read,
+     * carried out and replied without another thread.
+     *
+     * @param configuration of it; threads are not used.
+     * @param endpoint      of the node.
+     * @param clock         of the node's deadlines.
+     * @param serveNode     runs the node until it has nothing to do at once; called within {@link #poll()},
+     *                      {@link #await} and {@link #takeAnswers()}.
+     * @return the server, closed by the caller, on the thread that drives it.
+     * @throws RespException when the port cannot be had, or must not be opened like this.
+     */
+    public static RespServer openDriven(
+        final RespConfiguration configuration, final ComputeEndpoint endpoint, final NanoClock clock,
+        final Runnable serveNode)
+    {
+        return open(configuration, endpoint, clock, serveNode, true);
+    }
+
+    private static RespServer open(
+        final RespConfiguration configuration, final ComputeEndpoint endpoint, final NanoClock clock,
+        final Runnable wakeNode, final boolean isDriven)
+    {
         final InetAddress address = address(configuration);
-        final RespServer server = new RespServer(configuration, endpoint, clock, wakeNode);
+        final RespServer server = new RespServer(configuration, endpoint, clock, wakeNode, isDriven);
         try
         {
             server.listen(new InetSocketAddress(address, configuration.port()));
@@ -198,7 +246,7 @@ public final class RespServer implements AutoCloseable
     {
         final Class<? extends ServerChannel> type =
             "epoll".equals(transport) ? EpollServerSocketChannel.class : NioServerSocketChannel.class;
-        final ServerBootstrap bootstrap = new ServerBootstrap().group(group).channel(type)
+        final ServerBootstrap bootstrap = new ServerBootstrap().group(group, null == loop ? group : loop).channel(type)
             .option(ChannelOption.SO_BACKLOG, BACKLOG)
             .option(ChannelOption.SO_REUSEADDR, true)
             .childOption(ChannelOption.TCP_NODELAY, true)
@@ -241,6 +289,55 @@ public final class RespServer implements AutoCloseable
             workers.get(channel.eventLoop()), commands, state, budget, configuration.stallNs(), connections::remove);
         connections.put(connection, channel);
         channel.pipeline().addLast(connection);
+    }
+
+    /**
+     * Reads, carries out and replies what has arrived. The driver.
+     *
+     * @return work done.
+     */
+    public int poll()
+    {
+        return own().takeReady() + loop.runNow();
+    }
+
+    /**
+     * As {@link #poll()}, and waits until something arrives. The driver.
+     *
+     * @param timeoutNs longest wait, 1 or more.
+     * @return work done.
+     */
+    public int await(final long timeoutNs)
+    {
+        return own().takeReady() + loop.run(timeoutNs);
+    }
+
+    /**
+     * Replies what the node has answered since. The driver, after it has run the node.
+     *
+     * @return answers.
+     */
+    public int takeAnswers()
+    {
+        return own().takeReady();
+    }
+
+    /** Ends the wait of the driver, or the next one at once. Any thread. */
+    public void wakeup()
+    {
+        // A wake-up of the loop alone is lost while the loop is only about to wait; a task is looked for once more.
+        loop.execute(NOTHING);
+    }
+
+    private Worker own()
+    {
+        if (null == driven)
+        {
+            loop.setOwningThread(Thread.currentThread());
+            driven = workers.get(loop);
+            driven.drive();
+        }
+        return driven;
     }
 
     /** @return port at which it listens. */
@@ -307,12 +404,28 @@ public final class RespServer implements AutoCloseable
         connections.forEach((connection, channel) -> channel.eventLoop().execute(connection::drain));
     }
 
-    /** Closes the port and all connections. Idempotent. */
+    /** Closes the port and all connections. Idempotent. The driver, if there is one. */
     @Override
     public void close()
     {
+        if (null != loop)
+        {
+            closeLoop();
+        }
         group.shutdownGracefully(0, CLOSE_TIMEOUT_MS, TimeUnit.MILLISECONDS)
             .awaitUninterruptibly(2 * CLOSE_TIMEOUT_MS);
+    }
+
+    private void closeLoop()
+    {
+        own();
+        loop.shutdownGracefully(0, CLOSE_TIMEOUT_MS, TimeUnit.MILLISECONDS);
+        final long deadlineNs = clock.nanoTime() + TimeUnit.MILLISECONDS.toNanos(2 * CLOSE_TIMEOUT_MS);
+        while (!loop.isTerminated() && deadlineNs - clock.nanoTime() > 0)
+        {
+            loop.runNow();
+            Thread.onSpinWait();
+        }
     }
 
     @Override

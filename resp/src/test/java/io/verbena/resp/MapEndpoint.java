@@ -50,12 +50,44 @@ final class MapEndpoint implements ComputeEndpoint, AutoCloseable
     /** @param isInline whether each request is carried out at once, by its submitter. */
     MapEndpoint(final long seed, final boolean isInline)
     {
+        this(seed, isInline, !isInline);
+    }
+
+    private MapEndpoint(final long seed, final boolean isInline, final boolean hasThread)
+    {
         this.isInline = isInline;
         random = new Random(seed);
         thread.setDaemon(true);
-        if (!isInline)
+        if (hasThread)
         {
             thread.start();
+        }
+    }
+
+    /** One that carries requests out when {@link #serve()} is called, and only then. */
+    static MapEndpoint driven(final long seed)
+    {
+        return new MapEndpoint(seed, false, false);
+    }
+
+    /** Carries out some of what waits, in any order. */
+    void serve()
+    {
+        final List<NodeRequest> waiting = new ArrayList<>();
+        queue.drainTo(waiting);
+        while (!waiting.isEmpty() && !isStopped && 0 != random.nextInt(50))
+        {
+            carryOut(waiting.remove(random.nextInt(waiting.size())));
+        }
+        queue.addAll(waiting);
+    }
+
+    private void carryOut(final NodeRequest request)
+    {
+        if (request.start())
+        {
+            answer(request);
+            request.complete();
         }
     }
 
@@ -99,12 +131,7 @@ final class MapEndpoint implements ComputeEndpoint, AutoCloseable
                 }
                 while (!waiting.isEmpty() && !isStopped)
                 {
-                    final NodeRequest next = waiting.remove(random.nextInt(waiting.size()));
-                    if (next.start())
-                    {
-                        answer(next);
-                        next.complete();
-                    }
+                    carryOut(waiting.remove(random.nextInt(waiting.size())));
                 }
             }
         }

@@ -8,6 +8,9 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.LongSupplier;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -23,8 +26,44 @@ class RespAllocationTest
     void shouldAllocateLessThanOneByteForACommand() throws IOException
     {
         try (RespServer server = RespServer.open(
+            new RespConfiguration().port(0), new FixedEndpoint(), SystemNanoClock.INSTANCE, () -> { }))
+        {
+            assertThat(bytesForACommand(server, server::allocatedBytes)).isLessThanOrEqualTo(1);
+        }
+    }
+
+    @Test
+    void shouldAllocateLessThanOneByteForACommandWhereOneThreadDoesAll() throws IOException, InterruptedException
+    {
+        final RespServer server = RespServer.openDriven(
             new RespConfiguration().port(0), new FixedEndpoint(), SystemNanoClock.INSTANCE, () -> { });
-            RawClient client = new RawClient(server.port()))
+        final AtomicBoolean isEnding = new AtomicBoolean();
+        final Thread driver = RespServer.driver(() ->
+        {
+            while (!isEnding.get())
+            {
+                server.await(TimeUnit.MILLISECONDS.toNanos(100));
+            }
+            server.close();
+        }, "driver");
+        driver.start();
+        try
+        {
+            assertThat(bytesForACommand(server, () -> HeapAllocation.ofThread(driver.threadId())))
+                .isLessThanOrEqualTo(1);
+        }
+        finally
+        {
+            isEnding.set(true);
+            driver.join(TimeUnit.SECONDS.toMillis(30));
+        }
+        assertThat(driver.isAlive()).isFalse();
+    }
+
+    private static double bytesForACommand(final RespServer server, final LongSupplier allocatedBytes)
+        throws IOException
+    {
+        try (RawClient client = new RawClient(server.port()))
         {
             final StringBuilder commands = new StringBuilder();
             for (int i = 0; i < PIPELINE / 8; i++)
@@ -41,10 +80,9 @@ class RespAllocationTest
                 "+OK\r\n:1\r\n$100\r\n" + "\0".repeat(FixedEndpoint.VALUE_BYTES) + "\r\n:-1\r\n")
                 .repeat(PIPELINE / 8).getBytes(StandardCharsets.US_ASCII);
             run(client, sent, expected, WARM_UP);
-            final long before = server.allocatedBytes();
+            final long before = allocatedBytes.getAsLong();
             run(client, sent, expected, PIPELINES);
-            final double bytes = server.allocatedBytes() - before;
-            assertThat(bytes / (PIPELINES * PIPELINE)).as("bytes for each command").isLessThanOrEqualTo(1);
+            return (double)(allocatedBytes.getAsLong() - before) / (PIPELINES * PIPELINE);
         }
     }
 

@@ -26,13 +26,31 @@ class RespServerTest
 {
     private static final String PONG = "+PONG";
 
-    private final MapEndpoint endpoint = new MapEndpoint(7);
+    private final MapEndpoint endpoint = endpoint();
     private RespServer server;
+
+    /** The node behind the server. */
+    MapEndpoint endpoint()
+    {
+        return new MapEndpoint(7);
+    }
+
+    /** Opens the server as it is tested. */
+    RespServer open(final RespConfiguration configuration, final MapEndpoint node)
+    {
+        return RespServer.open(configuration, node, SystemNanoClock.INSTANCE, () -> { });
+    }
 
     private int open(final RespConfiguration configuration)
     {
-        server = RespServer.open(configuration.port(0), endpoint, SystemNanoClock.INSTANCE, () -> { });
+        server = open(configuration.port(0), endpoint);
         return server.port();
+    }
+
+    /** Closes what was opened. */
+    void close(final RespServer opened)
+    {
+        opened.close();
     }
 
     @AfterEach
@@ -40,7 +58,7 @@ class RespServerTest
     {
         if (null != server)
         {
-            server.close();
+            close(server);
         }
         endpoint.close();
     }

@@ -106,11 +106,7 @@ public final class SoftCompletionChannel implements CompletionChannel
         while (true)
         {
             final int seen = EventWord.signals(word);
-            boolean isWaiting = false;
-            for (final Queue queue : queues)
-            {
-                isWaiting |= queue.serveWhileAsleep();
-            }
+            final boolean isWaiting = serveQueues();
             final Queue raised = takeRaised();
             final long leftNs = timeoutNs - (SystemNanoClock.INSTANCE.nanoTime() - startNs);
             if (raised != null || leftNs <= 0 || takeWake() || isWanted.getAsBoolean() || hasConnectionRequest() ||
@@ -120,6 +116,16 @@ public final class SoftCompletionChannel implements CompletionChannel
             }
             EventWord.sleep(word, seen, Math.min(leftNs, isWaiting ? SERVE_NS : INTERRUPT_NS));
         }
+    }
+
+    private boolean serveQueues()
+    {
+        boolean isWaiting = false;
+        for (final Queue queue : queues)
+        {
+            isWaiting |= queue.serveWhileAsleep();
+        }
+        return isWaiting;
     }
 
     /** Has the waiting thread ask anew whether its wait is to end. Any thread, until the channel is closed. */
@@ -139,6 +145,30 @@ public final class SoftCompletionChannel implements CompletionChannel
     {
         isWoken = true;
         EventWord.signal(word);
+    }
+
+    @Override
+    public boolean canWatch()
+    {
+        return true;
+    }
+
+    @Override
+    public int signals()
+    {
+        return EventWord.signals(word);
+    }
+
+    @Override
+    public void watch(final int seen, final long timeoutNs)
+    {
+        EventWord.sleep(word, seen, timeoutNs);
+    }
+
+    @Override
+    public long sleepLimitNs()
+    {
+        return serveQueues() ? SERVE_NS : Long.MAX_VALUE;
     }
 
     private boolean takeWake()

@@ -34,6 +34,47 @@ public interface CompletionChannel extends AutoCloseable
         throw new UnsupportedOperationException("waits of this channel end by completions and time only");
     }
 
+    /** @return whether {@link #signals()}, {@link #watch} and {@link #sleepLimitNs()} work. */
+    default boolean canWatch()
+    {
+        return false;
+    }
+
+    /**
+     * For a thread that sleeps elsewhere and is woken by one that watches.
+     *
+     * @return a number that changes when something happens that ends a wait. Any thread, until the channel is closed.
+     * @throws UnsupportedOperationException unless {@link #canWatch()}.
+     */
+    default int signals()
+    {
+        throw new UnsupportedOperationException("this channel cannot be watched by other threads");
+    }
+
+    /**
+     * Sleeps until the number differs, the time is over, or for no reason; touches nothing of the waiting thread. Any
+     * thread, until the channel is closed.
+     *
+     * @param seen      what {@link #signals()} returned.
+     * @param timeoutNs longest sleep, more than 0.
+     * @throws UnsupportedOperationException unless {@link #canWatch()}.
+     */
+    default void watch(final int seen, final long timeoutNs)
+    {
+        throw new UnsupportedOperationException("this channel cannot be watched by other threads");
+    }
+
+    /**
+     * By the waiting thread before it sleeps elsewhere: tries what it has posted that waits for peers.
+     *
+     * @return when it must do so again, in ns from now; {@link Long#MAX_VALUE} when nothing waits.
+     * @throws UnsupportedOperationException unless {@link #canWatch()}.
+     */
+    default long sleepLimitNs()
+    {
+        throw new UnsupportedOperationException("this channel cannot be watched by other threads");
+    }
+
     @Override
     void close();
 }

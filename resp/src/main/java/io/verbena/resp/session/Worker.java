@@ -23,8 +23,8 @@ import java.util.function.Consumer;
 
 /**
  * What the sessions of one network thread share: operations for them, and the way to the node and back. The node's
- * thread leaves answers in a queue, and wakes the network thread once for all that it finds there. Owned by the network
- * thread, but for {@link #onAnswered} and the figures.
+ * thread leaves answers in a queue, and wakes the network thread once for all that it finds there; unless one thread is
+ * both, see {@link #drive()}. Owned by the network thread, but for {@link #onAnswered} and the figures.
  */
 public final class Worker implements TableOperation.Node
 {
@@ -54,6 +54,8 @@ public final class Worker implements TableOperation.Node
         new ManyToOneConcurrentArrayQueue<>(OPERATIONS);
     private final AtomicBoolean isWoken = new AtomicBoolean();
     private final Runnable takeAnswers = this::takeAnswers;
+    /** Answers that the node gave on the network thread itself. */
+    private final ArrayDeque<TableOperation> ready = new ArrayDeque<>(OPERATIONS);
     private final ArrayList<TableOperation> free = new ArrayList<>(OPERATIONS);
     private final ArrayList<TableOperation.Owner> touched = new ArrayList<>();
     private final ArrayDeque<TableOperation.Owner> waiting = new ArrayDeque<>();
@@ -61,6 +63,9 @@ public final class Worker implements TableOperation.Node
     private long tablesCheckedNs;
     private long nowNs;
     private int handedOver;
+    /** The network thread, where it runs the node as well; else null. */
+    private Thread driver;
+    private boolean isServing;
     @SuppressWarnings("unused") // through COMMAND_COUNT
     private long commandCount;
 
@@ -175,13 +180,47 @@ public final class Worker implements TableOperation.Node
         }
     }
 
-    /** Lets the node look for what was handed over since. */
+    /**
+     * The calling thread runs the node as well from now on: what is handed over is served at once by
+     * {@code wakeNode}, and answers come within it.
+     */
+    public void drive()
+    {
+        driver = Thread.currentThread();
+    }
+
+    /** Lets the node look for what was handed over since; where this thread runs it, until it awaits others. */
     void wakeNode()
     {
-        if (handedOver > 0)
+        if (null == driver)
+        {
+            if (handedOver > 0)
+            {
+                handedOver = 0;
+                wakeNode.run();
+            }
+        }
+        else if (!isServing)
+        {
+            isServing = true;
+            try
+            {
+                serveNode();
+            }
+            finally
+            {
+                isServing = false;
+            }
+        }
+    }
+
+    private void serveNode()
+    {
+        while (handedOver > 0)
         {
             handedOver = 0;
             wakeNode.run();
+            takeReady();
         }
     }
 
@@ -189,6 +228,11 @@ public final class Worker implements TableOperation.Node
     @Override
     public void onAnswered(final TableOperation operation)
     {
+        if (Thread.currentThread() == driver)
+        {
+            ready.add(operation);
+            return;
+        }
         // There is room: the queue has a place for each operation.
         answered.offer(operation);
         if (!isWoken.get() && isWoken.compareAndSet(false, true))
@@ -212,14 +256,49 @@ public final class Worker implements TableOperation.Node
         TableOperation operation;
         while (null != (operation = answered.poll()))
         {
-            final TableOperation.Owner session = operation.owner;
-            session.onAnswer(operation);
-            if (!session.isTouched)
-            {
-                session.isTouched = true;
-                touched.add(session);
-            }
+            take(operation);
         }
+        proceedTouched();
+        resumeWaiting();
+        wakeNode();
+    }
+
+    /**
+     * Takes the answers that the node has given on this thread, where it drives; replies go out, and more is served.
+     *
+     * @return answers taken.
+     */
+    public int takeReady()
+    {
+        int taken = 0;
+        while (!ready.isEmpty())
+        {
+            look();
+            while (!ready.isEmpty())
+            {
+                take(ready.poll());
+                taken++;
+            }
+            proceedTouched();
+            resumeWaiting();
+            wakeNode();
+        }
+        return taken;
+    }
+
+    private void take(final TableOperation operation)
+    {
+        final TableOperation.Owner session = operation.owner;
+        session.onAnswer(operation);
+        if (!session.isTouched)
+        {
+            session.isTouched = true;
+            touched.add(session);
+        }
+    }
+
+    private void proceedTouched()
+    {
         for (int i = 0; i < touched.size(); i++)
         {
             final TableOperation.Owner session = touched.get(i);
@@ -227,8 +306,6 @@ public final class Worker implements TableOperation.Node
             session.proceed();
         }
         touched.clear();
-        resumeWaiting();
-        wakeNode();
     }
 
     private void resumeWaiting()
