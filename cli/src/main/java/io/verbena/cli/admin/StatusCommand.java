@@ -50,6 +50,10 @@ public final class StatusCommand implements Callable<Integer>
     @Option(names = "--json", description = "As one JSON object.")
     private boolean json;
 
+    @Option(names = "--all", description = "Also limits of which less than half is in use, figures that are zero, " +
+        "and those that only developers need.")
+    private boolean isWhole;
+
     @Option(names = "--watch", description = "Again each second, until Ctrl-C, or until nobody reads it.")
     private boolean watch;
 
@@ -115,7 +119,7 @@ public final class StatusCommand implements Callable<Integer>
     {
         final PrintWriter out = spec.commandLine().getOut();
         final boolean redraws = watch && !json && null != System.console() && System.console().isTerminal();
-        out.print((redraws ? CLEAR : "") + (json ? HealthServer.json(all) + '\n' : StatusText.of(all)));
+        out.print((redraws ? CLEAR : "") + (json ? HealthServer.json(all) + '\n' : StatusText.of(all, isWhole)));
         out.flush();
     }
 

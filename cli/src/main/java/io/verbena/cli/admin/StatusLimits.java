@@ -14,6 +14,8 @@ final class StatusLimits
     static final String LIMITS = "limits";
     /** From this part of a limit on there is a warning. */
     private static final int NEAR_PERCENT = 90;
+    /** From this part of a limit on it is in the table. */
+    private static final int SHOWN_PERCENT = 50;
     private static final int PERCENT = 100;
 
     private record Limit(String name, long use, long most, String option)
@@ -24,9 +26,9 @@ final class StatusLimits
                 figure.get("option").toString());
         }
 
-        boolean isNear()
+        boolean isUsedTo(final int percent)
         {
-            return use > 0 && PERCENT * use >= NEAR_PERCENT * most;
+            return use > 0 && PERCENT * use >= percent * most;
         }
     }
 
@@ -52,13 +54,19 @@ final class StatusLimits
      */
     static List<String> warnings(final Map<?, ?> process)
     {
-        return limits(process).stream().filter(Limit::isNear).map((limit) -> process.get("name") + ": " + limit.name +
-            ": " + Units.count(limit.use) + " of at most " + Units.count(limit.most) +
-            " are in use; option that raises it: " + limit.option).toList();
+        return limits(process).stream().filter((limit) -> limit.isUsedTo(NEAR_PERCENT))
+            .map((limit) -> process.get("name") + ": " + limit.name + ": " + Units.count(limit.use) + " of at most " +
+                Units.count(limit.most) + " are in use; option that raises it: " + limit.option).toList();
     }
 
-    /** @return a table of the limits of which anything is used; empty where there are none. */
-    static String table(final List<Map<?, ?>> processes)
+    /**
+     * The limits.
+     *
+     * @param processes each with its {@code name} and {@code health}, as in the JSON object.
+     * @param isWhole   whether all are shown, or those of which half is in use.
+     * @return a table; empty where there are none.
+     */
+    static String table(final List<Map<?, ?>> processes, final boolean isWhole)
     {
         final TextTable table = new TextTable().row("PROCESS", "LIMIT", "USE", "MOST", "OPTION");
         boolean isEmpty = true;
@@ -66,7 +74,7 @@ final class StatusLimits
         {
             for (final Limit limit : limits(process))
             {
-                if (limit.use > 0)
+                if (isWhole || limit.isUsedTo(SHOWN_PERCENT))
                 {
                     table.row(process.get("name").toString(), limit.name, Units.count(limit.use),
                         Units.count(limit.most), limit.option);

@@ -51,9 +51,9 @@ final class StatusText
         "incarnation", "began_ns", "ready_after_us", "first_request_after_us", "join_breakdown", "cluster_id",
         "checkpoint_failed_ms", "main_ns", "start_breakdown", "sweeps_asked", "sweeps_ended", "kinds",
         "demand", TRANSPORTS, StatusLimits.LIMITS);
-    /** Figures that are shown only when they have another value; those that are faults are in {@link StatusFaults}. */
-    private static final Map<String, Object> EXPECTED = Map.of("fencing_nodes", 0L, "orphan_bytes", 0L,
-        "unknown_bytes", 0L, "reclaiming", false, "refused_handshakes", 0L);
+    /** Figures that only {@code --all} shows, whatever their values. */
+    private static final Set<String> DETAILS =
+        Set.of("memory_nodes", "resp_transport", "resp_buffer_bytes", "resp_allocated_bytes", "allocated_bytes");
     private static final Set<String> RUNNING = Set.of("READY", "SERVING");
     private static final double BYTES_PER_MIB = 1 << 20;
     private static final double PERCENT = 100;
@@ -81,16 +81,17 @@ final class StatusText
     /**
      * The text of what the command has gathered.
      *
-     * @param all as in the JSON object.
+     * @param all     as in the JSON object.
+     * @param isWhole whether limits that are far away and figures that are zero are shown, too.
      * @return lines of text.
      */
-    static String of(final Map<String, Object> all)
+    static String of(final Map<String, Object> all, final boolean isWhole)
     {
-        return of(all, SystemEpochClock.INSTANCE.time());
+        return of(all, isWhole, SystemEpochClock.INSTANCE.time());
     }
 
     /** As the other one, at this time, ms since 1970. */
-    static String of(final Map<String, Object> all, final long nowMs)
+    static String of(final Map<String, Object> all, final boolean isWhole, final long nowMs)
     {
         final List<Map<?, ?>> processes = maps(all.get("processes"));
         final StringBuilder text = new StringBuilder();
@@ -103,7 +104,8 @@ final class StatusText
             text.append("warning: ").append(warning).append('\n')));
         Stream.of("meta-server", "memory-node", "compute-node").forEach((role) ->
             text.append(role(role, processes, nowMs)));
-        text.append(transports(processes)).append(StatusLimits.table(processes)).append(others(processes))
+        text.append(transports(processes)).append(StatusLimits.table(processes, isWhole))
+            .append(others(processes, isWhole))
             .append(tables(maps(all.get("tables"))));
         return text.toString();
     }
@@ -173,8 +175,8 @@ final class StatusText
         return isEmpty ? "" : "\n" + table;
     }
 
-    /** Figures that have no column of their own, so that none is hidden. */
-    private static String others(final List<Map<?, ?>> processes)
+    /** Figures that have no column of their own, so that none is hidden; without {@code --all} those that say much. */
+    private static String others(final List<Map<?, ?>> processes, final boolean isWhole)
     {
         final TextTable table = new TextTable().row("PROCESS", "FIGURE", "VALUE");
         boolean isEmpty = true;
@@ -187,7 +189,7 @@ final class StatusText
             {
                 final String name = text(figure.getKey());
                 if (!inColumns.contains(name) && !ELSEWHERE.contains(name) && !StatusFaults.isFault(name) &&
-                    !isAsExpected(name, figure.getValue()))
+                    (isWhole || !isAsExpected(name, figure.getValue())))
                 {
                     table.row(text(process.get("name")), name, other(figure.getValue()));
                     isEmpty = false;
@@ -199,7 +201,8 @@ final class StatusText
 
     private static boolean isAsExpected(final String name, final Object value)
     {
-        return null == value || "".equals(value) || Map.of().equals(value) || value.equals(EXPECTED.get(name));
+        return null == value || "".equals(value) || Map.of().equals(value) || value.equals(0L) ||
+            Boolean.FALSE.equals(value) || DETAILS.contains(name);
     }
 
     private static String other(final Object value)

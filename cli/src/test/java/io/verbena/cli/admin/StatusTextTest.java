@@ -65,9 +65,14 @@ class StatusTextTest
     /** Through JSON, as the command has it. */
     private String text()
     {
+        return text(false);
+    }
+
+    private String text(final boolean isWhole)
+    {
         final Map<String, Object> all =
             map("address", "verbena://a:1", "ready", true, "processes", processes, "tables", tables);
-        return StatusText.of(JsonReader.object(HealthServer.json(all)), NOW_MS);
+        return StatusText.of(JsonReader.object(HealthServer.json(all)), isWhole, NOW_MS);
     }
 
     @Test
@@ -155,6 +160,7 @@ class StatusTextTest
               memory-1       orphan_bytes   65,536
               memory-1         unheard_of      1 a
             """).doesNotContain("reclaiming", "error:");
+        assertThat(text(true)).contains("reclaiming", "refused_handshakes", "orphan_bytes");
     }
 
     private static Map<String, Object> limit(final String name, final long use, final long most, final String option)
@@ -180,18 +186,28 @@ class StatusTextTest
     }
 
     @Test
-    void shouldShowWhatIsUsedOfLimitsWithoutAWarningWhileThereIsRoom()
+    void shouldShowLimitsOfWhichHalfIsInUseAndAllOnRequest()
     {
         metaServer().put("limits", List.of(limit("clients", 9_215, 10_240, "--max-clients"),
-            limit("waiting registrations", 0, 1_024, "-"), limit("nodes", 3, 4, "--max-nodes")));
+            limit("waiting registrations", 0, 1_024, "-"), limit("queue pairs", 511, 1_024, "-"),
+            limit("nodes", 2, 4, "--max-nodes")));
         computeNode().put("limits", List.of(limit("calls", 0, 0, "-")));
         memoryNode().put("limits", List.of());
         assertThat(text()).endsWith("""
 
               PROCESS         LIMIT     USE     MOST          OPTION
               meta-server   clients   9,215   10,240   --max-clients
-              meta-server     nodes       3        4     --max-nodes
+              meta-server     nodes       2        4     --max-nodes
             """).doesNotContain("warning:", "error:", "FIGURE");
+        assertThat(text(true)).contains("""
+
+              PROCESS                       LIMIT     USE     MOST          OPTION
+              meta-server                 clients   9,215   10,240   --max-clients
+              meta-server   waiting registrations       0    1,024               -
+              meta-server             queue pairs     511    1,024               -
+              meta-server                   nodes       2        4     --max-nodes
+              compute-1                     calls       0        0               -
+            """);
     }
 
     @Test
