@@ -6,12 +6,14 @@ import io.verbena.cli.admin.DownCommand;
 import io.verbena.cli.admin.NodeCommand;
 import io.verbena.cli.admin.ScaleCommand;
 import io.verbena.cli.admin.StatusCommand;
+import io.verbena.cli.admin.TopCommand;
 import io.verbena.cli.admin.UpCommand;
 import io.verbena.cli.bench.BenchCommand;
 import io.verbena.cli.console.CommandFailedException;
 import io.verbena.cli.console.CommandOutput;
 import io.verbena.cli.console.ExitStatus;
 import io.verbena.cli.console.SettingsProvider;
+import io.verbena.cli.doctor.DoctorCommand;
 import io.verbena.cli.fabric.FabricCommand;
 import io.verbena.cli.record.AppendCommand;
 import io.verbena.cli.record.DeleteCommand;
@@ -80,6 +82,7 @@ public final class VerbenaCommand implements Runnable
     private static final List<Map.Entry<String, Class<?>>> COMMANDS = List.of(
         command("up", UpCommand.class),
         command("status", StatusCommand.class),
+        command("top", TopCommand.class),
         command("scale", ScaleCommand.class),
         command("down", DownCommand.class),
         command("checkpoint", CheckpointCommand.class),
@@ -96,6 +99,7 @@ public final class VerbenaCommand implements Runnable
         command("dump", DumpCommand.class),
         command("table", TableCommand.class),
         command("node", NodeCommand.class),
+        command("doctor", DoctorCommand.class),
         command("meta-server", MetaServerCommand.class),
         command("memory-node", MemoryNodeCommand.class),
         command(ComputeNodeCommand.NAME, ComputeNodeCommand.class),
