@@ -285,6 +285,63 @@ class EngineSweepTest
     }
 
     @Test
+    void shouldLeaveFrozenWordsToWhoFroze()
+    {
+        put("k", "v", Expiry.in(10));
+        clockMs += 10;
+        final long slot = onlySlot();
+        final long frozen = SlotWord.frozen(word(slot));
+        fixture.memory().putLong((int)slot, frozen, LITTLE_ENDIAN);
+        sweepAll();
+        assertThat(word(slot)).isEqualTo(frozen);
+        assertThat(fixture.engine.counters().expiredSwept).isZero();
+        assertThat(fixture.engine.counters().sweepDamaged).isZero();
+    }
+
+    @Test
+    void shouldLeaveAGroupOfWhichAnyHeaderIsAnother()
+    {
+        put("k", "v", Expiry.in(10));
+        clockMs += 10;
+        final long groupAt = part().groupOffset(group(onlySlot()));
+        for (int bucket = 0; bucket < BucketDescriptor.BUCKETS_PER_GROUP; bucket++)
+        {
+            final long header = groupAt + bucket * BucketDescriptor.BUCKET_BYTES;
+            final long own = word(header);
+            fixture.memory().putLong((int)header, BucketDescriptor.header(0x4321, 0, 0), LITTLE_ENDIAN);
+            sweepAll();
+            assertThat(fixture.engine.counters().expiredSwept).isZero();
+            fixture.memory().putLong((int)header, own, LITTLE_ENDIAN);
+        }
+        sweepAll();
+        assertThat(fixture.engine.counters().expiredSwept).isOne();
+    }
+
+    @Test
+    void shouldLeaveABlockOfAnotherTable()
+    {
+        put("k", "v", Expiry.in(10));
+        clockMs += 10;
+        final long word = word(onlySlot());
+        final int block = (int)SlotWord.blockOffset(word);
+        fixture.memory().putInt(block + BlockDescriptor.TABLE_ID_OFFSET, 0x4321, LITTLE_ENDIAN);
+        BlockDescriptor.seal(fixture.memory(), block, word);
+        sweepAll();
+        assertThat(fixture.engine.counters().sweepDamaged).isOne();
+        assertThat(fixture.engine.counters().expiredSwept).isZero();
+    }
+
+    @Test
+    void shouldCountAWordThatNamesNoBlockAsDamaged()
+    {
+        final long slot = part().groupOffset(0) + BucketDescriptor.slotPosition(0);
+        fixture.memory().putLong((int)slot, (long)SlotWord.KIND_COMMITTED << SlotWord.KIND_SHIFT, LITTLE_ENDIAN);
+        sweepAll();
+        assertThat(fixture.engine.counters().sweepDamaged).isOne();
+        assertThat(fixture.engine.counters().sweepReads).isZero();
+    }
+
+    @Test
     void shouldLeaveTheBlockOfARecordThatSomebodyReplacedMeanwhile()
     {
         put("k", "old", Expiry.in(10));
