@@ -1,5 +1,6 @@
 package io.verbena.compute;
 
+import io.verbena.raas.directory.TcpAddress;
 import io.verbena.rdma.verbs.CompletionChannel;
 
 import org.agrona.concurrent.EpochNanoClock;
@@ -14,6 +15,7 @@ public final class ComputeNodeConfiguration
 
     private String name = "compute";
     private int servicePort;
+    private TcpAddress tcpService = TcpAddress.NONE;
     private CompletionChannel completionChannel;
     private int operationSlots = 64;
     private int queueCapacity = 4096;
@@ -59,6 +61,23 @@ public final class ComputeNodeConfiguration
     public ComputeNodeConfiguration servicePort(final int port)
     {
         this.servicePort = port;
+        return this;
+    }
+
+    /** @return where clients reach the node over TCP; NONE when they do not. */
+    public TcpAddress tcpService()
+    {
+        return tcpService;
+    }
+
+    /**
+     * @param address where the node serves clients over TCP, published by the meta server to all compute nodes; NONE,
+     *                the default, when it does not. May be set until the node is driven first.
+     * @return this.
+     */
+    public ComputeNodeConfiguration tcpService(final TcpAddress address)
+    {
+        tcpService = address;
         return this;
     }
 

@@ -7,6 +7,8 @@ import io.verbena.raas.directory.NodeRole;
 import io.verbena.raas.directory.PeerListing;
 import io.verbena.raas.directory.PeerRecord;
 
+import java.util.Comparator;
+import java.util.List;
 import java.util.function.IntConsumer;
 
 /**
@@ -33,6 +35,7 @@ final class MemoryNodeWatch
     private PeerListing listing;
     private PeerListing first;
     private long firstVersion;
+    private List<PeerRecord> tcpNodes = List.of();
     private String failure = "";
     private int[] computeNodes = new int[0];
 
@@ -68,6 +71,12 @@ final class MemoryNodeWatch
     long firstVersion()
     {
         return firstVersion;
+    }
+
+    /** @return the nodes of the last list that serve clients over TCP, by ascending number; immutable. */
+    List<PeerRecord> tcpNodes()
+    {
+        return tcpNodes;
     }
 
     /** Forgets the first list. */
@@ -124,6 +133,11 @@ final class MemoryNodeWatch
             return 0;
         }
         failure = listing.failure();
+        if (PeerListing.State.LISTED == listing.state())
+        {
+            tcpNodes = listing.records().stream().filter((node) -> node.tcpService().isPresent())
+                .sorted(Comparator.comparingInt(PeerRecord::nodeId)).toList();
+        }
         if (PeerListing.State.LISTED == listing.state() && takeAll())
         {
             first = hasListed() ? first : listing;

@@ -21,6 +21,7 @@ import io.verbena.protocol.message.Heartbeat;
 import io.verbena.protocol.message.Registration;
 import io.verbena.protocol.message.TableEntry;
 import io.verbena.protocol.request.ControlRequest;
+import io.verbena.protocol.request.ServingNodes;
 import io.verbena.protocol.session.MetaLink;
 import io.verbena.raas.RaasContext;
 import io.verbena.raas.limit.RaasLimit;
@@ -490,6 +491,7 @@ final class NodeSession implements AutoCloseable
             }
             case SPACE -> SpaceTally.list(engine, memoryLinks.all(), isReclaiming(), reclaimCounters.toString());
             case SPACE_FIGURES -> SpaceTally.sum(engine, memoryLinks.all(), isReclaiming(), reclaimCounters);
+            case SERVING_NODES -> new ServingNodes(registration.nodeId(), memoryNodes.tcpNodes());
             case SWEEP ->
             {
                 reclaimCounters.sweepsAsked++;

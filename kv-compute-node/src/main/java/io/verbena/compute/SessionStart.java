@@ -12,6 +12,7 @@ import io.verbena.protocol.message.Registration;
 import io.verbena.protocol.session.MetaLink;
 import io.verbena.raas.RaasConfiguration;
 import io.verbena.raas.RaasContext;
+import io.verbena.raas.ReadTargetAddress;
 import io.verbena.raas.RemoteRegion;
 import io.verbena.raas.directory.NodeRole;
 import io.verbena.rdma.verbs.Device;
@@ -49,7 +50,7 @@ final class SessionStart implements AutoCloseable
         metaLink.directory();
         registering = metaLink.client().register(
             new NodeRegistration(0, NodeRole.COMPUTE_NODE, device.address(), configuration.servicePort(),
-                new RemoteRegion(0, 0, 0)),
+                new RemoteRegion(0, 0, 0), 0, 0, ReadTargetAddress.NONE, configuration.tcpService()),
             configuration.callTimeoutNs());
     }
 

@@ -3,9 +3,11 @@ package io.verbena.compute;
 import io.verbena.compute.catalog.CatalogWatch;
 import io.verbena.compute.catalog.TableRegistry;
 import io.verbena.compute.figures.UnexpectedFailures;
+import io.verbena.raas.ReadTargetAddress;
 import io.verbena.raas.RemoteRegion;
 import io.verbena.raas.directory.NodeRole;
 import io.verbena.raas.directory.PeerRecord;
+import io.verbena.raas.directory.TcpAddress;
 import io.verbena.rdma.verbs.DeviceAddress;
 
 import org.junit.jupiter.api.AfterEach;
@@ -42,6 +44,12 @@ class MemoryNodeWatchTest
         return new PeerRecord(nodeId, nodeId, 1, role, new DeviceAddress(1, nodeId), 1, new RemoteRegion(0, 4096, 1));
     }
 
+    private static PeerRecord tcpNode(final int nodeId)
+    {
+        return new PeerRecord(nodeId, nodeId, 1, NodeRole.COMPUTE_NODE, new DeviceAddress(1, nodeId), 1,
+            new RemoteRegion(0, 0, 0), ReadTargetAddress.NONE, new TcpAddress(0, nodeId, 6_379));
+    }
+
     private void begin()
     {
         watch = new MemoryNodeWatch(rig.link, catalog, rig.nowNs(), MetaRig.TIMEOUT_NS, found::add, failures);
@@ -69,6 +77,24 @@ class MemoryNodeWatchTest
         rig.runUntil(() -> 4 == found.size());
         assertThat(rig.link.directory().reads()).isEqualTo(2);
         assertThat(rig.count("nodes")).as("calls").isZero();
+    }
+
+    @Test
+    void shouldKnowTheNodesThatServeOverTcpByTheirNumbers()
+    {
+        rig.view.publish(tcpNode(9));
+        rig.view.publish(tcpNode(5));
+        begin();
+        rig.runUntil(watch::hasListed);
+        assertThat(watch.tcpNodes()).containsExactly(tcpNode(5), tcpNode(9));
+
+        rig.view.remove(5);
+        rig.view.publish(tcpNode(7));
+        rig.view.membershipVersion(21);
+        catalog.onHeard(11, 21);
+        rig.runUntil(() -> watch.tcpNodes().contains(tcpNode(7)));
+        assertThat(watch.tcpNodes()).containsExactly(tcpNode(7), tcpNode(9));
+        assertThat(found).as("no memory nodes").doesNotContain(5, 7, 9);
     }
 
     @Test

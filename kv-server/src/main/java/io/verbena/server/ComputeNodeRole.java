@@ -180,6 +180,11 @@ public final class ComputeNodeRole implements Role
         try
         {
             role.openResp(port);
+            if (null != role.resp)
+            {
+                // Which port it has is known only now; the node registers when it is driven first.
+                configuration.tcpService(role.resp.announced());
+            }
             return role;
         }
         catch (final RuntimeException ex)

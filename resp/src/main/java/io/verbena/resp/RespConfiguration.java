@@ -15,6 +15,8 @@ public final class RespConfiguration
     private String table = "default";
     private byte[] password;
     private boolean isOpenToAll;
+    private boolean isCluster;
+    private String announcedHost;
     private int threads = 1;
     private int maxClients = 1024;
     private long timeoutNs = TimeUnit.SECONDS.toNanos(5);
@@ -68,6 +70,39 @@ public final class RespConfiguration
     public RespConfiguration table(final String table)
     {
         this.table = table;
+        return this;
+    }
+
+    /** @return whether clients see the compute nodes as a cluster of Redis. */
+    public boolean isCluster()
+    {
+        return isCluster;
+    }
+
+    /**
+     * @param isOn whether clients see the compute nodes as a cluster of Redis. Default: no.
+     * @return this.
+     */
+    public RespConfiguration cluster(final boolean isOn)
+    {
+        isCluster = isOn;
+        return this;
+    }
+
+    /** @return address or name that the nodes of the cluster announce for this one; null: {@link #host()}. */
+    public String announcedHost()
+    {
+        return announcedHost;
+    }
+
+    /**
+     * @param host address or name that the nodes of the cluster announce for this one; null, the default: that on which
+     *             it listens.
+     * @return this.
+     */
+    public RespConfiguration announcedHost(final String host)
+    {
+        announcedHost = host;
         return this;
     }
 

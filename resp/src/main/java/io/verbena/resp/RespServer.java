@@ -24,6 +24,7 @@ import io.netty.channel.socket.nio.NioServerSocketChannel;
 import io.netty.util.ResourceLeakDetector;
 import io.netty.util.concurrent.FastThreadLocalThread;
 import io.verbena.protocol.request.ComputeEndpoint;
+import io.verbena.raas.directory.TcpAddress;
 import io.verbena.resp.codec.MemoryBudget;
 import io.verbena.resp.command.Commands;
 import io.verbena.resp.session.CommandTable;
@@ -103,7 +104,7 @@ public final class RespServer implements AutoCloseable
         loop = isDriven ? new ManualIoEventLoop(null, handlers) : null;
         final SessionSettings settings = new SessionSettings(configuration.table(), configuration.password(),
             configuration.timeoutNs(), configuration.maxCommandBytes(), configuration.maxOutputBytes(),
-            TABLE_CACHE_NS);
+            TABLE_CACHE_NS, configuration.isCluster());
         for (int i = 0; i < threadCount; i++)
         {
             final EventLoop thread = isDriven ? loop : group.next();
@@ -193,6 +194,7 @@ public final class RespServer implements AutoCloseable
         final Runnable wakeNode, final boolean isDriven)
     {
         final InetAddress address = address(configuration);
+        announcedHost(configuration);
         final RespServer server = new RespServer(configuration, endpoint, clock, wakeNode, isDriven);
         try
         {
@@ -221,6 +223,27 @@ public final class RespServer implements AutoCloseable
         {
             throw new RespException("--resp-listen " + configuration.host() + ": other hosts reach this address, " +
                 "and everybody there could read and change all tables: set --resp-password-file, or --resp-open", null);
+        }
+        return address;
+    }
+
+    private static InetAddress announcedHost(final RespConfiguration configuration)
+    {
+        final boolean isSaid = null != configuration.announcedHost();
+        final String host = isSaid ? configuration.announcedHost() : configuration.host();
+        final InetAddress address;
+        try
+        {
+            address = InetAddress.getByName(host);
+        }
+        catch (final UnknownHostException ex)
+        {
+            throw new RespException("--resp-announce " + host + ": no such address", ex);
+        }
+        if (configuration.isCluster() && address.isAnyLocalAddress())
+        {
+            throw new RespException((isSaid ? "--resp-announce " : "--resp-cluster with --resp-listen ") + host +
+                ": no client can connect to this address: give the one that clients reach with --resp-announce", null);
         }
         return address;
     }
@@ -344,6 +367,12 @@ public final class RespServer implements AutoCloseable
     public int port()
     {
         return ((InetSocketAddress)listener.localAddress()).getPort();
+    }
+
+    /** @return address that clients learn from the other nodes of the cluster; NONE where it is not a part of one. */
+    public TcpAddress announced()
+    {
+        return configuration.isCluster() ? TcpAddress.of(announcedHost(configuration), port()) : TcpAddress.NONE;
     }
 
     /** @return connections now. */

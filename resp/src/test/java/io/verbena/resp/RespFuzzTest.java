@@ -44,7 +44,7 @@ class RespFuzzTest
     private final MemoryBudget budget = new MemoryBudget(BUDGET);
     private final CommandTable<Session> commands = Commands.table();
     private final Worker worker = new Worker(endpoint, () -> 0, () -> { }, tasks::add, new SessionSettings(
-        "default", null, TimeUnit.SECONDS.toNanos(5), MAX_COMMAND, 1 << 20, 0), budget);
+        "default", null, TimeUnit.SECONDS.toNanos(5), MAX_COMMAND, 1 << 20, 0, false), budget);
     private final List<Command<Session>> known = new ArrayList<>(commands.commands());
     private long ids;
 

@@ -46,6 +46,14 @@ public final class RespOptions
         "changes all tables.")
     private boolean isOpen;
 
+    @Option(names = "--resp-cluster", description = "Serve cluster clients: CLUSTER lists the compute nodes that " +
+        "have this option; each of them serves all keys.")
+    private boolean isCluster;
+
+    @Option(names = "--resp-announce", paramLabel = "ADDRESS",
+        description = "Address that cluster clients use for this node. Default: that of --resp-listen.")
+    private String announced;
+
     @Option(names = "--resp-max-clients", paramLabel = "N", defaultValue = "1024",
         description = "Most connections there at once, 1 to 65536. Default: ${DEFAULT-VALUE}.")
     private int maxClients = 1024;
@@ -63,9 +71,14 @@ public final class RespOptions
             return null;
         }
         OptionRange.check("--resp-port", port, 1, MAX_PORT);
+        if (null != announced && !isCluster)
+        {
+            throw new CommandFailedException(ExitStatus.USAGE, "--resp-announce " + announced + ": only a node with " +
+                "--resp-cluster is announced; add that option, or leave this one out", null);
+        }
         OptionRange.check("--resp-max-clients", maxClients, 1, RespConfiguration.MOST_CLIENTS);
         return new RespConfiguration().host(listen).port(port).table(table).openToAll(isOpen).maxClients(maxClients)
-            .password(password(environment));
+            .cluster(isCluster).announcedHost(announced).password(password(environment));
     }
 
     private byte[] password(final Map<String, String> environment)
@@ -111,6 +124,14 @@ public final class RespOptions
         if (isOpen)
         {
             options.add("--resp-open");
+        }
+        if (isCluster)
+        {
+            options.add("--resp-cluster");
+        }
+        if (null != announced)
+        {
+            options.addAll(List.of("--resp-announce", announced));
         }
         return options;
     }

@@ -405,7 +405,8 @@ public final class MembershipTable
 
         final int writerNumber = NodeRole.COMPUTE_NODE == announced.role() ? freeWriterNumber() : 0;
         final PeerRecord record = new PeerRecord(nodeId, counters.nextIncarnation(), 0, announced.role(),
-            announced.device(), announced.servicePort(), announced.region(), announced.readTarget());
+            announced.device(), announced.servicePort(), announced.region(), announced.readTarget(),
+            announced.tcpService());
         final StoredNode node =
             new StoredNode(record, StoredNodeState.LIVE, writerNumber, announced.memoryId());
         ledger.commit(counters.afterRegistration(isNewId ? nodeId : 0, writerNumber), new MetaBatch().node(node));

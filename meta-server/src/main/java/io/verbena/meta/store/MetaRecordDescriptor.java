@@ -4,6 +4,7 @@ import io.verbena.raas.ReadTargetAddress;
 import io.verbena.raas.RemoteRegion;
 import io.verbena.raas.directory.NodeRole;
 import io.verbena.raas.directory.PeerRecord;
+import io.verbena.raas.directory.TcpAddress;
 import io.verbena.raas.identity.IdentitySecret;
 import io.verbena.rdma.verbs.DeviceAddress;
 import net.openhft.hashing.LongHashFunction;
@@ -32,9 +33,13 @@ final class MetaRecordDescriptor
     /** "VMET" read as a little-endian integer. */
     static final int MAGIC = 0x54454D56;
     /** The format version that this build writes. */
-    static final int FORMAT_VERSION = 6;
-    /** Also read: version 5 is the same without the cluster's secret, which the meta server then makes. */
+    static final int FORMAT_VERSION = 7;
+    /**
+     * Also read: version 6 is the same without the TCP address of a node, version 5 also without the cluster's secret,
+     * which the meta server then makes.
+     */
     static final int OLDEST_VERSION = 5;
+    private static final int FIRST_WITH_TCP = 7;
 
     static final int KIND_COUNTERS = 1;
     static final int KIND_NODE = 2;
@@ -73,8 +78,10 @@ final class MetaRecordDescriptor
     static final int MEMORY_ID_OFFSET = SERVICE_LOCATOR_OFFSET + Long.BYTES;
     static final int READ_TARGET_KEY_OFFSET = MEMORY_ID_OFFSET + Long.BYTES;
     static final int READ_TARGET_NUMBER_OFFSET = READ_TARGET_KEY_OFFSET + Long.BYTES;
-    static final int NODE_RESERVED_OFFSET = READ_TARGET_NUMBER_OFFSET + Integer.BYTES;
-    static final int NODE_LENGTH = NODE_RESERVED_OFFSET + Integer.BYTES;
+    static final int TCP_PORT_OFFSET = READ_TARGET_NUMBER_OFFSET + Integer.BYTES;
+    static final int TCP_HIGH_OFFSET = TCP_PORT_OFFSET + Integer.BYTES;
+    static final int TCP_LOW_OFFSET = TCP_HIGH_OFFSET + Long.BYTES;
+    static final int NODE_LENGTH = TCP_LOW_OFFSET + Long.BYTES;
 
     static final int TABLE_ID_OFFSET = HEADER_LENGTH;
     static final int TABLE_RESERVED_OFFSET = TABLE_ID_OFFSET + Integer.BYTES;
@@ -90,7 +97,7 @@ final class MetaRecordDescriptor
 
     static
     {
-        if (24 != HEADER_LENGTH || 64 != COUNTERS_LENGTH || 112 != NODE_LENGTH || 40 != SECRET_LENGTH)
+        if (24 != HEADER_LENGTH || 64 != COUNTERS_LENGTH || 128 != NODE_LENGTH || 40 != SECRET_LENGTH)
         {
             throw new ExceptionInInitializerError("record lengths changed: header=" + HEADER_LENGTH + " counters=" +
                 COUNTERS_LENGTH + " node=" + NODE_LENGTH + "; give the format a new version");
@@ -143,6 +150,9 @@ final class MetaRecordDescriptor
         record.putLong(MEMORY_ID_OFFSET, node.memoryId());
         record.putLong(READ_TARGET_KEY_OFFSET, member.readTarget().accessKey());
         record.putInt(READ_TARGET_NUMBER_OFFSET, member.readTarget().number());
+        record.putInt(TCP_PORT_OFFSET, member.tcpService().port());
+        record.putLong(TCP_HIGH_OFFSET, member.tcpService().high());
+        record.putLong(TCP_LOW_OFFSET, member.tcpService().low());
         return seal(nodeKey(node.nodeId()), record);
     }
 
@@ -182,7 +192,8 @@ final class MetaRecordDescriptor
 
     static StoredNode decodeNode(final String source, final String key, final byte[] bytes)
     {
-        final ByteBuffer record = open(source, key, KIND_NODE, NODE_LENGTH, bytes);
+        final boolean hasTcp = bytes.length >= HEADER_LENGTH && version(ByteBuffer.wrap(bytes)) >= FIRST_WITH_TCP;
+        final ByteBuffer record = open(source, key, KIND_NODE, hasTcp ? NODE_LENGTH : TCP_HIGH_OFFSET, bytes);
         final NodeRole role = NodeRole.ofCode(record.getShort(ROLE_OFFSET));
         final StoredNodeState state = StoredNodeState.of(record.getShort(STATE_OFFSET));
 
@@ -206,7 +217,9 @@ final class MetaRecordDescriptor
                 record.getLong(REGION_ADDRESS_OFFSET),
                 record.getLong(REGION_LENGTH_OFFSET),
                 record.getInt(REMOTE_KEY_OFFSET)),
-            new ReadTargetAddress(record.getInt(READ_TARGET_NUMBER_OFFSET), record.getLong(READ_TARGET_KEY_OFFSET)));
+            new ReadTargetAddress(record.getInt(READ_TARGET_NUMBER_OFFSET), record.getLong(READ_TARGET_KEY_OFFSET)),
+            hasTcp ? new TcpAddress(record.getLong(TCP_HIGH_OFFSET), record.getLong(TCP_LOW_OFFSET),
+                record.getInt(TCP_PORT_OFFSET)) : TcpAddress.NONE);
         return new StoredNode(member, state, record.getInt(WRITER_NUMBER_OFFSET), record.getLong(MEMORY_ID_OFFSET));
     }
 
@@ -251,14 +264,14 @@ final class MetaRecordDescriptor
             throw corrupt(source, key, "it does not begin as a record (length=" + bytes.length + ")");
         }
 
-        final int version = 0xFFFF & record.getShort(VERSION_OFFSET);
+        final int version = version(record);
 
         if (version < OLDEST_VERSION || version > FORMAT_VERSION)
         {
             throw new MetaStoreException(
                 MetaStoreException.Category.UNKNOWN_VERSION,
                 "record '" + key + "' in " + source + " has format version " +
-                version + ", this build knows versions " + OLDEST_VERSION + " and " + FORMAT_VERSION +
+                version + ", this build knows versions " + OLDEST_VERSION + " to " + FORMAT_VERSION +
                 ": use the build that wrote it, or another data folder",
                 null);
         }
@@ -277,6 +290,11 @@ final class MetaRecordDescriptor
         }
 
         return record;
+    }
+
+    private static int version(final ByteBuffer record)
+    {
+        return 0xFFFF & record.order(ByteOrder.LITTLE_ENDIAN).getShort(VERSION_OFFSET);
     }
 
     private static long checksum(final String key, final ByteBuffer record)

@@ -4,10 +4,13 @@ import io.verbena.raas.ReadTargetAddress;
 import io.verbena.raas.RemoteRegion;
 import io.verbena.raas.directory.NodeRole;
 import io.verbena.raas.directory.PeerRecord;
+import io.verbena.raas.directory.TcpAddress;
 import io.verbena.raas.identity.IdentitySecret;
 import io.verbena.rdma.verbs.DeviceAddress;
 import org.agrona.concurrent.UnsafeBuffer;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import java.io.IOException;
 import java.io.InputStream;
@@ -27,28 +30,34 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 class MetaRecordDescriptorTest
 {
     private static final MetaCounters COUNTERS = new MetaCounters(0x0102030405060708L, 11, 12, 13, 4097, 15, 16);
-    private static final StoredNode NODE = new StoredNode(
-        new PeerRecord(
-            0xFFFF,
-            0x7FFFFFFF,
-            0,
-            NodeRole.COMPUTE_NODE,
-            new DeviceAddress(0xFE80000000000000L, 0x1122334455667788L, 0x99AABBCCDDEEFF01L),
-            18515,
-            new RemoteRegion(0x7F0000001000L, 1L << 32, 0x80000001),
-            new ReadTargetAddress(0x01234567, 0x2122232425262728L)),
-        StoredNodeState.FENCING,
-        0xABCD,
-        0x0A0B0C0D0E0F1011L);
+    private static final StoredNode NODE = node(new TcpAddress(0x3132333435363738L, 0x4142434445464748L, 6_379));
     private static final StoredTable TABLE = new StoredTable("t", 0x0A0B0C0D, "abc".getBytes(StandardCharsets.UTF_8));
 
     private static final IdentitySecret SECRET = IdentitySecret.read(
         new UnsafeBuffer("0123456789abcdef".getBytes(StandardCharsets.US_ASCII)), 0);
 
+    private static StoredNode node(final TcpAddress tcpService)
+    {
+        return new StoredNode(
+            new PeerRecord(
+                0xFFFF,
+                0x7FFFFFFF,
+                0,
+                NodeRole.COMPUTE_NODE,
+                new DeviceAddress(0xFE80000000000000L, 0x1122334455667788L, 0x99AABBCCDDEEFF01L),
+                18515,
+                new RemoteRegion(0x7F0000001000L, 1L << 32, 0x80000001),
+                new ReadTargetAddress(0x01234567, 0x2122232425262728L),
+                tcpService),
+            StoredNodeState.FENCING,
+            0xABCD,
+            0x0A0B0C0D0E0F1011L);
+    }
+
     @Test
     void shouldMatchGoldenBytes() throws IOException
     {
-        final Map<String, String> golden = golden(6);
+        final Map<String, String> golden = golden(MetaRecordDescriptor.FORMAT_VERSION);
 
         assertThat(golden).containsExactlyInAnyOrderEntriesOf(Map.of(
             "counters", hex(MetaRecordDescriptor.encode(COUNTERS)),
@@ -57,16 +66,17 @@ class MetaRecordDescriptorTest
             "table/t", hex(MetaRecordDescriptor.encode(TABLE))));
     }
 
-    /** What an earlier build wrote is read; the next write is in the present format. */
-    @Test
-    void shouldReadTheVersionBefore() throws IOException
+    /** What earlier builds wrote is read; the next write is in the present format. */
+    @ParameterizedTest
+    @ValueSource(ints = {5, 6})
+    void shouldReadTheVersionsBefore(final int version) throws IOException
     {
-        final Map<String, String> golden = golden(5);
+        final Map<String, String> golden = golden(version);
         final HexFormat hex = HexFormat.of();
 
         assertThat(MetaRecordDescriptor.decodeCounters("x", hex.parseHex(golden.get("counters")))).isEqualTo(COUNTERS);
         assertThat(MetaRecordDescriptor.decodeNode("x", "node/65535", hex.parseHex(golden.get("node/65535"))))
-            .isEqualTo(NODE);
+            .isEqualTo(node(TcpAddress.NONE));
         assertThat(MetaRecordDescriptor.decodeTable("x", "table/t", hex.parseHex(golden.get("table/t"))).descriptor())
             .isEqualTo(TABLE.descriptor());
     }

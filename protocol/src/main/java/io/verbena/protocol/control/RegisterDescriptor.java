@@ -7,6 +7,7 @@ import io.verbena.protocol.message.Registration;
 import io.verbena.raas.ReadTargetAddress;
 import io.verbena.raas.RemoteRegion;
 import io.verbena.raas.directory.NodeRole;
+import io.verbena.raas.directory.TcpAddress;
 import io.verbena.raas.identity.IdentitySecret;
 import io.verbena.rdma.verbs.DeviceAddress;
 import org.agrona.DirectBuffer;
@@ -40,11 +41,17 @@ import java.nio.ByteOrder;
  *  72 +-------------------------------+     |            secret             |
  *     |          cluster id           |     |                               |
  *  80 +---------------+---------------+  80 +-------------------------------+
- *     | target number |   reserved    |     |            tokens             |
+ *     | target number |   TCP port    |     |            tokens             |
  *  88 +---------------+---------------+     +-------------------------------+
  *     |    target access key (DC)     |
  *  96 +-------------------------------+
+ *     |       TCP address, high       |
+ * 104 +-------------------------------+
+ *     |       TCP address, low        |
+ * 112 +-------------------------------+
  * </pre>
+ *
+ * <p>Builds that know no TCP address send 96 bytes, with 0 as the port: then nothing is read behind them.
  */
 final class RegisterDescriptor
 {
@@ -60,9 +67,11 @@ final class RegisterDescriptor
     static final int MEMORY_ID_OFFSET = SERVICE_LOCATOR_OFFSET + Long.BYTES;
     static final int CLUSTER_ID_OFFSET = MEMORY_ID_OFFSET + Long.BYTES;
     static final int READ_TARGET_NUMBER_OFFSET = CLUSTER_ID_OFFSET + Long.BYTES;
-    static final int RESERVED_OFFSET = READ_TARGET_NUMBER_OFFSET + Integer.BYTES;
-    static final int READ_TARGET_KEY_OFFSET = RESERVED_OFFSET + Integer.BYTES;
-    static final int REQUEST_LENGTH_BYTES = READ_TARGET_KEY_OFFSET + Long.BYTES;
+    static final int TCP_PORT_OFFSET = READ_TARGET_NUMBER_OFFSET + Integer.BYTES;
+    static final int READ_TARGET_KEY_OFFSET = TCP_PORT_OFFSET + Integer.BYTES;
+    static final int TCP_HIGH_OFFSET = READ_TARGET_KEY_OFFSET + Long.BYTES;
+    static final int TCP_LOW_OFFSET = TCP_HIGH_OFFSET + Long.BYTES;
+    static final int REQUEST_LENGTH_BYTES = TCP_LOW_OFFSET + Long.BYTES;
 
     static final int REPLY_NODE_ID_OFFSET = ControlHeaderDescriptor.LENGTH_BYTES;
     static final int REPLY_INCARNATION_OFFSET = REPLY_NODE_ID_OFFSET + Integer.BYTES;
@@ -97,14 +106,16 @@ final class RegisterDescriptor
         buffer.putLong(offset + MEMORY_ID_OFFSET, request.memoryId(), ORDER);
         buffer.putLong(offset + CLUSTER_ID_OFFSET, request.clusterId(), ORDER);
         buffer.putInt(offset + READ_TARGET_NUMBER_OFFSET, request.readTarget().number(), ORDER);
-        buffer.putInt(offset + RESERVED_OFFSET, 0, ORDER);
+        buffer.putInt(offset + TCP_PORT_OFFSET, request.tcpService().port(), ORDER);
         buffer.putLong(offset + READ_TARGET_KEY_OFFSET, request.readTarget().accessKey(), ORDER);
+        buffer.putLong(offset + TCP_HIGH_OFFSET, request.tcpService().high(), ORDER);
+        buffer.putLong(offset + TCP_LOW_OFFSET, request.tcpService().low(), ORDER);
         return REQUEST_LENGTH_BYTES;
     }
 
     static NodeRegistration decodeRequest(final DirectBuffer buffer, final int offset, final int lengthBytes)
     {
-        ControlHeaderDescriptor.require(lengthBytes, REQUEST_LENGTH_BYTES, "register request");
+        ControlHeaderDescriptor.require(lengthBytes, TCP_HIGH_OFFSET, "register request");
         final int roleCode = buffer.getInt(offset + ROLE_OFFSET, ORDER);
         final NodeRole role = NodeRole.ofCode(roleCode);
         if (role == null)
@@ -127,7 +138,20 @@ final class RegisterDescriptor
             buffer.getLong(offset + CLUSTER_ID_OFFSET, ORDER),
             new ReadTargetAddress(
                 buffer.getInt(offset + READ_TARGET_NUMBER_OFFSET, ORDER),
-                buffer.getLong(offset + READ_TARGET_KEY_OFFSET, ORDER)));
+                buffer.getLong(offset + READ_TARGET_KEY_OFFSET, ORDER)),
+            decodeTcpService(buffer, offset, lengthBytes));
+    }
+
+    private static TcpAddress decodeTcpService(final DirectBuffer buffer, final int offset, final int lengthBytes)
+    {
+        final int port = buffer.getInt(offset + TCP_PORT_OFFSET, ORDER);
+        if (0 == port)
+        {
+            return TcpAddress.NONE;
+        }
+        ControlHeaderDescriptor.require(lengthBytes, REQUEST_LENGTH_BYTES, "register request with a TCP port");
+        return new TcpAddress(
+            buffer.getLong(offset + TCP_HIGH_OFFSET, ORDER), buffer.getLong(offset + TCP_LOW_OFFSET, ORDER), port);
     }
 
     static int encodeReply(final Registration reply, final MutableDirectBuffer buffer, final int offset)

@@ -3,6 +3,7 @@ package io.verbena.protocol.message;
 import io.verbena.raas.ReadTargetAddress;
 import io.verbena.raas.RemoteRegion;
 import io.verbena.raas.directory.NodeRole;
+import io.verbena.raas.directory.TcpAddress;
 import io.verbena.rdma.verbs.DeviceAddress;
 
 /**
@@ -17,6 +18,7 @@ import io.verbena.rdma.verbs.DeviceAddress;
  *                    alone, and has cut everybody off from it. 0 for none.
  * @param clusterId   of the cluster that the memory belongs to; 0 for none yet.
  * @param readTarget  of a memory node: through which its region can be read before connecting; NONE when only after.
+ * @param tcpService  of a compute node: where it serves clients of Redis as a part of a cluster; NONE when it does not.
  */
 public record NodeRegistration(
     int nodeId,
@@ -26,9 +28,10 @@ public record NodeRegistration(
     RemoteRegion region,
     long memoryId,
     long clusterId,
-    ReadTargetAddress readTarget)
+    ReadTargetAddress readTarget,
+    TcpAddress tcpService)
 {
-    /** Of a node that brings no memory of before. */
+    /** Of a node that brings no memory of before, and serves nobody over TCP. */
     public NodeRegistration(
         final int nodeId,
         final NodeRole role,
@@ -37,5 +40,19 @@ public record NodeRegistration(
         final RemoteRegion region)
     {
         this(nodeId, role, device, servicePort, region, 0, 0, ReadTargetAddress.NONE);
+    }
+
+    /** Of a node that serves nobody over TCP. */
+    public NodeRegistration(
+        final int nodeId,
+        final NodeRole role,
+        final DeviceAddress device,
+        final int servicePort,
+        final RemoteRegion region,
+        final long memoryId,
+        final long clusterId,
+        final ReadTargetAddress readTarget)
+    {
+        this(nodeId, role, device, servicePort, region, memoryId, clusterId, readTarget, TcpAddress.NONE);
     }
 }

@@ -23,12 +23,14 @@ public abstract class ControlRequest extends NodeRequest
         /** Begins to reclaim what no word names in this node's own chunks. */
         SWEEP,
         /** How much memory this node holds, a {@code SpaceFigures}: may be asked for often. */
-        SPACE_FIGURES;
+        SPACE_FIGURES,
+        /** The nodes that serve clients over TCP, {@link ServingNodes}: as of the node's last list, without a call. */
+        SERVING_NODES;
 
         /** @return whether the answer is an object of the node's own process, not to be sent elsewhere. */
         public boolean isLocal()
         {
-            return VERB_COUNTERS == this || SPACE == this || SPACE_FIGURES == this;
+            return VERB_COUNTERS == this || SPACE == this || SPACE_FIGURES == this || SERVING_NODES == this;
         }
 
         /** @return whether it is about one table, whose name it carries. */

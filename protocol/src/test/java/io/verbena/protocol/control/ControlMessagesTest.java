@@ -21,6 +21,7 @@ import io.verbena.raas.RemoteRegion;
 import io.verbena.raas.RpcClient;
 import io.verbena.raas.directory.NodeRole;
 import io.verbena.raas.directory.PeerRecord;
+import io.verbena.raas.directory.TcpAddress;
 import io.verbena.raas.identity.IdentitySecret;
 import io.verbena.rdma.verbs.DeviceAddress;
 import io.verbena.test.FormatPage;
@@ -67,12 +68,16 @@ class ControlMessagesTest
             new RemoteRegion(0x1000, 0x2000, 0xDEAD_BEEF),
             0x3132333435363738L,
             0x4142434445464748L,
-            new ReadTargetAddress(0x0123_4567, 0x5152535455565758L));
+            new ReadTargetAddress(0x0123_4567, 0x5152535455565758L),
+            new TcpAddress(0x6162636465666768L, 0x7172737475767778L, 6_379));
         assertThat(hex(to -> RegisterDescriptor.encodeRequest(request, to, AT))).isEqualTo(
             HEADER + "0300000003000000" + "0807060504030201" + "1817161514131211" +
             "0010000000000000" + "0020000000000000" + "efbeadde" + "a00f0000" + "2827262524232221" +
-            "3837363534333231" + "4847464544434241" + "6745230100000000" + "5857565554535251");
-        assertThat(RegisterDescriptor.decodeRequest(buffer, AT, 96)).isEqualTo(request);
+            "3837363534333231" + "4847464544434241" + "67452301eb180000" + "5857565554535251" +
+            "6867666564636261" + "7877767574737271");
+        assertThat(RegisterDescriptor.decodeRequest(buffer, AT, 112)).isEqualTo(request);
+        assertThatThrownBy(() -> RegisterDescriptor.decodeRequest(buffer, AT, 111))
+            .isInstanceOf(ControlException.class).hasMessageContaining("of 111 bytes, needs 112");
         final Registration reply = new Registration(
             3, 9, 0xFFFF, 100, 97, 12, 5_000_000_000L, 0x0102, SECRET, List.of());
         assertThat(hex(to -> RegisterDescriptor.encodeReply(reply, to, AT))).isEqualTo(
@@ -80,6 +85,17 @@ class ControlMessagesTest
             "00f2052a01000000" + "ffff000000000000" + "0201000000000000" +
             "000102030405060708090a0b0c0d0e0f" + "0000000000000000");
         assertThat(RegisterDescriptor.decodeReply(buffer, AT, 88)).isEqualTo(reply);
+    }
+
+    @Test
+    void shouldTakeARegisterOfABuildThatKnowsNoTcpAddress()
+    {
+        final NodeRegistration request = new NodeRegistration(
+            3, NodeRole.COMPUTE_NODE, new DeviceAddress(1, 2, 3), 4000, new RemoteRegion(0, 0, 0));
+        RegisterDescriptor.encodeRequest(request, buffer, AT);
+        buffer.setMemory(AT + 96, 16, (byte)0xFF); // what lies behind the message
+        assertThat(RegisterDescriptor.decodeRequest(buffer, AT, 96)).isEqualTo(request);
+        assertThatThrownBy(() -> RegisterDescriptor.decodeRequest(buffer, AT, 95)).isInstanceOf(ControlException.class);
     }
 
     @Test

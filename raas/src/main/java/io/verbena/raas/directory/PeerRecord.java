@@ -17,6 +17,7 @@ import io.verbena.rdma.verbs.DeviceAddress;
  * @param servicePort where it listens; 0 when it does not.
  * @param region      the memory it grants; length 0 when none.
  * @param readTarget  through which the region can be read before connecting; NONE when only after.
+ * @param tcpService  where it serves clients of Redis as a part of a cluster; NONE when it does not.
  */
 public record PeerRecord(
     int nodeId,
@@ -26,9 +27,10 @@ public record PeerRecord(
     DeviceAddress device,
     int servicePort,
     RemoteRegion region,
-    ReadTargetAddress readTarget)
+    ReadTargetAddress readTarget,
+    TcpAddress tcpService)
 {
-    /** Of a node that nobody reads before connecting. */
+    /** Of a node that serves nobody over TCP, and that nobody reads before connecting. */
     public PeerRecord(
         final int nodeId,
         final int incarnation,
@@ -41,13 +43,28 @@ public record PeerRecord(
         this(nodeId, incarnation, epoch, role, device, servicePort, region, ReadTargetAddress.NONE);
     }
 
+    /** Of a node that serves nobody over TCP. */
+    public PeerRecord(
+        final int nodeId,
+        final int incarnation,
+        final long epoch,
+        final NodeRole role,
+        final DeviceAddress device,
+        final int servicePort,
+        final RemoteRegion region,
+        final ReadTargetAddress readTarget)
+    {
+        this(nodeId, incarnation, epoch, role, device, servicePort, region, readTarget, TcpAddress.NONE);
+    }
+
     /**
      * @param newEpoch replaces the present one.
      * @return a copy.
      */
     public PeerRecord withEpoch(final long newEpoch)
     {
-        return new PeerRecord(nodeId, incarnation, newEpoch, role, device, servicePort, region, readTarget);
+        return new PeerRecord(
+            nodeId, incarnation, newEpoch, role, device, servicePort, region, readTarget, tcpService);
     }
 
     /** @return how to connect. */

@@ -78,8 +78,14 @@ public final class PeerRecordDescriptor
     public static final int SERVICE_LOCATOR_OFFSET = READ_TARGET_NUMBER_OFFSET + Integer.BYTES;
     /** Offset of the 64-bit access key of that target. */
     public static final int READ_TARGET_KEY_OFFSET = SERVICE_LOCATOR_OFFSET + Long.BYTES;
+    /** Offset of the upper half of the IPv6 address at which the node serves clients over TCP. */
+    public static final int TCP_HIGH_OFFSET = READ_TARGET_KEY_OFFSET + Long.BYTES;
+    /** Offset of its lower half. */
+    public static final int TCP_LOW_OFFSET = TCP_HIGH_OFFSET + Long.BYTES;
+    /** Offset of the 32-bit port there; 0 where it serves nobody over TCP, as in records of builds without it. */
+    public static final int TCP_PORT_OFFSET = TCP_LOW_OFFSET + Long.BYTES;
     /** Offset of the bytes kept for later versions, zero. */
-    public static final int RESERVED_OFFSET = READ_TARGET_KEY_OFFSET + Long.BYTES;
+    public static final int RESERVED_OFFSET = TCP_PORT_OFFSET + Integer.BYTES;
     /** Length of a record: two cache lines. */
     public static final int RECORD_LENGTH_BYTES = 128;
 
@@ -122,6 +128,9 @@ public final class PeerRecordDescriptor
         buffer.putInt(offset + READ_TARGET_NUMBER_OFFSET, record.readTarget().number(), ORDER);
         buffer.putLong(offset + SERVICE_LOCATOR_OFFSET, record.device().serviceLocator(), ORDER);
         buffer.putLong(offset + READ_TARGET_KEY_OFFSET, record.readTarget().accessKey(), ORDER);
+        buffer.putLong(offset + TCP_HIGH_OFFSET, record.tcpService().high(), ORDER);
+        buffer.putLong(offset + TCP_LOW_OFFSET, record.tcpService().low(), ORDER);
+        buffer.putInt(offset + TCP_PORT_OFFSET, record.tcpService().port(), ORDER);
         buffer.putLong(offset + CHECKSUM_OFFSET, checksum(buffer, offset), ORDER);
     }
 
@@ -148,7 +157,11 @@ public final class PeerRecordDescriptor
                 buffer.getInt(offset + REGION_KEY_OFFSET, ORDER)),
             new ReadTargetAddress(
                 buffer.getInt(offset + READ_TARGET_NUMBER_OFFSET, ORDER),
-                buffer.getLong(offset + READ_TARGET_KEY_OFFSET, ORDER)));
+                buffer.getLong(offset + READ_TARGET_KEY_OFFSET, ORDER)),
+            new TcpAddress(
+                buffer.getLong(offset + TCP_HIGH_OFFSET, ORDER),
+                buffer.getLong(offset + TCP_LOW_OFFSET, ORDER),
+                buffer.getInt(offset + TCP_PORT_OFFSET, ORDER)));
     }
 
     /**

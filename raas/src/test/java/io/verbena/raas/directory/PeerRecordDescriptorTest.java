@@ -15,11 +15,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 class PeerRecordDescriptorTest
 {
     private static final String GOLDEN =
-        "567077971be22dde" +
+        "1e0adb85728db276" +
         "0200020034120000" + "0700000039300000" +
         "0807060504030201" + "1817161514131211" +
         "2a00000000000000" + "0010000000000100" + "0000000002000000" + "efbeadde67452301" +
-        "2827262524232221" + "3837363534333231" + "00".repeat(40);
+        "2827262524232221" + "3837363534333231" +
+        "4847464544434241" + "5857565554535251" + "eb180000" + "00".repeat(20);
 
     @Test
     void shouldWriteTheseBytes()
@@ -32,7 +33,8 @@ class PeerRecordDescriptorTest
             new DeviceAddress(0x0102030405060708L, 0x1112131415161718L, 0x2122232425262728L),
             12_345,
             new RemoteRegion(0x1_0000_0000_1000L, 1L << 33, 0xDEAD_BEEF),
-            new ReadTargetAddress(0x0123_4567, 0x3132_3334_3536_3738L));
+            new ReadTargetAddress(0x0123_4567, 0x3132_3334_3536_3738L),
+            new TcpAddress(0x4142_4344_4546_4748L, 0x5152_5354_5556_5758L, 6_379));
         final byte[] bytes = new byte[PeerRecordDescriptor.RECORD_LENGTH_BYTES];
         final UnsafeBuffer buffer = new UnsafeBuffer(bytes);
         PeerRecordDescriptor.encode(record, buffer, 0);

@@ -146,7 +146,11 @@ public final class Commands
         commands.add(new Command<>("MEMORY", -2, READ, 2, 2, 1, Kind.ALONE, "The bytes of a record.",
             DiagnosisCommands::memory));
         alone("TIME", 1, CONNECTION, "The time of the node's host.", ConnectionCommands::time);
-        alone("CLUSTER", -2, CONNECTION, "Refused: no node is a part of a Redis cluster.", ServerCommands::cluster);
+        alone("CLUSTER", -2, CONNECTION, "The nodes of the cluster, and slots.", ClusterCommands::cluster);
+        for (final String name : List.of("READONLY", "READWRITE", "ASKING"))
+        {
+            alone(name, 1, CONNECTION, "Nothing: each node of a cluster serves all keys.", ClusterCommands::accept);
+        }
         for (final String name : List.of("MULTI", "EXEC", "DISCARD", "WATCH", "UNWATCH", "MSETNX"))
         {
             alone(name, -1, REFUSED, "Refused: not atomic.", ServerCommands::refuseTransaction);

@@ -216,11 +216,17 @@ final class ConnectionCommands
         writer.bulk("id");
         writer.number(session.state().id());
         writer.bulk("mode");
-        writer.bulk("standalone");
+        writer.bulk(mode(session));
         writer.bulk("role");
         writer.bulk("master");
         writer.bulk("modules");
         writer.array(0);
+    }
+
+    /** How it is called where clients ask what kind of server this is. */
+    static String mode(final Session session)
+    {
+        return session.worker().settings().isCluster() ? "cluster" : "standalone";
     }
 
     static boolean isName(final String name)

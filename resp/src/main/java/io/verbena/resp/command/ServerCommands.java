@@ -184,7 +184,7 @@ final class ServerCommands
             final GlobPattern pattern = new GlobPattern(
                 arguments.text(i).toLowerCase(Locale.ROOT).getBytes(
                     StandardCharsets.ISO_8859_1));
-            settings().forEach((name, value) ->
+            settings(session).forEach((name, value) ->
             {
                 if (pattern.matches(name.getBytes(StandardCharsets.US_ASCII), 0, name.length()))
                 {
@@ -201,7 +201,7 @@ final class ServerCommands
     }
 
     /** What tools ask for, as it is here. */
-    private static Map<String, String> settings()
+    private static Map<String, String> settings(final Session session)
     {
         final Map<String, String> settings = new LinkedHashMap<>();
         settings.put("save", "");
@@ -210,27 +210,24 @@ final class ServerCommands
         settings.put("maxmemory-policy", "noeviction");
         settings.put("databases", "1");
         settings.put("proto-max-bulk-len", "16384");
-        settings.put("cluster-enabled", "no");
+        settings.put("cluster-enabled", session.worker().settings().isCluster() ? "yes" : "no");
         return settings;
     }
 
     static void info(final Session session)
     {
+        final boolean isCluster = session.worker().settings().isCluster();
         final StringBuilder text = new StringBuilder();
         text.append("# Server\r\nredis_version:").append(ConnectionCommands.REDIS_VERSION)
-            .append("\r\nredis_mode:standalone\r\nserver_name:verbena\r\nprocess_id:")
+            .append("\r\nredis_mode:").append(ConnectionCommands.mode(session))
+            .append("\r\nserver_name:verbena\r\nprocess_id:")
             .append(ProcessHandle.current().pid())
             .append("\r\n\r\n# Stats\r\ntotal_commands_processed:").append(session.worker().commandCount())
             .append("\r\n\r\n# Replication\r\nrole:master\r\nconnected_slaves:0\r\n")
             .append("\r\n# Persistence\r\nloading:0\r\n")
-            .append("\r\n# Cluster\r\ncluster_enabled:0\r\n")
+            .append("\r\n# Cluster\r\ncluster_enabled:").append(isCluster ? 1 : 0).append("\r\n")
             .append("\r\n# Keyspace\r\n");
         session.writer().verbatim(text.toString());
-    }
-
-    static void cluster(final Session session)
-    {
-        session.writer().error("ERR This instance has cluster support disabled");
     }
 
     static void command(final Session session)

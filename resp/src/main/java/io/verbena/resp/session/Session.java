@@ -139,6 +139,20 @@ public final class Session extends TableOperation.Owner
         return table;
     }
 
+    /**
+     * Finds the selected table for a command that needs it with some arguments only.
+     *
+     * @return whether it is known; if not, the error is written, or the command begins again when it is.
+     */
+    public boolean hasTable()
+    {
+        if (null == table)
+        {
+            findTable();
+        }
+        return null != table;
+    }
+
     /** @return operations under way. */
     public int underWay()
     {

@@ -9,15 +9,18 @@ package io.verbena.resp.session;
  * @param maxCommandBytes longest command that is kept.
  * @param maxOutputBytes  longest replies that may wait for one client.
  * @param tableCacheNs    how long the tables that names name are remembered.
+ * @param isCluster       whether the node is one of several that clients see as a cluster.
  */
 public record SessionSettings(
-    String table, byte[] password, long timeoutNs, int maxCommandBytes, int maxOutputBytes, long tableCacheNs)
+    String table, byte[] password, long timeoutNs, int maxCommandBytes, int maxOutputBytes, long tableCacheNs,
+    boolean isCluster)
 {
     /** Without the password. */
     @Override
     public String toString()
     {
         return "SessionSettings{table=" + table + ", hasPassword=" + (null != password) + ", timeoutNs=" + timeoutNs +
-            ", maxCommandBytes=" + maxCommandBytes + ", maxOutputBytes=" + maxOutputBytes + '}';
+            ", maxCommandBytes=" + maxCommandBytes + ", maxOutputBytes=" + maxOutputBytes +
+            ", isCluster=" + isCluster + '}';
     }
 }
