@@ -191,6 +191,25 @@ public final class DutyLock
         return true;
     }
 
+    /**
+     * Takes the lock unless it is reserved, which may have happened since the caller asked: read after the lock was
+     * taken, a reservation that came before is seen. The mark may be gone then, so that the thread is woken.
+     */
+    private boolean acquireAsCaller()
+    {
+        if (!acquire())
+        {
+            return false;
+        }
+        if (!reserved)
+        {
+            return true;
+        }
+        release();
+        waker.run();
+        return false;
+    }
+
     /** Releases the lock; the background thread then reads {@link #hasLeftWork()} before it sleeps. */
     public void release()
     {
@@ -255,9 +274,9 @@ public final class DutyLock
             wake();
             return;
         }
-        for (int i = 0; i < patience.attempts && NodeRequest.DONE != request.state(); i++)
+        for (int i = 0; i < patience.attempts && !reserved && NodeRequest.DONE != request.state(); i++)
         {
-            if (acquire())
+            if (acquireAsCaller())
             {
                 runDuty(request, ENTERED, ENTERED);
                 return;
@@ -267,7 +286,7 @@ public final class DutyLock
         if (NodeRequest.DONE != request.state())
         {
             leave(); // only now: mostly the lock is free before, and a holder that finds the mark wakes the thread
-            if (acquire())
+            if (acquireAsCaller())
             {
                 runDuty(request, ENTERED, ENTERED);
             }
@@ -284,7 +303,7 @@ public final class DutyLock
      */
     public int submit(final NodeRequest request, final Entrance entrance, final Entrance queue)
     {
-        if (mayBeACallers() && acquire())
+        if (mayBeACallers() && acquireAsCaller())
         {
             return runDuty(request, entrance, queue);
         }

@@ -43,6 +43,7 @@ class DutyLockTest
         volatile boolean sawInterrupt;
         Runnable afterLook = () -> {};
         Runnable beforeEnd = () -> {};
+        Runnable beforeTry = () -> {};
         private NodeRequest current;
         private int pollsLeft;
 
@@ -71,6 +72,7 @@ class DutyLockTest
         @Override
         public boolean isOpenToCallers()
         {
+            beforeTry.run();
             return isOpenToCallers;
         }
 
@@ -419,6 +421,57 @@ class DutyLockTest
         dutyLock.release();
         dutyLock.workFor(enqueue());
         assertThat(transport.lastDriver).isSameAs(Thread.currentThread());
+    }
+
+    /** The caller has found the lock open, and comes to try for it when it was reserved. */
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void shouldNotBeTakenByACallerThatCameBeforeTheReservation(final boolean submits)
+    {
+        dutyLock.share();
+        transport.beforeTry = dutyLock::reserve;
+        waker.announce();
+        final Request request = new Request();
+        if (submits)
+        {
+            // There is no room, so that nothing but the failed attempt wakes the thread.
+            assertThat(dutyLock.submit(request, (entered) -> ComputeEndpoint.ACCEPTED,
+                (entered) -> ComputeEndpoint.FULL)).isEqualTo(ComputeEndpoint.FULL);
+        }
+        else
+        {
+            request.queue();
+            transport.queue.add(request);
+            dutyLock.workFor(request);
+        }
+        assertThat(transport.lastDriver).as("nobody before the thread").isNull();
+        assertThat(dutyLock.isHeld()).isFalse();
+        assertThat(waker.isAnnounced()).isFalse();
+        assertThat(dutyLock.tryAcquire()).isTrue();
+        dutyLock.release();
+        transport.beforeTry = () -> {};
+        dutyLock.workFor(enqueue());
+        assertThat(transport.lastDriver).isSameAs(Thread.currentThread());
+    }
+
+    @Test
+    void shouldLeaveItToTheThreadWhenTheLockIsReservedAndReleasedAsTheMarkIsMade() throws InterruptedException
+    {
+        dutyLock.share();
+        assertThat(dutyLock.tryAcquire()).isTrue();
+        dutyLock.afterMark = () ->
+        {
+            dutyLock.reserve();
+            dutyLock.release();
+        };
+        waker.announce();
+        final Request request = enqueue();
+        final Thread caller = Thread.ofPlatform().start(() -> dutyLock.workFor(request));
+        caller.join();
+        assertThat(transport.lastDriver).as("nobody before the thread").isNull();
+        assertThat(dutyLock.isHeld()).isFalse();
+        assertThat(waker.isAnnounced()).isFalse();
+        assertThat(request.state()).isNotEqualTo(NodeRequest.DONE);
     }
 
     /** The background thread sleeps for longer than anybody waits: one lost wake-up fails this. */
