@@ -25,7 +25,7 @@ public interface KvCodec<T>
     /** The bytes from position to limit, which are copied; positions stay. Back, a buffer over a fresh array. */
     KvCodec<ByteBuffer> BYTE_BUFFER = of(KvCodec::copy, ByteBuffer::wrap);
 
-    /** A number in 8 bytes, little-endian: what {@link KvTable#increment(byte[], long)} counts in. */
+    /** A number in 8 bytes, little-endian: what {@link KvTable#increment(byte[], long)} makes of an absent record. */
     KvCodec<Long> LONG = of(KvCodec::encodeLong, KvCodec::decodeLong);
 
     /**

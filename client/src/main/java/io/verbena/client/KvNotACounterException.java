@@ -1,6 +1,6 @@
 package io.verbena.client;
 
-/** The value to be incremented has not the 8 bytes of a counter; nothing was changed. */
+/** The value to be incremented is neither 8 bytes nor a number of 64 bits in digits; nothing was changed. */
 public final class KvNotACounterException extends KvException
 {
     private static final long serialVersionUID = 1L;

@@ -220,14 +220,15 @@ public interface KvTable extends ExpiringRecords
     CompletableFuture<Long> appendAsync(byte[] key, byte[] suffix);
 
     /**
-     * Adds to a counter. A counter is a record whose value has exactly 8 bytes, a little-endian two's complement
-     * number; it can be read and written as any other record. If there is no record, it counts as 0.
+     * Adds to a counter: a record whose value is a number of 64 bits, of exactly 8 bytes, little-endian, two's
+     * complement, or of decimal digits without a plus or a zero in front, as clients of Redis write them. The sum has
+     * the form of the number before; if there is no record, it counts as 0, and the sum has 8 bytes.
      *
      * @param key    of the counter.
      * @param amount what to add; may be negative.
      * @return the counter's new value.
      * @throws KvOutcomeUnknownException  when it may have been applied.
-     * @throws KvNotACounterException     when the value there has not 8 bytes.
+     * @throws KvNotACounterException     when the value there is no such number.
      * @throws KvCounterOverflowException when the sum does not fit 64 bits; a counter does not wrap.
      * @throws KvTableFullException       when the table has no room for one more key there.
      * @throws KvOutOfMemoryException     when the memory nodes have no room for the value.

@@ -263,7 +263,7 @@ public final class KvTypedTable<K, V>
     }
 
     /**
-     * Adds to a counter, which has values of {@link KvCodec#LONG}.
+     * Adds to a counter, see {@link KvTable#increment(byte[], long)}; a new one has a value of {@link KvCodec#LONG}.
      *
      * @param key    of the record.
      * @param amount what to add; may be negative.

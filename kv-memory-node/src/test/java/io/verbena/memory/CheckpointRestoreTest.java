@@ -151,7 +151,7 @@ class CheckpointRestoreTest
     {
         final UnsafeBuffer block = at(offset, lengthBytes);
         compute(key);
-        BlockDescriptor.writeHeader(block, 0, TABLE.tableId(), key.length, 0, version, 1, 1, hash.high(), 0, 0);
+        BlockDescriptor.writeHeader(block, 0, TABLE.tableId(), key.length, 0, version, 1, 1, hash.high(), 0, 0, 0);
         block.putBytes(BlockDescriptor.KEY_OFFSET, key);
         final long word = SlotWord.committed(KeyHash.fingerprint(hash.high()), KeyHash.window(hash.high(), 0),
             version & 0xFF, SizeClasses.classFor(lengthBytes), offset);
@@ -339,7 +339,7 @@ class CheckpointRestoreTest
             final byte[] key = key(20);
             final long offset = offset(1) + i * 128L;
             compute(key);
-            BlockDescriptor.writeHeader(block, 0, TABLE.tableId(), key.length, 0, i, 1, 1, hash.high(), 0, 0);
+            BlockDescriptor.writeHeader(block, 0, TABLE.tableId(), key.length, 0, i, 1, 1, hash.high(), 0, 0, 0);
             block.putBytes(BlockDescriptor.KEY_OFFSET, key);
             final long word = SlotWord.committed(KeyHash.fingerprint(hash.high()), KeyHash.window(hash.high(), 2),
                 i & 0xFF, SizeClasses.classFor(128), offset);

@@ -136,7 +136,7 @@ class HalfMergedCheckpointTest
         while (KeyHash.suffix(hash.high(), 1) != side);
         final long at = offset(BLOCKS) + (long)number * BLOCK_BYTES;
         final UnsafeBuffer block = at(at, BLOCK_BYTES);
-        BlockDescriptor.writeHeader(block, 0, TABLE_ID, Long.BYTES, 0, 1, 1, 1, hash.high(), 0, 0);
+        BlockDescriptor.writeHeader(block, 0, TABLE_ID, Long.BYTES, 0, 1, 1, 1, hash.high(), 0, 0, 0);
         block.putLong(BlockDescriptor.KEY_OFFSET, nextKey - 1, LITTLE_ENDIAN);
         final long word = SlotWord.committed(KeyHash.fingerprint(hash.high()), KeyHash.window(hash.high(), 1), 1,
             SizeClasses.classFor(BLOCK_BYTES), at);

@@ -8,6 +8,8 @@ import io.lettuce.core.api.StatefulRedisConnection;
 import io.lettuce.core.api.async.RedisAsyncCommands;
 import io.verbena.client.KvClient;
 import io.verbena.client.KvClientOptions;
+import io.verbena.client.KvCodec;
+import io.verbena.client.KvTypedTable;
 import io.verbena.client.TableOptions;
 import io.verbena.client.routing.RemoteKvClient;
 import io.verbena.compute.ComputeNodeConfiguration;
@@ -63,6 +65,7 @@ class RespRoleTest
     Path directory;
     private final List<RoleRunner> runners = new ArrayList<>();
     private Fabric fabric;
+    private MetaServerLocator locator;
     private ComputeNodeRole compute;
     private int port;
 
@@ -76,18 +79,23 @@ class RespRoleTest
             directory.resolve("data"), true, new MetaServerConfiguration().leaseNs(TimeUnit.SECONDS.toNanos(60)));
         start(meta);
         final BootstrapAnswer answer = BootstrapClient.ask(meta.address(), token, 10_000);
-        final MetaServerLocator locator = new BootstrapLocator(meta.address(), token, answer);
+        locator = new BootstrapLocator(meta.address(), token, answer);
         start(MemoryNodeRole.open(fabric, locator, 32 << 20));
         compute = ComputeNodeRole.open(fabric, locator, null, new ComputeNodeConfiguration(),
             ComputeNodeRole.DEFAULT_MAX_CLIENTS, new RespConfiguration().port(0));
         start(compute);
         port = compute.respPort();
-        final Device device = fabric.openDevice("client");
-        try (KvClient client = RemoteKvClient.open(device, locator, new KvClientOptions(), device::close))
+        try (KvClient client = connect())
         {
             client.createTable("default", new TableOptions(10_000));
             client.createTable("db2", new TableOptions(100));
         }
+    }
+
+    private KvClient connect()
+    {
+        final Device device = fabric.openDevice("client");
+        return RemoteKvClient.open(device, locator, new KvClientOptions(), device::close);
     }
 
     private void start(final Role role)
@@ -132,6 +140,49 @@ class RespRoleTest
             assertThat(jedis.set("only", "here")).isEqualTo("OK");
             assertThat(jedis.select(0)).isEqualTo("OK");
             assertThat(jedis.get("only")).isNull();
+        }
+    }
+
+    @Test
+    void shouldCountWithClientsOfBothKinds()
+    {
+        try (Jedis jedis = new Jedis(LOOPBACK, port); KvClient client = connect())
+        {
+            final KvTypedTable<String, String> texts = client.table("default").as(KvCodec.UTF_8, KvCodec.UTF_8);
+            final KvTypedTable<String, Long> numbers = client.table("default").as(KvCodec.UTF_8, KvCodec.LONG);
+            jedis.set("digits", "10");
+            assertThat(jedis.incrBy("digits", 5)).isEqualTo(15);
+            assertThat(texts.increment("digits", 85)).isEqualTo(100);
+            assertThat(texts.get("digits")).contains("100");
+            assertThat(jedis.get("digits")).isEqualTo("100");
+            assertThat(jedis.incr("fresh")).isOne();
+            assertThat(texts.get("fresh")).contains("1");
+
+            assertThat(numbers.increment("counter", -41)).isEqualTo(-41);
+            assertThat(jedis.get("counter")).isEqualTo("-41");
+            assertThat(jedis.strlen("counter")).isEqualTo(3);
+            assertThat(jedis.getrange("counter", 1, 2)).isEqualTo("41");
+            assertThat(jedis.mget("counter", "digits")).containsExactly("-41", "100");
+            assertThat(jedis.type("counter")).isEqualTo("string");
+            assertThat(jedis.objectEncoding("counter")).isEqualTo("int");
+            assertThat(jedis.decr("counter")).isEqualTo(-42);
+            assertThat(jedis.expire("counter", 1_000)).isOne();
+            assertThat(jedis.decr("counter")).isEqualTo(-43);
+            assertThat(jedis.ttl("counter")).isBetween(900L, 1_000L);
+            assertThat(numbers.get("counter")).contains(-43L);
+            assertThat(jedis.get("counter")).isEqualTo("-43");
+            assertThat(jedis.incrByFloat("counter", 0.5)).isEqualTo(-42.5);
+            assertThat(texts.get("counter")).contains("-42.5");
+
+            numbers.increment("appended", 7);
+            assertThat(jedis.append("appended", "5")).isEqualTo(2);
+            assertThat(numbers.increment("appended", 1)).isEqualTo(76);
+            numbers.put("put", 7L);
+            assertThatThrownBy(() -> jedis.incr("put")).hasMessage("ERR value is not an integer or out of range");
+            assertThat(numbers.increment("put", 1)).isEqualTo(8);
+            assertThat(jedis.incr("put")).isEqualTo(9);
+            jedis.set("put", "hello123");
+            assertThat(jedis.get("put")).isEqualTo("hello123");
         }
     }
 

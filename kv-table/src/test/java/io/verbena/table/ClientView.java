@@ -2,7 +2,9 @@ package io.verbena.table;
 
 import io.verbena.table.operation.Operation;
 import io.verbena.table.operation.OperationKind;
+import io.verbena.table.operation.TableRequest;
 import java.lang.foreign.MemorySegment;
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -16,9 +18,29 @@ final class ClientView
     {
     }
 
-    /** One word, or a list: a first word if there is one, and what was appended, which is two words each time. */
+    /** Gives a request its value: a word, of which two are appended; or digits, fewer than a word has bytes. */
+    static void giveValue(final TableRequest request, final int kind, final long number, final boolean isInDigits)
+    {
+        if (isInDigits)
+        {
+            request.value(Long.toString(number).getBytes(StandardCharsets.US_ASCII));
+        }
+        else
+        {
+            request.value(
+                MemorySegment.ofArray(new long[]{number, number}), 0, kind == OperationKind.APPEND ? 16 : 8);
+        }
+    }
+
+    /** One word or digits, or a list: a first word if there is one, and what was appended, two words each time. */
     static Object value(final Operation op)
     {
+        if (op.valueLength() < Long.BYTES)
+        {
+            final byte[] digits = new byte[op.valueLength()];
+            op.copyValueTo(MemorySegment.ofArray(digits), 0);
+            return Long.valueOf(new String(digits, StandardCharsets.US_ASCII));
+        }
         final long[] words = new long[op.valueLength() / Long.BYTES];
         op.copyValueTo(MemorySegment.ofArray(words), 0);
         if (words.length == 1)

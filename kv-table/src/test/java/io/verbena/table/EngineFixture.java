@@ -46,6 +46,8 @@ public final class EngineFixture implements AutoCloseable
     long lastSequence;
     /** Deadline that the last operation reported. */
     long lastExpiryMs;
+    /** Whether the record that was found last is a counter of 8 bytes that an increment wrote. */
+    boolean lastIsCounter;
 
     EngineFixture(final StepFabric fabric, final Consumer<TableEngineConfiguration> settings)
     {
@@ -104,8 +106,13 @@ public final class EngineFixture implements AutoCloseable
             value = new String(bytes, StandardCharsets.UTF_8);
             lastValue = MemorySegment.ofArray(bytes);
         }
+        else if (operation.valueLength() != 0)
+        {
+            throw new AssertionError("a value where none was asked for");
+        }
         lastSequence = operation.sequence();
         lastExpiryMs = operation.expiryMs();
+        lastIsCounter = operation.isCounter();
         outcome = new Outcome(operation.result(), operation.version(), value, operation.counter(),
             operation.verbs(), operation.doorbells(), operation.roundTrips(), operation.retries());
     }
@@ -233,6 +240,13 @@ public final class EngineFixture implements AutoCloseable
     Outcome increment(final OpenTable table, final String key, final long delta)
     {
         beginIncrement(table, key, delta);
+        return finish();
+    }
+
+    /** INCREMENT or GET of a caller to whom numbers are digits. */
+    Outcome runInDigits(final int kind, final OpenTable table, final String key, final long delta)
+    {
+        begin(request(kind, table, key, nowNs + 1_000_000_000L).delta(delta).inDigits(true));
         return finish();
     }
 

@@ -26,7 +26,7 @@ import static java.nio.ByteOrder.LITTLE_ENDIAN;
 /**
  * Random operations on a few keys, recorded as a history. Every 8-byte word of a value is the number of its write, so
  * that a torn or mixed value is told at once, whatever the history says; so is a version that was given twice. With
- * increments among the kinds, values are counters instead.
+ * increments among the kinds, values are numbers instead, in the forms of {@link Numbers}.
  */
 final class RaceWorkload
 {
@@ -55,6 +55,8 @@ final class RaceWorkload
     private long events;
     /** Whether operations of unknown outcome are begun again, up to three times. */
     boolean isRepeating;
+    /** In which forms numbers are written. */
+    Numbers numbers = Numbers.BYTES;
     /** By {@link Symptoms}, not by the checker. */
     boolean isJudgedByRulesOnly;
     /** Of records that live until one; null: none does. Rules do not know of them, the checker does. */
@@ -172,7 +174,8 @@ final class RaceWorkload
             final int kind = kindOf[client];
             final long value = valueOf[client];
             final TableRequest request = new TableRequest().of(kind, table, deadlineNs, client)
-                .key(keyBytes, 0, Long.BYTES).expectedVersion(expectedOf[client]).delta(value);
+                .key(keyBytes, 0, Long.BYTES).expectedVersion(expectedOf[client]).delta(value)
+                .inDigits(isCounting && numbers.isInDigits(value));
             if (OperationKind.takesValue(kind))
             {
                 final byte[] bytes = kind == OperationKind.APPEND ? suffixOf(value) : valueOf(value);
@@ -279,10 +282,13 @@ final class RaceWorkload
         return all.getLast();
     }
 
-    /** Lets records live until deadlines; before the first operation. */
-    void giveDeadlines(final long skewNs)
+    /** Before the first operation. Not both deadlines and digits: the checker cannot decide some of those runs. */
+    void take(final StepShape shape, final long seed)
     {
-        deadlines = new Deadlines(random, history, () -> nextProcess++, skewNs);
+        isRepeating = shape.repeats;
+        isJudgedByRulesOnly = shape.isJudgedByRulesOnly;
+        numbers = shape.skewNs < 0 ? Numbers.of(seed) : Numbers.BYTES;
+        deadlines = shape.skewNs < 0 ? null : new Deadlines(random, history, () -> nextProcess++, shape.skewNs);
     }
 
     boolean isAllBegun()
@@ -333,9 +339,7 @@ final class RaceWorkload
     {
         if (isCounting)
         {
-            final byte[] counter = new byte[Long.BYTES];
-            new UnsafeBuffer(counter).putLong(0, value, LITTLE_ENDIAN);
-            return counter;
+            return numbers.valueOf(value);
         }
         final byte[] bytes = new byte[VALUE_MIN_BYTES + (int)(value * 7 % VALUE_SPREAD) / 8 * 8];
         final UnsafeBuffer buffer = new UnsafeBuffer(bytes);
@@ -395,11 +399,11 @@ final class RaceWorkload
         final byte[] bytes = new byte[operation.valueLength()];
         operation.copyValueTo(MemorySegment.ofArray(bytes), 0);
         final UnsafeBuffer buffer = new UnsafeBuffer(bytes);
-        final long first = bytes.length < Long.BYTES ? -1 : buffer.getLong(0, LITTLE_ENDIAN);
         if (isCounting)
         {
-            return first;
+            return Numbers.numberIn(bytes);
         }
+        final long first = bytes.length < Long.BYTES ? -1 : buffer.getLong(0, LITTLE_ENDIAN);
         final List<Object> numbers = new ArrayList<>();
         int at = 0;
         if (first > 0 && first < nextValue && !appended.contains(first))

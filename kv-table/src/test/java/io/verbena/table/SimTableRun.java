@@ -225,6 +225,7 @@ final class SimTableRun implements AutoCloseable
             "seed " + seed, random, StepRun.COLLIDING.subList(0, 1 + random.nextInt(4)),
             random.nextInt(3) == 0 ? COUNTING_KINDS : KINDS, 60);
         workload.isRepeating = seed % REPEATING_SEEDS == 0;
+        workload.numbers = Numbers.of(seed);
         hosts.add(new MemoryHost(1));
         hosts.add(new MemoryHost(2));
         plan = TablePlan.ofShape("sim", 5, HASH_SEED, 1, 1 + random.nextInt(2), new int[]{1, 2});

@@ -282,12 +282,7 @@ final class StepRun implements AutoCloseable
         fabric.readsOvertakeAtomics = shape.fences;
         workload = new RaceWorkload(
             "seed " + seed, random, COLLIDING.subList(0, shape.keys), shape.kinds, shape.operations);
-        workload.isRepeating = shape.repeats;
-        if (shape.skewNs >= 0)
-        {
-            workload.giveDeadlines(shape.skewNs);
-        }
-        workload.isJudgedByRulesOnly = shape.isJudgedByRulesOnly;
+        workload.take(shape, seed);
         format();
         catalog = new TableDirectory(plan.descriptor());
         for (int i = 0; i < SUBTABLES; i++)

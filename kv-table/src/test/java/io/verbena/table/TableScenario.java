@@ -213,6 +213,8 @@ final class TableScenario implements SimExplorer.Scenario
     boolean byState = true;
     /** Who died has done more: all but one or two slots; of a merge that has not begun, reserved all but two. */
     boolean leavesFew;
+    /** Values are digits, and to every other operation numbers are. */
+    boolean areDigits;
     private UnsafeBuffer memory;
     private PreparedSubtables subtables;
     private long initialVersion;
@@ -463,11 +465,10 @@ final class TableScenario implements SimExplorer.Scenario
     private void beginOperation(final TableEngine engine, final int i, final int kind, final int operation)
     {
         final TableRequest request = new TableRequest().of(kind, actors[i].table, NEVER_NS, operation).key(key, 0, 8)
-            .expectedVersion(initialVersion).delta(ClientView.delta(operation));
+            .expectedVersion(initialVersion).delta(ClientView.delta(operation)).inDigits(areDigits && i % 2 == 0);
         if (OperationKind.takesValue(kind))
         {
-            final MemorySegment value = MemorySegment.ofArray(new long[]{100 + operation, 100 + operation});
-            request.value(value, 0, kind == OperationKind.APPEND ? 16 : 8);
+            ClientView.giveValue(request, kind, 100 + operation, areDigits);
         }
         if (ahead != null && !isRacing && kind == OperationKind.PUT)
         {

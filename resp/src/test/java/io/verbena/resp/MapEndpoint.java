@@ -13,9 +13,12 @@ import io.verbena.protocol.request.TableReference;
 
 import org.agrona.concurrent.UnsafeBuffer;
 
+import java.math.BigInteger;
+import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collections;
 import java.util.List;
 import java.util.Random;
 import java.util.TreeMap;
@@ -27,9 +30,15 @@ import static org.assertj.core.api.Assertions.assertThat;
 /** A node whose tables are maps; it carries out what waits in an order that a seed chooses. A thread of its own. */
 final class MapEndpoint implements ComputeEndpoint, AutoCloseable
 {
+    private static final BigInteger LEAST = BigInteger.valueOf(Long.MIN_VALUE);
+    private static final BigInteger MOST = BigInteger.valueOf(Long.MAX_VALUE);
+
     private record Entry(byte[] value, long version, long expiryMs)
     {
     }
+
+    /** What was asked of records, from the first on. */
+    final List<RequestKind> asked = Collections.synchronizedList(new ArrayList<>());
 
     private final TreeMap<String, Entry> records = new TreeMap<>();
     private final LinkedBlockingQueue<NodeRequest> queue = new LinkedBlockingQueue<>();
@@ -158,6 +167,8 @@ final class MapEndpoint implements ComputeEndpoint, AutoCloseable
 
     private void answer(final OperationRequest request)
     {
+        assertThat(request.isInDigits()).as("numbers are digits to clients of Redis").isTrue();
+        asked.add(request.kind());
         final String prefix = request.table().name() + ":";
         final String key =
             prefix + new String(request.key(), 0, request.keyLength(), StandardCharsets.ISO_8859_1);
@@ -175,6 +186,7 @@ final class MapEndpoint implements ComputeEndpoint, AutoCloseable
             case GET, EXISTS -> found(request, entry);
             case PUT -> store(request, key, request.value(), request.valueLength());
             case EXPIRE -> expire(request, key, entry);
+            case INCREMENT -> increment(request, key, entry);
             case PUT_IF_ABSENT -> storeIf(request, key, null == entry, OperationAnswer.EXISTS);
             case PUT_IF_PRESENT -> storeIf(request, key, null != entry, OperationAnswer.NOT_FOUND);
             case REPLACE -> storeIf(request, key, null != entry && entry.version == request.operand(),
@@ -247,6 +259,28 @@ final class MapEndpoint implements ComputeEndpoint, AutoCloseable
         {
             request.answer(OperationAnswer.CONDITION_NOT_MET, null, entry.version, null);
         }
+    }
+
+    private void increment(final OperationRequest request, final String key, final Entry entry)
+    {
+        final String old = null == entry ? "0" : new String(entry.value, StandardCharsets.ISO_8859_1);
+        final BigInteger number = old.matches("0|-?[1-9][0-9]{0,18}") ? new BigInteger(old) : MOST.add(BigInteger.ONE);
+        final BigInteger sum = number.add(BigInteger.valueOf(request.operand()));
+        if (number.compareTo(MOST) > 0 || number.compareTo(LEAST) < 0)
+        {
+            request.answer(OperationAnswer.NOT_A_COUNTER, null, entry.version, null);
+            return;
+        }
+        if (sum.compareTo(MOST) > 0 || sum.compareTo(LEAST) < 0)
+        {
+            request.answer(OperationAnswer.COUNTER_OVERFLOW, null, null == entry ? 0 : entry.version, null);
+            return;
+        }
+        records.put(key, new Entry(sum.toString().getBytes(StandardCharsets.US_ASCII), nextVersion++,
+            null == entry ? 0 : entry.expiryMs));
+        final byte[] target = request.arrayFor(Long.BYTES);
+        new UnsafeBuffer(target).putLong(0, sum.longValue(), ByteOrder.LITTLE_ENDIAN);
+        request.answer(OperationAnswer.STORED, target, Long.BYTES, nextVersion, null);
     }
 
     private static long deadline(final OperationRequest request, final Entry entry)

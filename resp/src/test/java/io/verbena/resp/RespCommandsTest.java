@@ -1,5 +1,6 @@
 package io.verbena.resp;
 
+import io.verbena.protocol.request.RequestKind;
 import org.agrona.concurrent.SystemNanoClock;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Assumptions;
@@ -93,6 +94,54 @@ class RespCommandsTest
         INCRBY n 9223372036854775807 | :-1
         SET n 010 | +OK
         INCR n | -ERR value is not an integer or out of range
+        SET n 10 | +OK
+        INCRBY n 5 | :15
+        GET n | $2 15
+        OBJECT ENCODING n | $3 int
+        STRLEN n | :2
+        GETRANGE n 1 1 | $1 5
+        DECRBY n 16 | :-1
+        GET n | $2 -1
+        GETSET n 99 | $2 -1
+        INCR n | :100
+        STRLEN n | :3
+        APPEND n 0 | :4
+        INCR n | :1001
+        SETRANGE n 0 2 | :4
+        DECR n | :2000
+        INCRBYFLOAT n 0.5 | $6 2000.5
+        INCR n | -ERR value is not an integer or out of range
+        SET n "" | +OK
+        INCR n | -ERR value is not an integer or out of range
+        SET n +5 | +OK
+        INCR n | -ERR value is not an integer or out of range
+        SET n -0 | +OK
+        INCR n | -ERR value is not an integer or out of range
+        SET n 9223372036854775808 | +OK
+        INCR n | -ERR value is not an integer or out of range
+        SET n hello123 | +OK
+        INCR n | -ERR value is not an integer or out of range
+        GET n | $8 hello123
+        OBJECT ENCODING n | $6 embstr
+        SET n 12345678 | +OK
+        INCR n | :12345679
+        GETDEL n | $8 12345679
+        OBJECT ENCODING n | $-1
+        INCRBY n 0 | :0
+        EXISTS n | :1
+        OBJECT ENCODING n | $3 int
+        SET n 007 | +OK
+        OBJECT ENCODING n | $6 embstr
+        SET n <44> | +OK
+        OBJECT ENCODING n | $6 embstr
+        SET n <45> | +OK
+        OBJECT ENCODING n | $3 raw
+        SET n 010 | +OK
+        OBJECT ENCODING | -ERR wrong number of arguments for 'object|encoding' command
+        OBJECT ENCODING n n | -ERR wrong number of arguments for 'object|encoding' command
+        OBJECT | -ERR wrong number of arguments for 'object' command
+        OBJECT FOO n | -ERR unknown subcommand 'FOO'. Try OBJECT HELP.
+        COMMAND GETKEYS OBJECT ENCODING n | *1 $1 n
         INCRBYFLOAT x 10.5 | $4 10.5
         INCRBYFLOAT x 0.1 | $4 10.6
         INCRBYFLOAT x -5 | $3 5.6
@@ -412,6 +461,23 @@ class RespCommandsTest
     void shouldReplyAsRedis() throws IOException
     {
         check(server.port(), true);
+    }
+
+    /** Which is one round trip then, where the node knows the number. */
+    @Test
+    void shouldAskForOneOperationToIncrement() throws IOException
+    {
+        try (RawClient client = new RawClient(server.port()))
+        {
+            for (final String line :
+                List.of("SET n 10", "INCR n", "INCRBY n 5", "DECR n", "DECRBY n 7", "INCR nothing"))
+            {
+                client.ask(line);
+            }
+            assertThat(client.ask("GET n")).isEqualTo("$1 8");
+        }
+        assertThat(endpoint.asked).containsExactly(RequestKind.PUT, RequestKind.INCREMENT, RequestKind.INCREMENT,
+            RequestKind.INCREMENT, RequestKind.INCREMENT, RequestKind.INCREMENT, RequestKind.GET);
     }
 
     /** The script says what Redis says. */

@@ -15,8 +15,8 @@ import java.util.concurrent.Callable;
 /** {@code verbena increment}. */
 @Command(
     name = "increment",
-    description = "Add to a counter, and print what it is then. A counter is a record whose value has 8 bytes, a " +
-        "little-endian number; if there is no such record, it counts as 0.",
+    description = "Add to a counter, and print what it is then. A counter is a record whose value is a number of 64 " +
+        "bits: 8 bytes, little-endian, or decimal digits. If there is no such record, it counts as 0.",
     footer = {"", "Exit status 0: added; 2: it is unknown whether it was added; 64: the record is no counter, or " +
         "would leave the range of 64 bits."},
     defaultValueProvider = SettingsProvider.class)

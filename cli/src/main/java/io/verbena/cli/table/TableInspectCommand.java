@@ -12,6 +12,7 @@ import io.verbena.table.check.RepairableStore;
 import io.verbena.table.format.BlockDescriptor;
 import io.verbena.table.format.BucketDescriptor;
 import io.verbena.table.format.ChunkDescriptor;
+import io.verbena.table.format.CounterValue;
 import io.verbena.table.format.DirectoryEntry;
 import io.verbena.table.format.FormatException;
 import io.verbena.table.format.SizeClasses;
@@ -466,6 +467,20 @@ final class TableInspectCommand implements Callable<Integer>
             .add("predecessor", BlockDescriptor.PREDECESSOR_OFFSET,
                 SlotWord.toString(BlockDescriptor.predecessor(block, 0)));
         return !fits ? fields : fields.bytes("key", BlockDescriptor.KEY_OFFSET, keyLength)
-            .bytes("value", BlockDescriptor.KEY_OFFSET + keyLength, valueLength);
+            .bytes("value", BlockDescriptor.KEY_OFFSET + keyLength, valueLength)
+            .add("counter", BlockDescriptor.KEY_OFFSET + keyLength, counter(block, keyLength, valueLength));
+    }
+
+    /** @return whether the value of a block is a number, and in which form. */
+    private static String counter(final UnsafeBuffer block, final int keyLength, final int valueLength)
+    {
+        final int at = BlockDescriptor.KEY_OFFSET + keyLength;
+        final int form = CounterValue.form(block, at, valueLength, BlockDescriptor.flags(block, 0));
+        return form == CounterValue.NONE ? "no" : CounterValue.number(block, at, valueLength, form) + switch (form)
+        {
+            case CounterValue.DIGITS -> ", in digits";
+            case CounterValue.BINARY -> ", in 8 bytes";
+            default -> ", if the 8 bytes are a number: no increment wrote them";
+        };
     }
 }

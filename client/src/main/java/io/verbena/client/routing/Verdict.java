@@ -68,7 +68,8 @@ final class Verdict
             case NO_MEMORY -> new KvOutOfMemoryException(facts(request) +
                 " found no memory for the value; delete records or add memory");
             case NOT_A_COUNTER -> new KvNotACounterException(facts(request) +
-                " found a value that is not a counter of 8 bytes; its version=" + request.version());
+                " found a value that is no counter, neither 8 bytes nor decimal digits of 64 bits; its version=" +
+                request.version());
             case COUNTER_OVERFLOW -> new KvCounterOverflowException(facts(request) +
                 " would leave the range of 64 bits: amount=" + request.operand());
             case VALUE_TOO_LONG -> new KvValueTooLongException(facts(request) +

@@ -199,7 +199,8 @@ public final class OperationDispatcher implements OperationListener, TableRegist
         }
         final long operand = request.operand();
         tableRequest.of(ENGINE_KINDS[request.kind().ordinal()], table, request.deadlineNs(), freeSlots[freeCount - 1])
-            .key(key, keyLength).expectedVersion(operand).delta(operand).expiry(request.expiry());
+            .key(key, keyLength).expectedVersion(operand).delta(operand).inDigits(request.isInDigits())
+            .expiry(request.expiry());
         if (RequestKind.EXPIRE == request.kind())
         {
             tableRequest.expiryCondition((int)operand);

@@ -33,11 +33,11 @@ import static java.nio.ByteOrder.LITTLE_ENDIAN;
  *
  * <p>The checksum is XXH3-64 over everything from offset 0 to the end of the value <em>with the committed slot word,
  * window 0, in the checksum's place</em>: it binds the bytes to the one word that publishes them, so a block that was
- * rewritten never passes under its old word. The window is left out because a split may renew it. Flags are 0
- * in this version. Expiry is the instant from which on the record is absent, 0 for never. Client id and sequence name
- * the attempt that wrote the block. Predecessor is the slot word that this block replaced, 0 for an insert: while
- * retired blocks are in quarantine, it leads back to what the key held before. Written by a WRITE of a compute node,
- * read by READs that may tear. Stateless.
+ * rewritten never passes under its old word. The window is left out because a split may renew it. Flags say what the
+ * value is, see {@link #FLAG_COUNTER}. Expiry is the instant from which on the record is absent, 0 for never. Client id
+ * and sequence name the attempt that wrote the block. Predecessor is the slot word that this block replaced, 0 for an
+ * insert: while retired blocks are in quarantine, it leads back to what the key held before. Written by a WRITE of a
+ * compute node, read by READs that may tear. Stateless.
  */
 public final class BlockDescriptor
 {
@@ -59,6 +59,9 @@ public final class BlockDescriptor
     public static final int PREDECESSOR_OFFSET = KEY_HASH_OFFSET + Long.BYTES;
     public static final int HEADER_BYTES = PREDECESSOR_OFFSET + Long.BYTES;
     public static final int KEY_OFFSET = HEADER_BYTES;
+
+    /** The value is a counter that an increment wrote: 8 bytes, a little-endian two's complement number. */
+    public static final int FLAG_COUNTER = 1;
 
     /** Longest key. */
     public static final int MAX_KEY_BYTES = 64 * 1024;
@@ -97,6 +100,7 @@ public final class BlockDescriptor
      * @param keyHashHigh {@link KeyHash#high}.
      * @param predecessor committed word that the block will replace, or {@link SlotWord#EMPTY}.
      * @param expiryMs    wall-clock milliseconds since 1970 from which on the record is absent, or 0.
+     * @param flags       0 or {@link #FLAG_COUNTER}.
      */
     public static void writeHeader(
         final MutableDirectBuffer buffer,
@@ -109,10 +113,11 @@ public final class BlockDescriptor
         final long sequence,
         final long keyHashHigh,
         final long predecessor,
-        final long expiryMs)
+        final long expiryMs,
+        final int flags)
     {
         // In whole words: what is stored in pieces has to leave the store buffer before the checksum can load it.
-        buffer.putLong(offset + FORMAT_OFFSET, lengthsWord(keyLength, valueLength), LITTLE_ENDIAN);
+        buffer.putLong(offset + FORMAT_OFFSET, lengthsWord(keyLength, valueLength, flags), LITTLE_ENDIAN);
         buffer.putLong(
             offset + TABLE_ID_OFFSET, Integer.toUnsignedLong(tableId) | (long)clientId << Integer.SIZE, LITTLE_ENDIAN);
         buffer.putLong(offset + VERSION_OFFSET, version, LITTLE_ENDIAN);
@@ -123,9 +128,10 @@ public final class BlockDescriptor
     }
 
     /** Format, flags and both lengths, as they stand in one word. */
-    private static long lengthsWord(final int keyLength, final int valueLength)
+    private static long lengthsWord(final int keyLength, final int valueLength, final int flags)
     {
-        return FORMAT_VERSION | (long)(keyLength - 1) << (KEY_LENGTH_OFFSET - FORMAT_OFFSET) * Byte.SIZE |
+        return FORMAT_VERSION | (long)flags << (FLAGS_OFFSET - FORMAT_OFFSET) * Byte.SIZE |
+            (long)(keyLength - 1) << (KEY_LENGTH_OFFSET - FORMAT_OFFSET) * Byte.SIZE |
             (long)valueLength << (VALUE_LENGTH_OFFSET - FORMAT_OFFSET) * Byte.SIZE;
     }
 
@@ -177,6 +183,12 @@ public final class BlockDescriptor
     public static int formatVersion(final DirectBuffer buffer, final int offset)
     {
         return buffer.getByte(offset + FORMAT_OFFSET) & 0xFF;
+    }
+
+    /** @return flags: 0 or {@link #FLAG_COUNTER}. */
+    public static int flags(final DirectBuffer buffer, final int offset)
+    {
+        return buffer.getByte(offset + FLAGS_OFFSET) & 0xFF;
     }
 
     /** @return key length in bytes. */

@@ -86,7 +86,7 @@ public final class Combiner
 
     private static boolean isOfOneKind(final Operation one, final Operation other)
     {
-        return one.request.kind == other.request.kind;
+        return one.request.kind == other.request.kind && one.request.isInDigits == other.request.isInDigits;
     }
 
     /** Whoever does not need what a leader waits for goes past it, as the writer of another engine would. */

@@ -1,10 +1,9 @@
 package io.verbena.table.operation;
 
 import io.verbena.table.format.BlockDescriptor;
+import io.verbena.table.format.CounterValue;
 import io.verbena.table.format.SizeClasses;
 import java.lang.foreign.MemorySegment;
-
-import static java.nio.ByteOrder.LITTLE_ENDIAN;
 
 /**
  * Values that depend on the one before: the sum of an increment, the longer value of an append. They are made in the
@@ -28,19 +27,29 @@ final class ComputedValues
     int makeFrom(final Operation op, final int block)
     {
         final int oldLength = BlockDescriptor.valueLength(op.scratch.buffer, block);
+        final int flags = BlockDescriptor.flags(op.scratch.buffer, block);
         final int oldValue = block + BlockDescriptor.KEY_OFFSET + op.request.keyLength;
         if (op.request.kind == OperationKind.INCREMENT)
         {
-            return oldLength == Long.BYTES ?
-                add(op, op.scratch.buffer.getLong(oldValue, LITTLE_ENDIAN)) : OperationResult.NOT_A_COUNTER;
+            final int form = CounterValue.form(op.scratch.buffer, oldValue, oldLength, flags);
+            return isCounter(op, form) ? add(op, CounterValue.number(op.scratch.buffer, oldValue, oldLength, form),
+                form) : OperationResult.NOT_A_COUNTER;
         }
-        return append(op, oldValue, oldLength);
+        return append(op, oldValue, oldLength, flags);
+    }
+
+    /** Whoever has digits takes 8 bytes for a number only where an increment wrote them. */
+    private static boolean isCounter(final Operation op, final int form)
+    {
+        return form != CounterValue.NONE && (form != CounterValue.BYTES || !op.request.isInDigits);
     }
 
     /** As {@link #makeFrom} for a key that is absent. */
     int makeFromNothing(final Operation op)
     {
-        return op.request.kind == OperationKind.INCREMENT ? add(op, 0) : append(op, valueOf(op), 0);
+        return op.request.kind == OperationKind.INCREMENT ?
+            add(op, 0, op.request.isInDigits ? CounterValue.DIGITS : CounterValue.BINARY) :
+            append(op, valueOf(op), 0, 0);
     }
 
     /** @return whether an APPEND may lead a batch: there is room for its own bytes behind the longest value. */
@@ -54,7 +63,7 @@ final class ComputedValues
      * What members append comes first, in their order; what does not fit is left out. The operation's own bytes stand
      * last, or behind the longest value that there can be while they are left out.
      */
-    private int append(final Operation op, final int oldValue, final int oldLength)
+    private int append(final Operation op, final int oldValue, final int oldLength, final int oldFlags)
     {
         final int ownFrom = suffixOf(op);
         int length = oldLength;
@@ -84,6 +93,8 @@ final class ComputedValues
             }
         }
         op.request.valueLength = length;
+        // With more behind it, it is a counter no more.
+        op.block.flags = length == oldLength ? oldFlags : 0;
         return blocks.fit(op, neededClass(op)) ? OK : NO_BLOCK;
     }
 
@@ -102,11 +113,11 @@ final class ComputedValues
 
     /**
      * Sums exactly: a counter does not wrap. Members of the operation's batch come first, each with a sum of its own;
-     * those whose sum would not fit are left out.
+     * those whose sum would not fit are left out. Digits stay digits; any other number becomes a counter of 8 bytes.
      *
-     * @return {@link #OK} or COUNTER_OVERFLOW: nothing is left to add.
+     * @return {@link #OK}, {@link #NO_BLOCK}, or COUNTER_OVERFLOW: nothing is left to add.
      */
-    int add(final Operation op, final long counter)
+    private int add(final Operation op, final long counter, final int form)
     {
         long sum = counter;
         boolean isAnyAdded = false;
@@ -116,15 +127,21 @@ final class ComputedValues
             isAnyAdded |= !member.combining.overflows;
         }
         sum = addTo(sum, op);
-        op.scratch.buffer.putLong(valueOf(op), sum, LITTLE_ENDIAN);
-        return isAnyAdded || !op.combining.overflows ? OK : OperationResult.COUNTER_OVERFLOW;
+        if (!isAnyAdded && op.combining.overflows)
+        {
+            return OperationResult.COUNTER_OVERFLOW;
+        }
+        final int newForm = form == CounterValue.DIGITS ? CounterValue.DIGITS : CounterValue.BINARY;
+        op.request.valueLength = CounterValue.write(op.scratch.buffer, valueOf(op), sum, newForm);
+        op.block.flags = CounterValue.flags(newForm);
+        op.block.sum = sum;
+        return blocks.fit(op, neededClass(op)) ? OK : NO_BLOCK;
     }
 
     /** @return what tells values apart that are made from nothing: the sum of an INCREMENT, the length of an APPEND. */
     long lastMade(final Operation op)
     {
-        return op.request.kind == OperationKind.INCREMENT ?
-            op.scratch.buffer.getLong(valueOf(op), LITTLE_ENDIAN) : op.request.valueLength;
+        return op.request.kind == OperationKind.INCREMENT ? op.block.sum : op.request.valueLength;
     }
 
     /** @return what one is told that its batch goes without. */
@@ -142,9 +159,9 @@ final class ComputedValues
     }
 
     /** As {@link #add} on a cached value: an overflow is not told from that. @return whether it was done. */
-    boolean addToCached(final Operation op, final long counter)
+    boolean addToCached(final Operation op, final long counter, final int form)
     {
-        boolean overflows = add(op, counter) != OK || op.combining.overflows;
+        boolean overflows = !isCounter(op, form) || add(op, counter, form) != OK || op.combining.overflows;
         for (Operation member = op.combining.firstMember; member != null; member = member.combining.next)
         {
             overflows |= member.combining.overflows;

@@ -13,8 +13,8 @@ import org.agrona.UnsafeApi;
  *  | hash low | hash high | history, flags, table id | slot offset | slot word | version | epoch tag | counter |
  * </pre>
  *
- * <p>Where the value is known and has 8 bytes, it is kept as well: a current one makes an increment one round trip. Of
- * a record with a deadline that one is kept instead.
+ * <p>Where the value is known and is a number, it is kept as well, with its form: a current one makes an increment one
+ * round trip. Of a record with a deadline that one is kept instead.
  *
  * <p>The history counts how often what was known turned out current or stale, of late. A key that others write all the
  * time is <em>write-hot</em>: what is known of it is passed by until it turns out current again more often. Single
@@ -32,10 +32,11 @@ public final class LocationCache implements AutoCloseable
     private static final int VERSION = 40;
     private static final int TAG = 48;
     private static final int COUNTER = 56;
-    /** Flag above the table id: the value is a counter, and known. */
-    private static final long HAS_COUNTER = 1L << Integer.SIZE;
-    /** Flag above the table id: the record has a deadline, which stands in the place of the counter. */
-    private static final long HAS_DEADLINE = HAS_COUNTER << 1;
+    /** Above the table id: in which form the value is a number, 0 where that is not known, or it is none. */
+    private static final int FORM_SHIFT = Integer.SIZE;
+    private static final long FORM_MASK = 3L << FORM_SHIFT;
+    /** Flag above the form: the record has a deadline, which stands in the place of the counter. */
+    private static final long HAS_DEADLINE = 1L << FORM_SHIFT + 2;
     private static final int USES_SHIFT = 40;
     private static final int STALE_SHIFT = 48;
     private static final long COUNT_MASK = 0xFF;
@@ -169,10 +170,10 @@ public final class LocationCache implements AutoCloseable
         return true;
     }
 
-    /** Notes the value of a counter, for the entry that was put or confirmed last. */
-    void putCounter(final long entry, final long value)
+    /** Notes the number that a value is, and in which form, for the entry that was put or confirmed last. */
+    void putCounter(final long entry, final long value, final int form)
     {
-        UnsafeApi.putLong(entry + TABLE, UnsafeApi.getLong(entry + TABLE) | HAS_COUNTER);
+        UnsafeApi.putLong(entry + TABLE, UnsafeApi.getLong(entry + TABLE) | (long)form << FORM_SHIFT);
         UnsafeApi.putLong(entry + COUNTER, value);
     }
 
@@ -262,9 +263,10 @@ public final class LocationCache implements AutoCloseable
         return UnsafeApi.getLong(entry + VERSION);
     }
 
-    boolean hasCounter(final long entry)
+    /** @return in which form the value is a number; 0 where that is not known, or it is none. */
+    int counterForm(final long entry)
     {
-        return (UnsafeApi.getLong(entry + TABLE) & HAS_COUNTER) != 0;
+        return (int)((UnsafeApi.getLong(entry + TABLE) & FORM_MASK) >>> FORM_SHIFT);
     }
 
     long counter(final long entry)

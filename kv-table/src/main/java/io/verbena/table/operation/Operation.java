@@ -24,6 +24,8 @@ public final class Operation
         long counter;
         /** Of the record found or stored; 0 if it has no deadline. */
         long expiryMs;
+        /** Whether the record found is a counter that an increment wrote, of 8 bytes. */
+        boolean isCounter;
         /** Of the value found, in the scratch memory. */
         int valueOffset;
         int valueLength;
@@ -33,6 +35,7 @@ public final class Operation
             version = 0;
             counter = 0;
             expiryMs = 0;
+            isCounter = false;
             valueLength = 0;
         }
 
@@ -41,6 +44,7 @@ public final class Operation
         {
             version = 0;
             expiryMs = 0;
+            isCounter = false;
             valueLength = 0;
         }
     }
@@ -190,6 +194,12 @@ public final class Operation
     public long counter()
     {
         return answer.counter;
+    }
+
+    /** @return GET, EXISTS: whether the record found is a counter of 8 bytes that an increment wrote. */
+    public boolean isCounter()
+    {
+        return answer.isCounter;
     }
 
     /** @return length of the value of a GET that found it, else 0. */

@@ -4,6 +4,7 @@ import io.verbena.table.access.Scratch;
 import io.verbena.table.allocation.EpochTracker;
 import io.verbena.table.directory.NodeLink;
 import io.verbena.table.expiry.ExpiryClock;
+import io.verbena.table.format.CounterValue;
 
 /**
  * What the steps of operations see of the runner: the parts that all of them use, and the ways in which an operation
@@ -140,9 +141,13 @@ abstract class OperationFlow implements Batch.Owner
         {
             cache.putDeadline(entry, records.expiryMs(blockAt));
         }
-        else if (records.valueLength(blockAt) == Long.BYTES)
+        else
         {
-            cache.putCounter(entry, records.counter(blockAt));
+            final int form = records.counterForm(blockAt);
+            if (form != CounterValue.NONE)
+            {
+                cache.putCounter(entry, records.counter(blockAt, form), form);
+            }
         }
     }
 

@@ -18,7 +18,8 @@ public final class OperationKind
     /** Removes only an expected version. */
     public static final int DELETE_VERSION = 6;
     /**
-     * Adds to a counter: a value of 8 bytes, a little-endian two's complement number. An absent key counts as 0.
+     * Adds to a counter: a value of decimal digits, or of 8 bytes, see
+     * {@link io.verbena.table.format.CounterValue}. An absent key counts as 0.
      */
     public static final int INCREMENT = 7;
     /** Puts bytes behind the value there is; stores them alone if the key is absent. */

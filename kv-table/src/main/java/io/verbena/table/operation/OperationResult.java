@@ -34,7 +34,7 @@ public final class OperationResult
      * has not; nothing changed. Check the table.
      */
     public static final int CORRUPT = 13;
-    /** INCREMENT: the value there has not 8 bytes, {@link Operation#version()}; nothing changed. */
+    /** INCREMENT: the value there is no number of 64 bits, {@link Operation#version()}; nothing changed. */
     public static final int NOT_A_COUNTER = 14;
     /** INCREMENT: the sum does not fit 64 bits, {@link Operation#version()}; nothing changed. */
     public static final int COUNTER_OVERFLOW = 15;

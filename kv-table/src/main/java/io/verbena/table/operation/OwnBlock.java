@@ -12,11 +12,15 @@ final class OwnBlock
     long version;
     /** From when on its record is absent; 0: it has no deadline. */
     long expiryMs;
+    /** What its header says of the value, see {@link io.verbena.table.format.BlockDescriptor#FLAG_COUNTER}. */
+    int flags;
+    /** INCREMENT: the sum that is the value. */
+    long sum;
     /** The word that publishes it. */
     long word;
     long refusalsSeen;
     boolean wantsMemory;
-    /** APPEND: a block of this class was found to be needed, and was not there. */
+    /** A value that depends on the one before: a block of this class was found to be needed, and was not there. */
     boolean isNeeded;
 
     void reset()
@@ -25,6 +29,8 @@ final class OwnBlock
         isWritten = false;
         version = 0;
         word = 0;
+        flags = 0;
+        sum = 0;
         wantsMemory = false;
         isNeeded = false;
     }

@@ -76,6 +76,7 @@ public final class PointOperations
         request.valueLength = asked.kind == OperationKind.INCREMENT ? Long.BYTES : valueLength;
         request.suffixLength = valueLength;
         request.delta = asked.delta;
+        request.isInDigits = asked.isInDigits;
         request.expectedVersion = asked.expectedVersion;
         request.expiry = OperationKind.takesExpiry(asked.kind) ?
             runner.expiryClock.resolve(asked.expiry) : Expiry.KEEP;

@@ -3,12 +3,11 @@ package io.verbena.table.operation;
 import io.verbena.table.access.Scratch;
 import io.verbena.table.format.BlockDescriptor;
 import io.verbena.table.format.BlockVersion;
+import io.verbena.table.format.CounterValue;
 import io.verbena.table.format.SizeClasses;
 import io.verbena.table.format.SlotWord;
 import org.agrona.UnsafeApi;
 import org.agrona.concurrent.UnsafeBuffer;
-
-import static java.nio.ByteOrder.LITTLE_ENDIAN;
 
 /** Makes own blocks, with versions that are unique for ever, and judges blocks that were read. */
 public final class Records
@@ -47,7 +46,7 @@ public final class Records
         BlockDescriptor.writeHeader(buffer, op.ownBlock(), op.request.table.tableId, op.request.keyLength,
             op.request.valueLength,
             op.block.version, clientId, op.request.sequence, op.request.hash.high(), predecessor,
-            op.block.expiryMs);
+            op.block.expiryMs, op.block.flags);
         BlockDescriptor.seal(buffer, op.ownBlock(), op.block.word);
         op.block.isWritten = false;
         op.block.sealedOver = predecessor;
@@ -94,6 +93,15 @@ public final class Records
         op.answer.expiryMs = BlockDescriptor.expiryMs(buffer, blockAt);
         op.answer.valueOffset = blockAt + BlockDescriptor.KEY_OFFSET + op.request.keyLength;
         op.answer.valueLength = op.request.kind == OperationKind.GET ? BlockDescriptor.valueLength(buffer, blockAt) : 0;
+        op.answer.isCounter = (flags(blockAt) & BlockDescriptor.FLAG_COUNTER) != 0;
+        if (op.answer.isCounter && op.request.isInDigits && op.request.kind == OperationKind.GET)
+        {
+            // The place of the own block's value is free in a read.
+            final int target = op.ownBlock() + BlockDescriptor.KEY_OFFSET + op.request.keyLength;
+            final long number = counter(blockAt, CounterValue.BINARY);
+            op.answer.valueOffset = target;
+            op.answer.valueLength = CounterValue.write(buffer, target, number, CounterValue.DIGITS);
+        }
     }
 
     /** @return whether a valid block was written by an attempt of this operation. */
@@ -116,16 +124,27 @@ public final class Records
         return SlotWord.tombstone(writerNumber, deletedWord);
     }
 
-    /** @return the value of a counter in a block, own or read; its value has 8 bytes. */
-    long counter(final int blockAt)
+    int flags(final int blockAt)
     {
-        return buffer.getLong(
-            blockAt + BlockDescriptor.KEY_OFFSET + BlockDescriptor.keyLength(buffer, blockAt), LITTLE_ENDIAN);
+        return BlockDescriptor.flags(buffer, blockAt);
     }
 
-    int valueLength(final int blockAt)
+    /** @return in which form the value of a block, own or read, is a number, see {@link CounterValue}. */
+    int counterForm(final int blockAt)
     {
-        return BlockDescriptor.valueLength(buffer, blockAt);
+        return CounterValue.form(
+            buffer, valueOf(blockAt), BlockDescriptor.valueLength(buffer, blockAt), flags(blockAt));
+    }
+
+    /** @return the number that the value of a block is, in this form. */
+    long counter(final int blockAt, final int form)
+    {
+        return CounterValue.number(buffer, valueOf(blockAt), BlockDescriptor.valueLength(buffer, blockAt), form);
+    }
+
+    private int valueOf(final int blockAt)
+    {
+        return blockAt + BlockDescriptor.KEY_OFFSET + BlockDescriptor.keyLength(buffer, blockAt);
     }
 
     boolean bytesEqual(final int left, final int right, final int length)

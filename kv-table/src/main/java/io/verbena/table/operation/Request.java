@@ -21,6 +21,8 @@ final class Request
     int suffixLength;
     /** INCREMENT: what to add. */
     long delta;
+    /** INCREMENT: what it makes from nothing is written in digits. GET: a counter is returned in digits. */
+    boolean isInDigits;
     long expectedVersion;
     /** Which deadline the record gets, see {@link io.verbena.table.expiry.Expiry}; a time from now on is resolved. */
     long expiry;

@@ -141,8 +141,8 @@ final class StartStep
             case OperationKind.GET, OperationKind.EXISTS, OperationKind.PUT_IF_ABSENT, OperationKind.APPEND,
                 OperationKind.EXPIRE -> false;
             // An overflow is answered from a read, never from the cache.
-            case OperationKind.INCREMENT -> flow.cache.hasCounter(entry) &&
-                flow.computedValues.addToCached(op, flow.cache.counter(entry));
+            case OperationKind.INCREMENT ->
+                flow.computedValues.addToCached(op, flow.cache.counter(entry), flow.cache.counterForm(entry));
             // What is found behind its deadline is taken for absent from a read, never from the cache.
             default -> replacesWhateverIsThere(op) || !flow.expiryClock.isPast(flow.cache.deadline(entry));
         };

@@ -30,6 +30,7 @@ public final class TableRequest
     private int valueLength;
     long expectedVersion;
     long delta;
+    boolean isInDigits;
     long expiry;
     int expiryCondition;
     long deadlineNs;
@@ -60,6 +61,7 @@ public final class TableRequest
         valueLength = NO_VALUE;
         expectedVersion = 0;
         delta = 0;
+        isInDigits = false;
         expiry = Expiry.NONE;
         expiryCondition = ExpiryCondition.ALWAYS;
         return this;
@@ -143,12 +145,24 @@ public final class TableRequest
     }
 
     /**
-     * INCREMENT: what to add, may be negative. The key's value of 8 bytes, a little-endian two's complement number, or
-     * 0 if the key is absent, becomes the sum, see {@link Operation#counter()}. Other kinds ignore it.
+     * INCREMENT: what to add, may be negative. The key's value, or 0 if the key is absent, becomes the sum, see
+     * {@link Operation#counter()}: a number in decimal digits or one of 8 bytes, little-endian, two's complement, whose
+     * form the sum keeps. Other kinds ignore it.
      */
     public TableRequest delta(final long addend)
     {
         delta = addend;
+        return this;
+    }
+
+    /**
+     * For callers to whom numbers are digits. INCREMENT: a new record gets digits instead of 8 bytes, and 8 bytes that
+     * no increment wrote are not a number. GET: the value of a counter of 8 bytes is returned in digits. Other kinds
+     * ignore it.
+     */
+    public TableRequest inDigits(final boolean isWanted)
+    {
+        isInDigits = isWanted;
         return this;
     }
 

@@ -57,7 +57,7 @@ class FormatGoldenBytesTest
             final UnsafeBuffer buffer = new UnsafeBuffer(arena.allocate(128, 64).address(), 128);
             buffer.putBytes(BlockDescriptor.KEY_OFFSET, "golden keyvalue!".getBytes(StandardCharsets.UTF_8));
             BlockDescriptor.writeHeader(
-                buffer, 0, TABLE_ID, 10, 6, 0x123456789ABC0007L, 77, 99, hash.high(), 0, 0);
+                buffer, 0, TABLE_ID, 10, 6, 0x123456789ABC0007L, 77, 99, hash.high(), 0, 0, 0);
             BlockDescriptor.seal(buffer, 0, word);
             now.put("block", hex(buffer, 80));
 

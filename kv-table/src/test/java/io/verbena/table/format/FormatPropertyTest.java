@@ -145,7 +145,7 @@ class FormatPropertyTest
                     buffer.putByte(at, (byte)random.nextInt());
                 }
                 BlockDescriptor.writeHeader(buffer, 0, 5, keyLength, valueLength, 7L << 16, 1, i, random.nextLong(),
-                    random.nextLong(), 0);
+                    random.nextLong(), 0, 0);
                 BlockDescriptor.seal(buffer, 0, word);
                 final int read = SizeClasses.lengthBytes(sizeClass);
                 assertThat(BlockDescriptor.isValid(buffer, 0, read, word)).as("seed %d", SEED).isTrue();
@@ -169,13 +169,13 @@ class FormatPropertyTest
         {
             final UnsafeBuffer buffer = new UnsafeBuffer(arena.allocate(4096, 64).address(), 4096);
             final long word = SlotWord.committed(1, 2, 3, SizeClasses.classFor(256), 64);
-            BlockDescriptor.writeHeader(buffer, 0, 5, 100, 50, 7L << 16, 1, 9, 11, 13, 0);
+            BlockDescriptor.writeHeader(buffer, 0, 5, 100, 50, 7L << 16, 1, 9, 11, 13, 0, 0);
             BlockDescriptor.seal(buffer, 0, word);
             assertThat(BlockDescriptor.isValid(buffer, 0, 256, word)).isTrue();
             buffer.putByte(BlockDescriptor.FORMAT_OFFSET, (byte)(BlockDescriptor.FORMAT_VERSION + 1));
             BlockDescriptor.seal(buffer, 0, word);
             assertThat(BlockDescriptor.isValid(buffer, 0, 256, word)).as("format").isFalse();
-            BlockDescriptor.writeHeader(buffer, 0, 5, 100, -1, 7L << 16, 1, 9, 11, 13, 0);
+            BlockDescriptor.writeHeader(buffer, 0, 5, 100, -1, 7L << 16, 1, 9, 11, 13, 0, 0);
             BlockDescriptor.seal(buffer, 0, word);
             assertThat(BlockDescriptor.isValid(buffer, 0, 256, word)).as("length").isFalse();
         }

@@ -66,7 +66,7 @@ class RecordsTest
         BlockDescriptor.writeHeader(memory, block, tableId, keyLength, valueLength,
             BlockDescriptor.version(memory, block), BlockDescriptor.clientId(memory, block),
             BlockDescriptor.sequence(memory, block), BlockDescriptor.keyHash(memory, block),
-            BlockDescriptor.predecessor(memory, block), 0);
+            BlockDescriptor.predecessor(memory, block), 0, 0);
         seal();
     }
 

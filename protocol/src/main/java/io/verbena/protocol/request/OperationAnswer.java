@@ -31,7 +31,7 @@ public enum OperationAnswer
     CORRUPT(13),
     /** This node does not serve now (it joins, leaves, or lost its lease); not begun, another node may take it. */
     NOT_SERVING(14),
-    /** Not changed, because the value has not the 8 bytes of a counter. */
+    /** Not changed, because the value is no counter. */
     NOT_A_COUNTER(15),
     /** Not changed, because the sum does not fit 64 bits. */
     COUNTER_OVERFLOW(16),

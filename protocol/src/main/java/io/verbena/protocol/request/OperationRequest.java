@@ -18,6 +18,7 @@ public abstract class OperationRequest extends NodeRequest
     private int valueLength;
     private long operand;
     private long expiry;
+    private boolean isInDigits;
     private long deadlineNs;
     private long arrivedNs = UNKNOWN_NS;
 
@@ -66,6 +67,7 @@ public abstract class OperationRequest extends NodeRequest
         this.deadlineNs = deadlineNs;
         expiry = RequestExpiry.NONE;
         arrivedNs = UNKNOWN_NS;
+        isInDigits = false;
     }
 
     /**
@@ -99,6 +101,22 @@ public abstract class OperationRequest extends NodeRequest
     public final long waitNs(final long nowNs)
     {
         return UNKNOWN_NS == arrivedNs ? 0 : Math.max(0, nowNs - arrivedNs);
+    }
+
+    /**
+     * Says that numbers are digits to the submitter, after {@link #ask}: INCREMENT makes a new counter of digits and
+     * takes 8 bytes for a number only where an increment wrote them; GET returns such a counter in digits. Of requests
+     * within the process only: messages do not carry it.
+     */
+    public final void askInDigits()
+    {
+        isInDigits = true;
+    }
+
+    /** @return whether numbers are digits to the submitter. */
+    public final boolean isInDigits()
+    {
+        return isInDigits;
     }
 
     /** @return which deadline the record gets, as {@link RequestExpiry} says. */

@@ -21,7 +21,7 @@ public enum RequestKind
     PUT_IF_PRESENT(8, Operand.NONE, false),
     /** Put bytes behind the value there is, or write them alone. */
     APPEND(9, Operand.NONE, false),
-    /** Add to a counter, a value of 8 bytes, little-endian; nothing there counts as 0. */
+    /** Add to a counter, a value of 8 bytes, little-endian, or of decimal digits; nothing there counts as 0. */
     INCREMENT(10, Operand.AMOUNT, false),
     /** A range of records, from a position of the table on: see {@link RecordPage}. Its key has no meaning. */
     SCAN(11, Operand.POSITION, true),

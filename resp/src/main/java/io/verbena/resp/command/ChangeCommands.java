@@ -3,15 +3,17 @@ package io.verbena.resp.command;
 import io.verbena.protocol.request.RequestExpiry;
 import io.verbena.protocol.request.RequestKind;
 import io.verbena.protocol.request.RequestLimits;
-import io.verbena.resp.codec.DecimalNumber;
 import io.verbena.resp.codec.RespDecoder;
 import io.verbena.resp.codec.RespWriter;
 import io.verbena.resp.session.OperationSteps;
 import io.verbena.resp.session.Session;
 import io.verbena.resp.session.TableOperation;
 
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
 import java.math.BigDecimal;
 import java.math.RoundingMode;
+import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 
@@ -20,39 +22,18 @@ final class ChangeCommands
 {
     private static final String TOO_LONG =
         "ERR string exceeds maximum allowed size (" + RequestLimits.MAX_VALUE_BYTES + " bytes)";
-    private static final String OVERFLOW = "ERR increment or decrement would overflow";
     private static final String NO_FLOAT = "ERR value is not a valid float";
     private static final int DECIMALS = 17;
     private static final int MAX_FLOAT_BYTES = 512;
 
-    /** The first number is what is added, and afterwards the sum. */
-    private static final OperationSteps INCREMENT = new UpdateSteps()
-    {
-        @Override
-        protected Change change(final TableOperation operation, final int foundLength)
-        {
-            if (foundLength >= 0 && !DecimalNumber.isNumber(operation.found(), 0, foundLength))
-            {
-                operation.fail(Arguments.NO_INTEGER);
-                return Change.NONE;
-            }
-            final long old = foundLength < 0 ? 0 : DecimalNumber.parse(operation.found(), 0, foundLength);
-            final long added = operation.first();
-            final long sum = old + added;
-            if (((old ^ sum) & (added ^ sum)) < 0)
-            {
-                operation.fail(OVERFLOW);
-                return Change.NONE;
-            }
-            operation.keep(added, sum);
-            StringCommands.writeNumber(operation, sum);
-            return Change.WRITE;
-        }
+    private static final VarHandle SUM = MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN);
 
+    private static final OperationSteps INCREMENT = new OperationSteps()
+    {
         @Override
         protected void reply(final TableOperation operation, final RespWriter writer)
         {
-            writer.number(operation.second());
+            writer.number((long)SUM.get(operation.foundValue(), 0));
         }
     };
 
@@ -196,9 +177,7 @@ final class ChangeCommands
         final TableOperation operation = session.operation(INCREMENT);
         if (null != operation)
         {
-            operation.keep(amount, 0);
-            operation.wantedExpiry(RequestExpiry.KEEP);
-            operation.ask(RequestKind.GET, 0);
+            operation.ask(RequestKind.INCREMENT, amount);
         }
     }
 

@@ -145,6 +145,8 @@ public final class Commands
         alone("LATENCY", -2, CONNECTION, "No latency is logged.", DiagnosisCommands::latency);
         commands.add(new Command<>("MEMORY", -2, READ, 2, 2, 1, Kind.ALONE, "The bytes of a record.",
             DiagnosisCommands::memory));
+        commands.add(new Command<>("OBJECT", -2, READ, 2, 2, 1, Kind.ALONE, "Whether a value is a number.",
+            DiagnosisCommands::object));
         alone("TIME", 1, CONNECTION, "The time of the node's host.", ConnectionCommands::time);
         alone("CLUSTER", -2, CONNECTION, "The nodes of the cluster, and slots.", ClusterCommands::cluster);
         for (final String name : List.of("READONLY", "READWRITE", "ASKING"))

@@ -2,6 +2,7 @@ package io.verbena.resp.command;
 
 import io.verbena.protocol.request.OperationAnswer;
 import io.verbena.protocol.request.RequestKind;
+import io.verbena.resp.codec.DecimalNumber;
 import io.verbena.resp.codec.RespDecoder;
 import io.verbena.resp.codec.RespWriter;
 import io.verbena.resp.session.Session;
@@ -9,21 +10,24 @@ import io.verbena.resp.session.TableOperation;
 
 import java.util.Map;
 
-/** Commands of tools that look for slow commands, and for memory. The node keeps no log of either. Stateless. */
+/** Commands of tools that look for slow commands, for memory, and for what values are. Stateless. */
 final class DiagnosisCommands
 {
     private static final Map<String, Integer> SLOWLOG_ARITIES = Map.of("GET", -2, "LEN", 2, "RESET", 2);
     private static final Map<String, Integer> LATENCY_ARITIES =
         Map.of("LATEST", 2, "HISTORY", 3, "RESET", -2);
     private static final Map<String, Integer> MEMORY_ARITIES = Map.of("USAGE", -3);
+    private static final Map<String, Integer> OBJECT_ARITIES = Map.of("ENCODING", 3);
+    /** As Redis has it: a longer string is not kept with its key. */
+    private static final int MAX_EMBEDDED_BYTES = 44;
 
     /** What a record takes beside the bytes of key and value: the head of its block, and its word in the index. */
     private static final int RECORD_OVERHEAD_BYTES = 72;
 
-    /** Reads the record, for its length. */
-    private static final class Usage extends KeysTask
+    /** Reads the record of the key behind the subcommand, and replies about it once. */
+    private abstract static class Reading extends KeysTask
     {
-        Usage()
+        Reading()
         {
             super(1, 2, 3);
         }
@@ -34,6 +38,15 @@ final class DiagnosisCommands
             operation.ask(RequestKind.GET, 0);
         }
 
+        @Override
+        protected void endReply(final RespWriter writer)
+        {
+            // All was said about the key.
+        }
+    }
+
+    private static final class Usage extends Reading
+    {
         @Override
         protected void take(final TableOperation operation, final RespWriter writer)
         {
@@ -46,11 +59,23 @@ final class DiagnosisCommands
                 writer.nothing();
             }
         }
+    }
 
+    /** A number is "int", whether it is digits or a counter of 8 bytes, which is read as digits. */
+    private static final class Encoding extends Reading
+    {
         @Override
-        protected void endReply(final RespWriter writer)
+        protected void take(final TableOperation operation, final RespWriter writer)
         {
-            // The number was all.
+            if (OperationAnswer.FOUND == operation.answer())
+            {
+                writer.bulk(DecimalNumber.isNumber(operation.found(), 0, operation.foundLength()) ? "int" :
+                    operation.foundLength() <= MAX_EMBEDDED_BYTES ? "embstr" : "raw");
+            }
+            else
+            {
+                writer.nothing();
+            }
         }
     }
 
@@ -109,15 +134,28 @@ final class DiagnosisCommands
         }
         else
         {
-            final String refusal = session.keyRefusal(2);
-            if (null == refusal)
-            {
-                session.begin(new Usage());
-            }
-            else
-            {
-                session.writer().error(refusal);
-            }
+            read(session, new Usage());
+        }
+    }
+
+    static void object(final Session session)
+    {
+        if (ServerCommands.isSubcommand(session, OBJECT_ARITIES))
+        {
+            read(session, new Encoding());
+        }
+    }
+
+    private static void read(final Session session, final Reading task)
+    {
+        final String refusal = session.keyRefusal(2);
+        if (null == refusal)
+        {
+            session.begin(task);
+        }
+        else
+        {
+            session.writer().error(refusal);
         }
     }
 }

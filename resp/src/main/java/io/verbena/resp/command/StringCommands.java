@@ -3,7 +3,6 @@ package io.verbena.resp.command;
 import io.verbena.protocol.request.OperationAnswer;
 import io.verbena.protocol.request.RequestExpiry;
 import io.verbena.protocol.request.RequestKind;
-import io.verbena.resp.codec.DecimalNumber;
 import io.verbena.resp.codec.RespDecoder;
 import io.verbena.resp.codec.RespWriter;
 import io.verbena.resp.session.OperationSteps;
@@ -350,11 +349,5 @@ final class StringCommands
         {
             session.refuse(operation, error);
         }
-    }
-
-    /** What a number becomes in the value to write. */
-    static void writeNumber(final TableOperation operation, final long number)
-    {
-        operation.writtenLength(DecimalNumber.write(number, operation.roomForValue(DecimalNumber.MAX_DIGITS), 0));
     }
 }

@@ -195,6 +195,7 @@ public final class TableOperation extends OperationRequest
         {
             askExpiry(wantedExpiry);
         }
+        askInDigits();
         node.submit(this);
     }
 
