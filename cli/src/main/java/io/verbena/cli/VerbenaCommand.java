@@ -8,6 +8,7 @@ import io.verbena.cli.admin.ScaleCommand;
 import io.verbena.cli.admin.StatusCommand;
 import io.verbena.cli.admin.TopCommand;
 import io.verbena.cli.admin.UpCommand;
+import io.verbena.cli.autoscale.AutoscaleCommand;
 import io.verbena.cli.bench.BenchCommand;
 import io.verbena.cli.console.CommandFailedException;
 import io.verbena.cli.console.CommandOutput;
@@ -84,6 +85,7 @@ public final class VerbenaCommand implements Runnable
         command("status", StatusCommand.class),
         command("top", TopCommand.class),
         command("scale", ScaleCommand.class),
+        command("autoscale", AutoscaleCommand.class),
         command("down", DownCommand.class),
         command("checkpoint", CheckpointCommand.class),
         command("put", PutCommand.class),

@@ -331,6 +331,7 @@ public final class LocalCluster implements AutoCloseable
     {
         table.entries().stream().filter((entry) -> entry.name().startsWith(COMPUTE) && !entry.isLive())
             .forEach(table::forget);
+        endUnready(progress);
         final List<Entry> present =
             live().stream().filter((entry) -> entry.name().startsWith(COMPUTE)).toList();
         int next = 1;
@@ -347,6 +348,13 @@ public final class LocalCluster implements AutoCloseable
         {
             end(present.get(i), progress);
         }
+    }
+
+    /** Ends compute nodes that were started and never served: this command has the lock, so that nobody awaits them. */
+    public void endUnready(final Consumer<String> progress)
+    {
+        live().stream().filter((entry) -> entry.name().startsWith(COMPUTE) && 0 == entry.healthPort())
+            .forEach((entry) -> end(entry, progress));
     }
 
     /** Ends what still runs, and removes all records; waits for no checkpoint of them. */

@@ -1,0 +1,121 @@
+package io.verbena.cli.autoscale;
+
+import io.verbena.cli.CommandLines;
+import io.verbena.cli.autoscale.policy.Decision;
+import io.verbena.cli.autoscale.policy.Decision.Rule;
+import io.verbena.cli.autoscale.policy.Demand;
+import io.verbena.cli.cluster.ClusterFolder;
+import io.verbena.cli.console.CommandFailedException;
+import io.verbena.cli.console.ExitStatus;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+class DecisionLogTest
+{
+    @TempDir
+    private Path directory;
+
+    private static Map<String, Object> record(final int from, final int to, final String outcome)
+    {
+        return new DecisionRecord(1_000L * to, new Decision(from, to, to, Rule.USE, "use of 1.50 nodes"),
+            new Demand(from, 1.5, 12_345, 678, 9, 1.7), outcome, "").json();
+    }
+
+    private CommandLines.Result explain(final String... more)
+    {
+        final List<String> all = new ArrayList<>(
+            List.of("autoscale", "explain", "--data", directory.toString()));
+        all.addAll(List.of(more));
+        return CommandLines.run(all);
+    }
+
+    @Test
+    void shouldExplainWhatWasChanged() throws IOException
+    {
+        assertThat(explain().status()).isEqualTo(ExitStatus.UNAVAILABLE);
+        assertThat(explain().err()).hasLineCount(1).contains("'verbena autoscale' makes some");
+        try (DecisionLog log = DecisionLog.open(new ClusterFolder(directory), 1 << 20))
+        {
+            assertThat(log.add(record(1, 1, DecisionRecord.HELD))).isNull();
+            assertThat(explain().out()).startsWith("nothing was changed in 1 decisions");
+            log.add(record(1, 3, DecisionRecord.DONE));
+            log.add(record(3, 3, DecisionRecord.HELD));
+            log.add(record(3, 2, DecisionRecord.FAILED));
+        }
+        assertThat(explain().out().lines()).hasSize(2).first().asString()
+            .endsWith("1 -> 3  use of 1.50 nodes; done  [12,345 operations/s, p99 678 us, wait p99 9 us]");
+        assertThat(explain("--last", "1").out()).contains("3 -> 2").hasLineCount(1);
+        assertThat(explain("--all").out()).hasLineCount(4);
+        assertThat(explain("--json").out().lines()).hasSize(2).first().asString()
+            .contains("\"from\":1", "\"to\":3", "\"rule\":\"use\"", "\"use_nodes\":1.5", "\"wait_p99_us\":9.0");
+        assertThat(explain("--last", "0").err()).isEqualTo("verbena: --last 0: must be 1 to 1000000\n");
+    }
+
+    @Test
+    void shouldSurviveALineThatWasTorn() throws IOException
+    {
+        try (DecisionLog log = DecisionLog.open(new ClusterFolder(directory), 1 << 20))
+        {
+            log.add(record(1, 2, DecisionRecord.DONE));
+            Files.writeString(directory.resolve("autoscale.log"), "{\"time_ms\":1,\"fr", StandardOpenOption.APPEND);
+            assertThat(DecisionLog.read(new ClusterFolder(directory))).hasSize(1);
+            log.add(record(2, 3, DecisionRecord.DONE));
+        }
+        assertThat(DecisionLog.read(new ClusterFolder(directory))).hasSize(2);
+    }
+
+    @Test
+    void shouldKeepOneOldFile()
+    {
+        try (DecisionLog log = DecisionLog.open(new ClusterFolder(directory), 2_000))
+        {
+            for (int i = 0; i < 50; i++)
+            {
+                log.add(record(i, i + 1, DecisionRecord.DONE));
+            }
+        }
+        final List<Map<String, Object>> kept = DecisionLog.read(new ClusterFolder(directory));
+        assertThat(kept).hasSizeBetween(5, 15);
+        assertThat(kept.getLast().get("to")).isEqualTo(50L);
+        assertThat(directory.toFile().list()).containsExactlyInAnyOrder(
+            "autoscale.lock", "autoscale.log", "autoscale.log.1");
+    }
+
+    @Test
+    void shouldHaveOneWriter()
+    {
+        try (DecisionLog log = DecisionLog.open(new ClusterFolder(directory), 1))
+        {
+            assertThat(log).isNotNull();
+            final CommandLines.Result second = CommandLines.run(
+                List.of("autoscale", "--data", directory.toString(), "--rounds", "1"));
+            assertThat(second.status()).isEqualTo(ExitStatus.UNAVAILABLE);
+            assertThat(second.err()).hasLineCount(1).contains("another 'verbena autoscale' runs");
+        }
+        DecisionLog.open(new ClusterFolder(directory), 1).close();
+        assertThatThrownBy(() -> DecisionLog.open(new ClusterFolder(directory.resolve("absent")), 1))
+            .isInstanceOf(CommandFailedException.class).hasMessageContaining("'verbena up'");
+    }
+
+    @Test
+    void shouldRefuseWhatCannotBe()
+    {
+        assertThat(CommandLines.run(List.of("autoscale", "--min", "3", "--max", "2")).err())
+            .isEqualTo("verbena: --max 2: must not be less than --min 3\n");
+        assertThat(CommandLines.run(List.of("autoscale", "--target", "91")).err())
+            .isEqualTo("verbena: --target 91: must be 1 to 90\n");
+        assertThat(CommandLines.run(List.of("autoscale", "--period", "0")).status()).isEqualTo(ExitStatus.USAGE);
+    }
+}
