@@ -1,5 +1,6 @@
 package io.verbena.resp;
 
+import java.nio.file.Path;
 import java.util.concurrent.TimeUnit;
 
 /** How a node serves Redis' protocol. Filled by one thread, then not changed. */
@@ -17,6 +18,9 @@ public final class RespConfiguration
     private boolean isOpenToAll;
     private boolean isCluster;
     private String announcedHost;
+    private Path tlsCertificate;
+    private Path tlsKey;
+    private Path tlsClientAuthorities;
     private int threads = 1;
     private int maxClients = 1024;
     private long timeoutNs = TimeUnit.SECONDS.toNanos(5);
@@ -119,6 +123,41 @@ public final class RespConfiguration
     public RespConfiguration password(final byte[] password)
     {
         this.password = null == password ? null : password.clone();
+        return this;
+    }
+
+    /** @return PEM file of the chain of certificates; null: without TLS. */
+    Path tlsCertificate()
+    {
+        return tlsCertificate;
+    }
+
+    /** @return PEM file of its private key. */
+    Path tlsKey()
+    {
+        return tlsKey;
+    }
+
+    /** @return PEM file of the authorities of clients' certificates; null: clients need none. */
+    Path tlsClientAuthorities()
+    {
+        return tlsClientAuthorities;
+    }
+
+    /**
+     * Serves TLS, versions 1.2 and 1.3, and nothing else.
+     *
+     * @param certificate       PEM file of the chain of certificates; null: without TLS, the default.
+     * @param key               PEM file of its private key, PKCS#8, without a password.
+     * @param clientAuthorities PEM file of the authorities one of which has signed the certificate that each client
+     *                          must have; null: clients need none.
+     * @return this.
+     */
+    public RespConfiguration tls(final Path certificate, final Path key, final Path clientAuthorities)
+    {
+        tlsCertificate = certificate;
+        tlsKey = key;
+        tlsClientAuthorities = clientAuthorities;
         return this;
     }
 
@@ -239,6 +278,7 @@ public final class RespConfiguration
     public String toString()
     {
         return "RespConfiguration{host=" + host + ", port=" + port + ", table=" + table + ", hasPassword=" +
-            (null != password) + ", threads=" + threads + ", maxClients=" + maxClients + '}';
+            (null != password) + ", tlsCertificate=" + tlsCertificate + ", threads=" + threads + ", maxClients=" +
+            maxClients + '}';
     }
 }

@@ -80,6 +80,8 @@ public final class RespServer implements AutoCloseable
     private final NanoClock clock;
     private final CommandTable<Session> commands = Commands.table();
     private final MemoryBudget budget;
+    /** Null without TLS. */
+    private final RespTls tls;
     private final Map<EventLoop, Worker> workers = new ConcurrentHashMap<>();
     private final Map<RespConnection, Channel> connections = new ConcurrentHashMap<>();
     private final List<Long> threadIds = new CopyOnWriteArrayList<>();
@@ -93,6 +95,7 @@ public final class RespServer implements AutoCloseable
     {
         this.configuration = configuration;
         this.clock = clock;
+        tls = RespTls.of(configuration, clock::nanoTime);
         followNoBuffers();
         budget = new MemoryBudget(configuration.maxBufferBytes());
         final boolean isNative = isNative();
@@ -301,6 +304,11 @@ public final class RespServer implements AutoCloseable
         if (connections.size() >= configuration.maxClients())
         {
             refused.incrementAndGet();
+            if (null != tls)
+            {
+                channel.close(); // a reply would take a handshake
+                return;
+            }
             channel.writeAndFlush(channel.alloc().buffer().writeBytes(
                 "-ERR max number of clients reached\r\n".getBytes(StandardCharsets.US_ASCII)))
                 .addListener(ChannelFutureListener.CLOSE);
@@ -311,6 +319,10 @@ public final class RespServer implements AutoCloseable
         final RespConnection connection = new RespConnection(
             workers.get(channel.eventLoop()), commands, state, budget, configuration.stallNs(), connections::remove);
         connections.put(connection, channel);
+        if (null != tls)
+        {
+            tls.begin(channel.pipeline(), channel.alloc());
+        }
         channel.pipeline().addLast(connection);
     }
 
@@ -391,6 +403,12 @@ public final class RespServer implements AutoCloseable
     public long refusals()
     {
         return refused.get();
+    }
+
+    /** @return handshakes of TLS that failed so far; 0 without TLS. */
+    public long tlsFailures()
+    {
+        return null == tls ? 0 : tls.failures();
     }
 
     /** @return commands so far. */

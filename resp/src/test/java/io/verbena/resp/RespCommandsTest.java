@@ -172,6 +172,43 @@ class RespCommandsTest
         !SELECT 77 | -ERR DB index is out of range: there is no table "db77"
         SELECT 0 | +OK
         GET g | $1 2
+        SET r1 v1 EX 100 | +OK
+        RENAME r1 r2 | +OK
+        GET r1 | $-1
+        GET r2 | $2 v1
+        TTL r2 | :~100
+        RENAME r1 r2 | -ERR no such key
+        RENAME r2 r2 | +OK
+        RENAME r1 r1 | -ERR no such key
+        RENAME r2 | -ERR wrong number of arguments for 'rename' command
+        SET r3 x | +OK
+        RENAMENX r2 r3 | :0
+        RENAMENX r2 r2 | :0
+        RENAMENX r1 r3 | -ERR no such key
+        GET r2 | $2 v1
+        RENAMENX r2 r4 | :1
+        EXISTS r2 | :0
+        TTL r4 | :~100
+        COPY r4 r3 | :0
+        GET r3 | $1 x
+        COPY r4 r3 REPLACE | :1
+        GET r3 | $2 v1
+        TTL r3 | :~100
+        GET r4 | $2 v1
+        COPY r1 r3 REPLACE | :0
+        COPY r4 r5 | :1
+        COPY r4 r4 | -ERR source and destination objects are the same
+        COPY r4 r5 FOO | -ERR syntax error
+        COPY r4 r5 DB | -ERR syntax error
+        !COPY r4 r6 DB 1 | -ERR DB is not supported: COPY writes to the selected table
+        SET r3 12 | +OK
+        RENAME r3 r4 | +OK
+        TTL r4 | :-1
+        INCR r4 | :13
+        RENAME r4 r5 | +OK
+        GET r5 | $2 13
+        COMMAND GETKEYS RENAME r1 r2 | *2 $2 r1 $2 r2
+        DEL r5 | :1
         SET k v EX 100 | +OK
         TTL k | :~100
         PTTL k | :~100000

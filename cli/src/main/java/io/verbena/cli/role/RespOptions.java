@@ -54,6 +54,18 @@ public final class RespOptions
         description = "Address that cluster clients use for this node. Default: that of --resp-listen.")
     private String announced;
 
+    @Option(names = "--resp-tls-certificate", paramLabel = "FILE",
+        description = "Serve TLS there, and nothing else: chain of certificates, PEM. With --resp-tls-key.")
+    private Path tlsCertificate;
+
+    @Option(names = "--resp-tls-key", paramLabel = "FILE",
+        description = "Private key of the certificate: PEM, PKCS#8, without a password.")
+    private Path tlsKey;
+
+    @Option(names = "--resp-tls-ca", paramLabel = "FILE",
+        description = "Authorities, PEM: each client must have a certificate of one of them. Default: none is needed.")
+    private Path tlsAuthorities;
+
     @Option(names = "--resp-max-clients", paramLabel = "N", defaultValue = "1024",
         description = "Most connections there at once, 1 to 65536. Default: ${DEFAULT-VALUE}.")
     private int maxClients = 1024;
@@ -76,9 +88,15 @@ public final class RespOptions
             throw new CommandFailedException(ExitStatus.USAGE, "--resp-announce " + announced + ": only a node with " +
                 "--resp-cluster is announced; add that option, or leave this one out", null);
         }
+        if (null == tlsCertificate != (null == tlsKey) || null == tlsCertificate && null != tlsAuthorities)
+        {
+            throw new CommandFailedException(ExitStatus.USAGE, "TLS needs both --resp-tls-certificate and " +
+                "--resp-tls-key; --resp-tls-ca is for use with them", null);
+        }
         OptionRange.check("--resp-max-clients", maxClients, 1, RespConfiguration.MOST_CLIENTS);
         return new RespConfiguration().host(listen).port(port).table(table).openToAll(isOpen).maxClients(maxClients)
-            .cluster(isCluster).announcedHost(announced).password(password(environment));
+            .cluster(isCluster).announcedHost(announced).password(password(environment))
+            .tls(tlsCertificate, tlsKey, tlsAuthorities);
     }
 
     private byte[] password(final Map<String, String> environment)
@@ -117,10 +135,10 @@ public final class RespOptions
         final List<String> options = new ArrayList<>(List.of(
             "--resp-port", String.valueOf(port + number - 1), "--resp-listen", listen, "--resp-table", table,
             "--resp-max-clients", String.valueOf(maxClients)));
-        if (null != passwordFile)
-        {
-            options.addAll(List.of("--resp-password-file", passwordFile.toAbsolutePath().toString()));
-        }
+        addFile(options, "--resp-password-file", passwordFile);
+        addFile(options, "--resp-tls-certificate", tlsCertificate);
+        addFile(options, "--resp-tls-key", tlsKey);
+        addFile(options, "--resp-tls-ca", tlsAuthorities);
         if (isOpen)
         {
             options.add("--resp-open");
@@ -134,5 +152,14 @@ public final class RespOptions
             options.addAll(List.of("--resp-announce", announced));
         }
         return options;
+    }
+
+    /** Absolute, since the node runs in another folder. */
+    private static void addFile(final List<String> options, final String option, final Path file)
+    {
+        if (null != file)
+        {
+            options.addAll(List.of(option, file.toAbsolutePath().toString()));
+        }
     }
 }

@@ -61,6 +61,13 @@ public final class Commands
         commands.add(new Command<>(name, arity, flags, 0, 0, 0, Kind.ALONE, summary, action));
     }
 
+    private void copies(
+        final String name, final int arity, final List<String> flags, final String summary,
+        final Consumer<Session> action)
+    {
+        commands.add(new Command<>(name, arity, flags, 1, 2, 1, Kind.ALONE, summary, action));
+    }
+
     private void strings()
     {
         one("GET", 2, READ, "The value of a key.", StringCommands::get);
@@ -111,6 +118,9 @@ public final class Commands
             KeyCommands::mget));
         commands.add(new Command<>("MSET", -3, WRITE, 1, -1, 2, Kind.ALONE,
             "Writes the values of keys; not all at once.", KeyCommands::mset));
+        copies("RENAME", 3, DELETE, "Gives a record another key; not all at once.", KeyCommands::rename);
+        copies("RENAMENX", 3, DELETE, "Gives a record another key that does not exist.", KeyCommands::renamenx);
+        copies("COPY", -3, WRITE, "Writes a record under another key, too.", KeyCommands::copy);
         alone("SCAN", -2, READ_TABLE, "Some keys of the table, and where to go on.", TableCommands::scan);
         alone("KEYS", 2, READ_TABLE, "The keys that match a pattern.", TableCommands::keys);
         alone("DBSIZE", 1, READ_TABLE, "How many keys the table has.", TableCommands::dbsize);

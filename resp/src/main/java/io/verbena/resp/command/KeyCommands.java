@@ -155,6 +155,8 @@ final class KeyCommands
 
     /** As many writes of one command may be under way at once. */
     private static final int MOST_TOGETHER = 64;
+    /** Keys of a command that copies: the one that is read, and the one that is written. */
+    private static final int COPIED_KEYS = 2;
 
     private KeyCommands()
     {
@@ -228,6 +230,54 @@ final class KeyCommands
         {
             session.begin(new Setting());
         }
+    }
+
+    static void rename(final Session session)
+    {
+        copy(session, CopyTask.Kind.RENAME);
+    }
+
+    static void renamenx(final Session session)
+    {
+        copy(session, CopyTask.Kind.RENAME_IF_ABSENT);
+    }
+
+    /** Redis' DB would be another table, which another database number names: only the selected one is possible. */
+    static void copy(final Session session)
+    {
+        boolean isReplaced = false;
+        for (int i = COPIED_KEYS + 1; i < session.arguments().count(); i++)
+        {
+            if (Arguments.is(session.arguments(), i, "DB") && i + 1 < session.arguments().count())
+            {
+                session.writer().error("ERR DB is not supported: COPY writes to the selected table");
+                return;
+            }
+            if (!Arguments.is(session.arguments(), i, "REPLACE"))
+            {
+                session.writer().error("ERR syntax error");
+                return;
+            }
+            isReplaced = true;
+        }
+        if (isSame(session.arguments(), 1, COPIED_KEYS))
+        {
+            session.writer().error("ERR source and destination objects are the same");
+            return;
+        }
+        copy(session, isReplaced ? CopyTask.Kind.COPY : CopyTask.Kind.COPY_IF_ABSENT);
+    }
+
+    private static void copy(final Session session, final CopyTask.Kind kind)
+    {
+        final String from = session.keyRefusal(1);
+        final String refusal = null == from ? session.keyRefusal(COPIED_KEYS) : from;
+        if (null != refusal)
+        {
+            session.writer().error(refusal);
+            return;
+        }
+        session.begin(new CopyTask(kind, isSame(session.arguments(), 1, COPIED_KEYS)));
     }
 
     /** Whether all keys, and the values beside them, can be; else the reply is written. Nothing is begun before. */
