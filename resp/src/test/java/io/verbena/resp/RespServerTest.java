@@ -98,6 +98,36 @@ class RespServerTest
         await("operations come back", () -> 0 == server.connections());
     }
 
+    /** What is added while a key gets another name is under one of the two. */
+    @Test
+    void shouldLoseNoWriteWhileAKeyIsRenamed() throws Exception
+    {
+        final int port = open(new RespConfiguration());
+        try (RawClient adding = new RawClient(port); RawClient renaming = new RawClient(port))
+        {
+            for (int round = 0; round < 100; round++)
+            {
+                adding.ask("DEL from to");
+                final int additions = 30;
+                adding.ask("SET from 1");
+                adding.send(RawClient.command("INCR from").repeat(additions));
+                for (int i = 0; i < round % 20; i++)
+                {
+                    adding.reply();
+                }
+                assertThat(renaming.ask("RENAME from to")).isEqualTo("+OK");
+                for (int i = round % 20; i < additions; i++)
+                {
+                    assertThat(adding.reply()).startsWith(":");
+                }
+                final String left = adding.ask("INCRBY from 0");
+                final String moved = adding.ask("INCRBY to 0");
+                assertThat(Long.parseLong(left.substring(1)) + Long.parseLong(moved.substring(1)))
+                    .as("round %d, %s and %s", round, left, moved).isEqualTo(1 + additions);
+            }
+        }
+    }
+
     private static String next(
         final Random random, final Map<String, String> model, final String key, final int i,
         final List<String> expected)
