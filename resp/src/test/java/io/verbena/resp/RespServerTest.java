@@ -115,7 +115,9 @@ class RespServerTest
                 {
                     adding.reply();
                 }
-                assertThat(renaming.ask("RENAME from to")).isEqualTo("+OK");
+                final boolean isIfAbsent = 0 == round % 2;
+                assertThat(renaming.ask(isIfAbsent ? "RENAMENX from to" : "RENAME from to"))
+                    .isEqualTo(isIfAbsent ? ":1" : "+OK");
                 for (int i = round % 20; i < additions; i++)
                 {
                     assertThat(adding.reply()).startsWith(":");
@@ -124,6 +126,70 @@ class RespServerTest
                 final String moved = adding.ask("INCRBY to 0");
                 assertThat(Long.parseLong(left.substring(1)) + Long.parseLong(moved.substring(1)))
                     .as("round %d, %s and %s", round, left, moved).isEqualTo(1 + additions);
+            }
+        }
+    }
+
+    @Test
+    void shouldSucceedInRenamingIfAndOnlyIfTheOtherKeyIsThere() throws Exception
+    {
+        final int port = open(new RespConfiguration());
+        try (RawClient ending = new RawClient(port); RawClient renaming = new RawClient(port))
+        {
+            for (int round = 0; round < 300; round++)
+            {
+                ending.ask("DEL to");
+                ending.ask("SET from 1");
+                ending.send(RawClient.command("INCR from").repeat(8) + RawClient.command("DEL from"));
+                for (int i = 0; i < round % 8; i++)
+                {
+                    ending.reply();
+                }
+                final String reply = renaming.ask("RENAME from to");
+                for (int i = round % 8; i < 9; i++)
+                {
+                    ending.reply();
+                }
+                assertThat(ending.ask("EXISTS to")).as(reply).isEqualTo("+OK".equals(reply) ? ":1" : ":0");
+            }
+        }
+    }
+
+    @Test
+    void shouldTakeOperationsBackFromRenames() throws Exception
+    {
+        final int port = open(new RespConfiguration());
+        for (int i = 0; i < 100; i++)
+        {
+            try (RawClient gone = new RawClient(port))
+            {
+                gone.send(RawClient.command("SET a " + i) + RawClient.command("RENAME a b").repeat(20));
+                if (0 == i % 2)
+                {
+                    gone.reply();
+                }
+            }
+        }
+        await("all are closed", () -> 0 == server.connections());
+        try (RawClient client = new RawClient(port))
+        {
+            assertThat(client.ask("SET a 1")).isEqualTo("+OK");
+            // More than a thread has operations.
+            client.send(RawClient.command("RENAME a a").repeat(1_500));
+            for (int i = 0; i < 1_500; i++)
+            {
+                assertThat(client.reply()).isEqualTo("+OK");
+            }
+            final StringBuilder sent = new StringBuilder();
+            for (int i = 0; i < 1_000; i++)
+            {
+                sent.append(RawClient.command("SET x" + i + " v" + i)).append(RawClient.command("GET x" + i));
+            }
+            client.send(sent.toString());
+            for (int i = 0; i < 1_000; i++)
+            {
+                assertThat(client.reply()).isEqualTo("+OK");
+                assertThat(client.reply()).isEqualTo("$" + ("v" + i).length() + " v" + i);
             }
         }
     }

@@ -44,7 +44,6 @@ final class CopyTask extends Session.Task
     private long version;
     private boolean isUnderWay;
     private boolean isWritten;
-    private boolean isDone;
     private boolean isOver;
     private String failure;
 
@@ -107,13 +106,11 @@ final class CopyTask extends Session.Task
         if (OperationAnswer.FOUND != operation.answer())
         {
             // Deleted by somebody else since it was written under the other key: renamed all the same.
-            isDone = isWritten;
             failure = isWritten || !kind.deletes ? null : "ERR no such key";
             isOver = true;
         }
         else if (isSameKey)
         {
-            isDone = kind.replaces;
             isOver = true;
         }
         else
@@ -128,7 +125,6 @@ final class CopyTask extends Session.Task
     private void onWritten(final Session session)
     {
         isWritten |= OperationAnswer.STORED == operation.answer();
-        isDone = isWritten;
         if (isWritten && kind.deletes)
         {
             ask(session, FROM, RequestKind.DELETE_BY_VERSION, version);
@@ -163,7 +159,7 @@ final class CopyTask extends Session.Task
         }
         else
         {
-            writer.number(isDone ? 1 : 0);
+            writer.number(isWritten ? 1 : 0);
         }
     }
 
