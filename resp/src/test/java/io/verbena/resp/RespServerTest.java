@@ -159,11 +159,13 @@ class RespServerTest
     void shouldTakeOperationsBackFromRenames() throws Exception
     {
         final int port = open(new RespConfiguration());
-        for (int i = 0; i < 100; i++)
+        for (int i = 0; i < 200; i++)
         {
             try (RawClient gone = new RawClient(port))
             {
                 gone.send(RawClient.command("SET a " + i) + RawClient.command("RENAME a b").repeat(20));
+                // Closed at once with a reset: a client that only ends its commands is served to the end.
+                gone.socket().setSoLinger(true, 0);
                 if (0 == i % 2)
                 {
                     gone.reply();
