@@ -2,6 +2,8 @@ package io.verbena.protocol.bootstrap;
 
 import io.verbena.protocol.bootstrap.BootstrapException.Reason;
 
+import org.agrona.concurrent.SystemNanoClock;
+
 import java.io.EOFException;
 import java.io.IOException;
 import java.io.OutputStream;
@@ -12,6 +14,9 @@ import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.security.SecureRandom;
 import java.util.Arrays;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 
 /** The asking side of the handshake. Stateless. */
 public final class BootstrapClient
@@ -19,6 +24,8 @@ public final class BootstrapClient
     static final String CLIENT_SIDE = "verbena client";
     static final String SERVER_SIDE = "verbena server";
     private static final int MAX_ANSWER_BYTES = 4096;
+    /** Whatever a server says. */
+    private static final int MAX_RETRY_DELAY_MS = 60_000;
 
     private BootstrapClient()
     {
@@ -32,12 +39,27 @@ public final class BootstrapClient
         ClusterToken.ofHex("00".repeat(ClusterToken.LENGTH_BYTES), "no file").proof(CLIENT_SIDE, nonce, nonce);
     }
 
+    /** Too many shake hands at the moment. */
+    private static final class BusyException extends Exception
+    {
+        private static final long serialVersionUID = 1L;
+        private final int delayMs;
+
+        BusyException(final String why, final int delayMs)
+        {
+            super(why);
+            this.delayMs = delayMs;
+        }
+    }
+
     /**
-     * Asks a cluster how to reach it. Blocks.
+     * Asks a cluster how to reach it. Blocks. A cluster that is too busy is asked again when it says, for as long as
+     * one wait may last.
      *
      * @param address   of the cluster.
      * @param token     of the cluster.
-     * @param timeoutMs longest wait for connecting, and for each whole answer; 1 or more.
+     * @param timeoutMs longest wait for connecting, for each whole answer, and for a cluster that is too busy; 1 or
+     *                  more.
      * @return what the cluster answers.
      * @throws BootstrapException when it does not answer: one line that says why.
      */
@@ -51,9 +73,37 @@ public final class BootstrapClient
         final int formats)
     {
         // Before there is a connection: the server does not wait for a process that loads its cryptography first.
+        final SecureRandom random = new SecureRandom();
         final byte[] clientNonce = new byte[BootstrapDescriptor.NONCE_LENGTH_BYTES];
-        new SecureRandom().nextBytes(clientNonce);
+        random.nextBytes(clientNonce);
         token.proof(CLIENT_SIDE, clientNonce, clientNonce);
+        final long giveUpNs = SystemNanoClock.INSTANCE.nanoTime() + TimeUnit.MILLISECONDS.toNanos(timeoutMs);
+        while (true)
+        {
+            try
+            {
+                return askOnce(address, token, timeoutMs, version, formats, clientNonce);
+            }
+            catch (final BusyException ex)
+            {
+                // Not all who were refused at the same time come back at the same time.
+                final long delayNs = TimeUnit.MILLISECONDS.toNanos(
+                    ex.delayMs + ThreadLocalRandom.current().nextLong(1L + ex.delayMs));
+                if (SystemNanoClock.INSTANCE.nanoTime() + delayNs - giveUpNs > 0)
+                {
+                    throw failure(Reason.UNREACHABLE, address,
+                        ex.getMessage() + "; try again in " + ex.delayMs + " ms", ex);
+                }
+                LockSupport.parkNanos(delayNs);
+                random.nextBytes(clientNonce);
+            }
+        }
+    }
+
+    private static BootstrapAnswer askOnce(
+        final ClusterAddress address, final ClusterToken token, final int timeoutMs, final int version,
+        final int formats, final byte[] clientNonce) throws BusyException
+    {
         try (Socket socket = new Socket())
         {
             final InetSocketAddress target = new InetSocketAddress(address.host(), address.port());
@@ -97,7 +147,7 @@ public final class BootstrapClient
 
     private static BootstrapAnswer shakeHands(
         final Socket socket, final MessageReader in, final ClusterAddress address, final ClusterToken token,
-        final int version, final int formats, final byte[] clientNonce) throws IOException
+        final int version, final int formats, final byte[] clientNonce) throws IOException, BusyException
     {
         final OutputStream out = socket.getOutputStream();
         final byte[] hello = BootstrapDescriptor.hello(version, formats, clientNonce);
@@ -115,11 +165,17 @@ public final class BootstrapClient
             throw failure(Reason.VERSION_MISMATCH, address,
                 BootstrapDescriptor.mismatch(serverVersion, serverFormats, version, formats), null);
         }
-        if (BootstrapDescriptor.STATUS_OK != challenge.getShort(BootstrapDescriptor.STATUS_OFFSET))
+        final int status = challenge.getShort(BootstrapDescriptor.STATUS_OFFSET);
+        if (BootstrapDescriptor.STATUS_OK != status)
         {
             final int length = challenge.getInt(BootstrapDescriptor.TEXT_LENGTH_OFFSET);
-            throw failure(Reason.VERSION_MISMATCH, address,
-                text(read(in, checked(address, length, BootstrapDescriptor.MAX_TEXT_BYTES)), 0), null);
+            final String why = text(read(in, checked(address, length, BootstrapDescriptor.MAX_TEXT_BYTES)), 0);
+            if (BootstrapDescriptor.STATUS_BUSY == status)
+            {
+                throw new BusyException(why, Math.clamp(
+                    challenge.getInt(BootstrapDescriptor.RETRY_DELAY_OFFSET), 1, MAX_RETRY_DELAY_MS));
+            }
+            throw failure(Reason.VERSION_MISMATCH, address, why, null);
         }
         final byte[] proof = token.proof(CLIENT_SIDE, hello, challenge.array());
         out.write(proof);

@@ -72,6 +72,9 @@ final class BootstrapDescriptor
     static final int STATUS_OK = 0;
     static final int STATUS_VERSION_MISMATCH = 1;
     static final int STATUS_WRONG_TOKEN = 2;
+    static final int STATUS_BUSY = 3;
+    /** Of a challenge that is {@link #STATUS_BUSY}: it needs no nonce. */
+    static final int RETRY_DELAY_OFFSET = NONCE_OFFSET;
     static final int MAX_TEXT_BYTES = 1024;
 
     private BootstrapDescriptor()
@@ -103,6 +106,14 @@ final class BootstrapDescriptor
         return buffer(HELLO_LENGTH_BYTES + bytes.length).putInt(0, MAGIC).putShort(VERSION_OFFSET, (short)VERSION)
             .putShort(STATUS_OFFSET, (short)status).putInt(FORMATS_OFFSET, FORMATS)
             .putInt(TEXT_LENGTH_OFFSET, bytes.length).put(NONCE_OFFSET, nonce).put(HELLO_LENGTH_BYTES, bytes).array();
+    }
+
+    /** A challenge that asks to come again later. */
+    static byte[] busy(final String text, final int delayMs)
+    {
+        final byte[] challenge = challenge(STATUS_BUSY, text, new byte[NONCE_LENGTH_BYTES]);
+        wrap(challenge).putInt(RETRY_DELAY_OFFSET, delayMs);
+        return challenge;
     }
 
     /** A refusal goes on with text where the proof would be. */

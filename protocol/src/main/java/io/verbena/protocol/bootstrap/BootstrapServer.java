@@ -1,5 +1,7 @@
 package io.verbena.protocol.bootstrap;
 
+import org.agrona.concurrent.SystemNanoClock;
+
 import java.io.IOException;
 import java.io.OutputStream;
 import java.net.InetAddress;
@@ -21,9 +23,14 @@ import java.util.concurrent.locks.LockSupport;
  */
 public final class BootstrapServer implements AutoCloseable
 {
-    private static final int MAX_CONNECTIONS = 64;
+    static final int MAX_CONNECTIONS = 64;
+    /** Connections beyond, which are asked to come again at a time; more wait in the backlog. */
+    private static final int MAX_REFUSED = 1_024;
     private static final int MESSAGE_TIMEOUT_MS = 2_000;
-    private static final int BACKLOG = 64;
+    private static final int BACKLOG = 1_024;
+    /** Time that a handshake is expected to take: as the last one took, within these bounds. */
+    private static final int MIN_HANDSHAKE_MS = 20;
+    private static final int MAX_HANDSHAKE_MS = 1_000;
     /** Pause after a connection that could not be accepted, for want of descriptors say: it waits in the backlog. */
     private static final long ACCEPT_PAUSE_NS = TimeUnit.MILLISECONDS.toNanos(100);
 
@@ -33,6 +40,8 @@ public final class BootstrapServer implements AutoCloseable
     private final BootstrapAnswer answer;
     private final SecureRandom random = new SecureRandom();
     private final Semaphore connections = new Semaphore(MAX_CONNECTIONS);
+    private final Semaphore refused = new Semaphore(MAX_REFUSED);
+    private volatile int handshakeMs = MIN_HANDSHAKE_MS;
     private final AtomicLong refusals = new AtomicLong();
     private final AtomicLong abandoned = new AtomicLong();
     private volatile String lastRefusal = "";
@@ -143,8 +152,8 @@ public final class BootstrapServer implements AutoCloseable
                 }
                 else
                 {
-                    countRefusal(connection, MAX_CONNECTIONS + " handshakes are under way");
-                    closeQuietly(connection);
+                    refused.acquireUninterruptibly();
+                    Thread.ofVirtual().name("verbena-bootstrap-refusal").start(() -> refuse(connection));
                 }
             }
             catch (final IOException ex)
@@ -161,10 +170,13 @@ public final class BootstrapServer implements AutoCloseable
 
     private void serve(final Socket connection)
     {
+        final long startNs = SystemNanoClock.INSTANCE.nanoTime();
         try (connection)
         {
             connection.setTcpNoDelay(true);
-            answerInTime(connection);
+            answerInTime(connection, this::shakeHands);
+            handshakeMs = Math.clamp(TimeUnit.NANOSECONDS.toMillis(
+                SystemNanoClock.INSTANCE.nanoTime() - startNs), MIN_HANDSHAKE_MS, MAX_HANDSHAKE_MS);
         }
         catch (final IOException ex)
         {
@@ -176,11 +188,45 @@ public final class BootstrapServer implements AutoCloseable
         }
     }
 
-    private void answerInTime(final Socket connection) throws IOException
+    private void refuse(final Socket connection)
+    {
+        try (connection)
+        {
+            connection.setTcpNoDelay(true);
+            answerInTime(connection, this::askToComeAgain);
+        }
+        catch (final IOException ex)
+        {
+            abandoned.incrementAndGet();
+        }
+        finally
+        {
+            refused.release();
+        }
+    }
+
+    /** The hello is read first: closing a socket that holds unread bytes would take the answer from its receiver. */
+    private void askToComeAgain(final Socket connection) throws IOException
+    {
+        if (null != readHello(connection, new MessageReader(connection, MESSAGE_TIMEOUT_MS)))
+        {
+            final String busy = MAX_CONNECTIONS + " handshakes are under way";
+            countRefusal(connection, busy);
+            final int ahead = 1 + (MAX_REFUSED - refused.availablePermits()) / MAX_CONNECTIONS;
+            writeQuietly(connection.getOutputStream(), BootstrapDescriptor.busy(busy, ahead * handshakeMs));
+        }
+    }
+
+    private interface Exchange
+    {
+        void with(Socket connection) throws IOException;
+    }
+
+    private void answerInTime(final Socket connection, final Exchange exchange) throws IOException
     {
         try
         {
-            shakeHands(connection);
+            exchange.with(connection);
         }
         catch (final SocketTimeoutException ex)
         {
@@ -192,15 +238,9 @@ public final class BootstrapServer implements AutoCloseable
     {
         final MessageReader in = new MessageReader(connection, MESSAGE_TIMEOUT_MS);
         final OutputStream out = connection.getOutputStream();
-        final ByteBuffer hello = BootstrapDescriptor.wrap(in.readUpTo(BootstrapDescriptor.HELLO_LENGTH_BYTES));
-        if (0 == hello.capacity())
+        final ByteBuffer hello = readHello(connection, in);
+        if (null == hello)
         {
-            abandoned.incrementAndGet();
-            return;
-        }
-        if (hello.capacity() < BootstrapDescriptor.HELLO_LENGTH_BYTES || BootstrapDescriptor.MAGIC != hello.getInt(0))
-        {
-            countRefusal(connection, "what it sends is not the hello of a Verbena process"); // gets no answer
             return;
         }
         final byte[] serverNonce = new byte[BootstrapDescriptor.NONCE_LENGTH_BYTES];
@@ -231,6 +271,23 @@ public final class BootstrapServer implements AutoCloseable
         BootstrapDescriptor.putProof(
             message, token.proof(BootstrapClient.SERVER_SIDE, hello.array(), challenge, proof, message));
         out.write(message);
+    }
+
+    /** The hello, or null when there is none: counted, and not to be answered. */
+    private ByteBuffer readHello(final Socket connection, final MessageReader in) throws IOException
+    {
+        final ByteBuffer hello = BootstrapDescriptor.wrap(in.readUpTo(BootstrapDescriptor.HELLO_LENGTH_BYTES));
+        if (0 == hello.capacity())
+        {
+            abandoned.incrementAndGet();
+            return null;
+        }
+        if (hello.capacity() < BootstrapDescriptor.HELLO_LENGTH_BYTES || BootstrapDescriptor.MAGIC != hello.getInt(0))
+        {
+            countRefusal(connection, "what it sends is not the hello of a Verbena process");
+            return null;
+        }
+        return hello;
     }
 
     /** Before the refusal is sent: whoever receives it may read the count at once. */
