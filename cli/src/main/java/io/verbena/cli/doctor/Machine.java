@@ -1,6 +1,8 @@
 package io.verbena.cli.doctor;
 
+import java.io.ByteArrayOutputStream;
 import java.io.IOException;
+import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.FileStore;
 import java.nio.file.Files;
@@ -21,13 +23,25 @@ import java.util.stream.Stream;
 record Machine(Path root, int processors, int javaVersion, long memoryBytes, int port)
 {
     private static final int KIB = 1_024;
+    private static final int READ_BYTES = 64 * KIB;
 
-    /** @return the text of a file, without blanks around it. */
+    /**
+     * Many bytes at a time, the first too: a number under {@code proc/sys} ends behind the first read, and {@link
+     * Files#readAllBytes} begins with one byte where the size of a file is 0.
+     *
+     * @return the text of a file, without blanks around it.
+     */
     String text(final String file)
     {
-        try
+        try (InputStream in = Files.newInputStream(root.resolve(file)))
         {
-            return new String(Files.readAllBytes(root.resolve(file)), StandardCharsets.UTF_8).strip();
+            final ByteArrayOutputStream all = new ByteArrayOutputStream();
+            final byte[] part = new byte[READ_BYTES];
+            for (int length = in.read(part); length > 0; length = in.read(part))
+            {
+                all.write(part, 0, length);
+            }
+            return all.toString(StandardCharsets.UTF_8).strip();
         }
         catch (final IOException ex)
         {

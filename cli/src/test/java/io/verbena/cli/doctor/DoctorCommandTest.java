@@ -144,6 +144,13 @@ class DoctorCommandTest
         assertOnly(findings(2, 25, 4, 7_373), "NUMA", Level.WARNING, "numactl");
     }
 
+    /** A second read of such a file finds its end, whatever the first one left. */
+    @Test
+    void shouldReadWholeNumbersOfTheKernel()
+    {
+        assertThat(new Machine(Path.of("/"), 2, 25, 0, 7_373).number("proc/sys/kernel/pid_max")).isGreaterThan(300);
+    }
+
     @Test
     void shouldLookAtTheRightPort() throws IOException
     {
