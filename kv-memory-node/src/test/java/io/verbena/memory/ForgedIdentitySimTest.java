@@ -11,6 +11,7 @@ import io.verbena.protocol.message.NotificationRequest;
 import io.verbena.protocol.message.Registration;
 import io.verbena.protocol.message.TableEntry;
 import io.verbena.protocol.session.Credentials;
+import io.verbena.raas.BatchListener;
 import io.verbena.raas.PeerAddress;
 import io.verbena.raas.PeerIdentity;
 import io.verbena.raas.RaasConfiguration;
@@ -73,7 +74,7 @@ class ForgedIdentitySimTest
 
     private VirtualQp connect(final PeerAddress peer)
     {
-        final VirtualQp vqp = attacker.connect(peer, VirtualQp.BatchListener.CALLS_ONLY, TIMEOUT_NS);
+        final VirtualQp vqp = attacker.connect(peer, BatchListener.CALLS_ONLY, TIMEOUT_NS);
         plane.runUntil(() -> VirtualQp.State.CONNECTING != vqp.state());
         return vqp;
     }
@@ -160,7 +161,7 @@ class ForgedIdentitySimTest
             final RaasContext context =
                 RaasContext.open(attackerNode.device(), new RaasConfiguration().identity(self));
             final VirtualQp vqp = context.connect(
-                plane.address(memory), VirtualQp.BatchListener.CALLS_ONLY, TIMEOUT_NS);
+                plane.address(memory), BatchListener.CALLS_ONLY, TIMEOUT_NS);
             final ControlCall<Void> fence = new MemoryNodeClient(context, vqp).fence(victimIdentity(), TIMEOUT_NS);
             plane.runUntil(() ->
             {

@@ -1,6 +1,7 @@
 package io.verbena.memory;
 
 import io.verbena.raas.Admission;
+import io.verbena.raas.BatchListener;
 import io.verbena.raas.PeerAddress;
 import io.verbena.raas.PeerIdentity;
 import io.verbena.raas.RaasConfiguration;
@@ -89,7 +90,7 @@ class IdentityKeysSimTest
     }
 
     /** One identity: writes long and short, adds to a word of its own, as long as it may. */
-    private static final class Tenant implements VirtualQp.BatchListener
+    private static final class Tenant implements BatchListener
     {
         private final int index;
         private final RaasContext raas;

@@ -6,6 +6,7 @@ import io.verbena.meta.membership.MembershipTable;
 import io.verbena.protocol.control.ControlCall;
 import io.verbena.protocol.control.MemoryNodeClient;
 import io.verbena.protocol.message.ControlStatus;
+import io.verbena.raas.BatchListener;
 import io.verbena.raas.PeerIdentity;
 import io.verbena.raas.RaasContext;
 import io.verbena.raas.VirtualQp;
@@ -49,7 +50,7 @@ final class FenceLinks implements FenceCaller, AutoCloseable
         }
 
         final PeerRecord memoryNode = members.member(memoryNodeId).node().record();
-        final VirtualQp vqp = raas.connect(memoryNode.address(), VirtualQp.BatchListener.CALLS_ONLY, timeoutNs);
+        final VirtualQp vqp = raas.connect(memoryNode.address(), BatchListener.CALLS_ONLY, timeoutNs);
         final PeerIdentity identity = new PeerIdentity(round.nodeId(), round.incarnation());
         calls.add(new Call(memoryNodeId, round, vqp, new MemoryNodeClient(raas, vqp).fence(identity, timeoutNs)));
     }

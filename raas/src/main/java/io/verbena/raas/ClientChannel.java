@@ -1,6 +1,5 @@
 package io.verbena.raas;
 
-import io.verbena.raas.batch.BatchPool;
 import io.verbena.raas.batch.StagedBatch;
 import io.verbena.raas.completion.OutstandingBatches;
 import io.verbena.raas.completion.RequestId;
@@ -15,7 +14,6 @@ import io.verbena.rdma.verbs.ConnectionAttempt;
 import io.verbena.rdma.verbs.DeviceAddress;
 import io.verbena.rdma.verbs.PostStatus;
 import io.verbena.rdma.verbs.RdmaException;
-import io.verbena.rdma.verbs.SendFlags;
 import io.verbena.rdma.verbs.WorkCompletionStatus;
 import org.agrona.DirectBuffer;
 
@@ -67,18 +65,13 @@ final class ClientChannel extends Channel implements DcTransport.User
     private final PeerIdentity identity;
     private final CallListener calls;
     private final PeerAddress peer;
-    private final int dataDepth;
-    private final int callDepth;
+    private final SendQueue sends;
     private final OutstandingBatches outstanding;
     private int peerIncarnation;
     private ConnectionAttempt attempt;
     private boolean isReady;
     private PeerGrants grants = PeerGrants.NONE;
     private byte[] privateData = new byte[0];
-    /** 0 while nothing may be posted. */
-    private int dataLimit;
-    private int dataOutstanding;
-    private int callsOutstanding;
     private int credits;
     private int virtualQps;
     private DcTransport dc;
@@ -103,9 +96,11 @@ final class ClientChannel extends Channel implements DcTransport.User
         this.calls = calls;
         this.peer = peer;
         this.identity = identity;
-        dataDepth = resources.configuration().sendQueueDepth();
-        callDepth = resources.configuration().clientSendDepth() - dataDepth;
-        outstanding = new OutstandingBatches(dataDepth + callDepth);
+        final int dataDepth = resources.configuration().sendQueueDepth();
+        sends = new SendQueue(queuePair, resources.doorbells(), resources.batches(), dataDepth,
+            resources.configuration().clientSendDepth() - dataDepth,
+            () -> breakDown(WorkCompletionStatus.WR_FLUSH_ERR, "it broke before its doorbell was rung"));
+        outstanding = sends.outstanding();
     }
 
     /** As when the queue pair cannot be made, what the caller has reserved is given back. */
@@ -185,7 +180,7 @@ final class ClientChannel extends Channel implements DcTransport.User
         {
             final Replay left = newReplay(broken.outstanding().size(), peer.incarnation());
             // Whatever it says: over the queue pair they have other keys.
-            left.takeOver(broken.outstanding(), WorkCompletionStatus.WR_FLUSH_ERR, true);
+            left.takeOver(broken.outstanding(), WorkCompletionStatus.WR_FLUSH_ERR, 0, true);
             replay = left;
             if (isReady)
             {
@@ -341,7 +336,7 @@ final class ClientChannel extends Channel implements DcTransport.User
         privateData = ConnectDataDescriptor.data(answer);
         peerIncarnation = ConnectDataDescriptor.acceptorIncarnation(answer);
         credits = Math.min(receives.credits(), ConnectDataDescriptor.credits(answer));
-        dataLimit = dataDepth;
+        sends.open(true);
         isReady = true;
         if (dc != null && dc.isIdle())
         {
@@ -364,13 +359,11 @@ final class ClientChannel extends Channel implements DcTransport.User
         }
         final Replay left = replay;
         replay = null;
-        final int posted = left.stageOn(queuePair, outstanding, grants);
-        recovering = outstanding.size();
         // Nothing newer until all of it has completed: so it is never more than a queue pair has room for.
-        dataLimit = 0;
-        dataOutstanding += posted;
-        resources.replays().onReplayed(posted);
-        if (posted > 0 && queuePair.complete() != PostStatus.OK)
+        sends.open(false);
+        final boolean isPosted = sends.postKept(left, grants, resources.replays());
+        recovering = outstanding.size();
+        if (!isPosted)
         {
             breakDown(WorkCompletionStatus.WR_FLUSH_ERR, "it broke before requests were posted again");
             return;
@@ -389,7 +382,7 @@ final class ClientChannel extends Channel implements DcTransport.User
             recovering--;
             virtualQpsByNumber.onBatchDone(RequestId.number(wrId), RequestId.cookie(wrId), status);
         }
-        dataLimit = recovering == 0 ? dataDepth : 0;
+        sends.open(recovering == 0);
     }
 
     /** One-sided requests that can be posted now. */
@@ -400,44 +393,26 @@ final class ClientChannel extends Channel implements DcTransport.User
             // None while it drains: a batch on the queue pair could overtake those before it.
             return isReady ? 0 : dc.space();
         }
-        return dataLimit - dataOutstanding;
+        return sends.dataSpace();
     }
 
     /** Posts a checked batch, kept under a number or not; the caller saw that there is space. */
     int postBatch(final StagedBatch batch, final int number, final long wrId)
     {
-        if (dc != null)
-        {
-            return dc.postBatch(batch, number, wrId);
-        }
-        queuePair.begin();
-        batch.stageOn(queuePair, wrId);
-        final int status = queuePair.complete();
-        if (status == PostStatus.OK)
-        {
-            outstanding.add(wrId, batch.count(), number);
-            dataOutstanding += batch.count();
-        }
-        return status;
+        return dc != null ? dc.postBatch(batch, number, wrId) : sends.postBatch(batch, number, wrId);
     }
 
     boolean canSendCall()
     {
-        return credits > 0 && callsOutstanding < callDepth;
+        return credits > 0 && sends.hasRoomForCall();
     }
 
     /** Sends a request of a call from a slot of the caller; the caller saw that it can. */
     int sendCall(final MessageBlock block, final int slot, final int lengthBytes, final int immediate)
     {
-        final long wrId = RequestId.encode(RequestId.CALLS, slot);
-        queuePair.begin();
-        queuePair.sendWithImmediate(
-            wrId, SendFlags.SIGNALED, block.localAddress(slot), lengthBytes, block.localKey(), immediate);
-        final int status = queuePair.complete();
+        final int status = sends.sendCall(block, slot, lengthBytes, immediate);
         if (status == PostStatus.OK)
         {
-            outstanding.add(wrId, 1, BatchPool.NONE);
-            callsOutstanding++;
             credits--;
         }
         return status;
@@ -461,26 +436,14 @@ final class ClientChannel extends Channel implements DcTransport.User
 
     private void retireOldest(final int status)
     {
-        final long wrId = outstanding.oldestWrId();
-        final int batch = outstanding.oldestDetail();
-        final int requestCount = outstanding.removeOldest();
-        final int number = RequestId.number(wrId);
-        if (number == RequestId.CALLS)
+        final long wrId = sends.removeOldest();
+        if (RequestId.number(wrId) != RequestId.CALLS)
         {
-            callsOutstanding--;
-            if (!isClosed())
-            {
-                calls.onRequestSent(RequestId.cookie(wrId));
-            }
+            virtualQpsByNumber.onBatchDone(RequestId.number(wrId), RequestId.cookie(wrId), status);
         }
-        else
+        else if (!isClosed())
         {
-            dataOutstanding -= requestCount;
-            if (batch != BatchPool.NONE)
-            {
-                resources.batches().release(batch);
-            }
-            virtualQpsByNumber.onBatchDone(number, RequestId.cookie(wrId), status);
+            calls.onRequestSent(RequestId.cookie(wrId));
         }
     }
 
@@ -520,6 +483,7 @@ final class ClientChannel extends Channel implements DcTransport.User
     @Override
     void onClosed()
     {
+        sends.stop();
         if (dc != null)
         {
             dc.close();
@@ -533,9 +497,9 @@ final class ClientChannel extends Channel implements DcTransport.User
         failure = peer + (isReady ? ": connection broke: " : ": not connected: ") + reason;
         final boolean isReplaced = isReady && status != WorkCompletionStatus.GENERAL_ERR && peerIncarnation != 0 &&
             resources.isReplaying() && pool.isReplaceable(this);
-        final int offender = Replay.offender(outstanding, status);
+        final int offender = Replay.offender(outstanding, status, sends.gathered());
         isReady = false;
-        dataLimit = 0;
+        sends.open(false);
         credits = 0;
         if (resources.isReplaying())
         {
@@ -556,10 +520,10 @@ final class ClientChannel extends Channel implements DcTransport.User
             peerIncarnation);
         if (dc != null)
         {
-            broken.takeOver(dc.outstanding(), WorkCompletionStatus.WR_FLUSH_ERR, isReplaced);
+            broken.takeOver(dc.outstanding(), WorkCompletionStatus.WR_FLUSH_ERR, 0, isReplaced);
             dc = null;
         }
-        broken.takeOver(outstanding, status, isReplaced);
+        broken.takeOver(outstanding, status, sends.gathered(), isReplaced);
         // Of a queue pair before this one, which was to take its place and could not be connected.
         final Replay before = replay;
         replay = isReplaced ? broken : null;

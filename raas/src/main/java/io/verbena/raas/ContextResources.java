@@ -1,6 +1,7 @@
 package io.verbena.raas;
 
 import io.verbena.raas.batch.BatchPool;
+import io.verbena.raas.batch.Doorbells;
 import io.verbena.raas.completion.CompletionDispatcher;
 import io.verbena.raas.completion.ReplayCounters;
 import io.verbena.raas.message.OwnReceives;
@@ -32,6 +33,7 @@ final class ContextResources implements AutoCloseable
     private final CompletionDispatcher completions;
     private final ReceiveSupply receives;
     private final BatchPool batches;
+    private final Doorbells doorbells = new Doorbells();
     private final ArrayDeque<RuntimeException> deferredErrors = new ArrayDeque<>();
     private final ReplayCounters replays = new ReplayCounters();
     private long replayTimeoutNs;
@@ -60,6 +62,7 @@ final class ContextResources implements AutoCloseable
                 configuration.completionQueueCapacity(),
                 receives.completionsOfAll(),
                 configuration.completionChannel(),
+                doorbells,
                 receives::giveBack));
         }
         catch (final RuntimeException ex)
@@ -169,6 +172,12 @@ final class ContextResources implements AutoCloseable
     BatchPool batches()
     {
         return batches;
+    }
+
+    /** Of the queue pairs made here. */
+    Doorbells doorbells()
+    {
+        return doorbells;
     }
 
     /** Reports at the end of this poll: what goes wrong with one peer must not stop the others' completions. */

@@ -399,7 +399,7 @@ public final class RaasConfiguration
      * @param timeoutNs how long after a queue pair of this side broke another one to the same incarnation of the peer
      *                  takes its place: its virtual queue pairs stay READY meanwhile, requests that had no effect are
      *                  posted again there, and of a batch that may have been executed
-     *                  {@link VirtualQp.BatchListener#OUTCOME_UNKNOWN} is reported. For less than what the peer has
+     *                  {@link BatchListener#OUTCOME_UNKNOWN} is reported. For less than what the peer has
      *                  granted its memory for. A peer that does not say which incarnation it is has its queue pairs
      *                  not replaced. 0, the default: all virtual queue pairs of one that broke FAIL at once.
      * @return this.

@@ -138,7 +138,7 @@ public final class RaasContext implements AutoCloseable
      * @param timeoutNs after which it is FAILED when still CONNECTING.
      * @return the virtual queue pair, closed by the caller.
      */
-    public VirtualQp connect(final PeerAddress peer, final VirtualQp.BatchListener listener, final long timeoutNs)
+    public VirtualQp connect(final PeerAddress peer, final BatchListener listener, final long timeoutNs)
     {
         return connect(peer, ReadTargetAddress.NONE, RemoteRegion.NONE, listener, timeoutNs);
     }
@@ -162,7 +162,7 @@ public final class RaasContext implements AutoCloseable
         final PeerAddress peer,
         final ReadTargetAddress readTarget,
         final RemoteRegion region,
-        final VirtualQp.BatchListener listener,
+        final BatchListener listener,
         final long timeoutNs)
     {
         final int number = virtualQps.allocate();
@@ -277,6 +277,7 @@ public final class RaasContext implements AutoCloseable
         }
         try
         {
+            resources.doorbells().end();
             resources.receives().poll();
             int work = resources.completions().poll();
             // Asked behind the callbacks, which may begin something that has a deadline.
@@ -334,8 +335,37 @@ public final class RaasContext implements AutoCloseable
         isPolling = true;
         try
         {
+            resources.doorbells().end();
             final int work = resources.completions().pollInBetween();
             return rpcClient.hasQueued() ? work + rpcClient.sendQueued() : work;
+        }
+        finally
+        {
+            isPolling = false;
+        }
+    }
+
+    /**
+     * From here on what virtual queue pairs complete is posted by {@link #ring}, with one doorbell for each queue pair:
+     * for who goes through many of them. In callbacks of a poll that is so by itself. Nothing else changes: a batch
+     * that {@link VirtualQp#complete} took is called back once. A poll rings too, first of all.
+     */
+    public void gather()
+    {
+        resources.doorbells().gatherUntilEnd();
+    }
+
+    /** Posts what was completed since {@link #gather}, and ends it. */
+    public void ring()
+    {
+        if (isPolling)
+        {
+            throw new RaasMisuseException("ring() called from a callback of poll(): it rings behind the callbacks");
+        }
+        isPolling = true;
+        try
+        {
+            resources.doorbells().end();
         }
         finally
         {

@@ -83,9 +83,9 @@ final class Replay
     }
 
     /** The virtual queue pair whose request broke the queue pair; {@link RequestId#CALLS} for none. */
-    static int offender(final OutstandingBatches outstanding, final int status)
+    static int offender(final OutstandingBatches outstanding, final int status, final int unposted)
     {
-        return outstanding.isEmpty() || isInnocent(status) ? RequestId.CALLS :
+        return outstanding.size() == unposted || isInnocent(status) ? RequestId.CALLS :
             RequestId.number(outstanding.oldestWrId());
     }
 
@@ -94,15 +94,17 @@ final class Replay
      *
      * @param outstanding oldest first.
      * @param status      of the oldest.
+     * @param unposted    how many of the last were never posted: no doorbell was rung for them.
      * @param isReplaced  whether anything may be posted again.
      */
-    void takeOver(final OutstandingBatches outstanding, final int status, final boolean isReplaced)
+    void takeOver(
+        final OutstandingBatches outstanding, final int status, final int unposted, final boolean isReplaced)
     {
         if (outstanding.isEmpty())
         {
             return;
         }
-        final int offender = offender(outstanding, status);
+        final int offender = offender(outstanding, status, unposted);
         final boolean isRestUntouched = isRefusal(status) && !canBeOfRead(outstanding);
         boolean isOldest = true;
         while (!outstanding.isEmpty())
@@ -118,7 +120,7 @@ final class Replay
             }
             else if (number != RequestId.CALLS)
             {
-                final boolean isWithoutEffect =
+                final boolean isWithoutEffect = outstanding.size() < unposted ||
                     batches.batch(detail).isReadOnly() || isRestUntouched && !isOldest;
                 if (isWithoutEffect && isReplaced && number != offender && virtualQps.isReady(number))
                 {
@@ -129,7 +131,7 @@ final class Replay
                 {
                     batches.release(detail);
                     end(wrId, isOldest && number == offender ? status : isWithoutEffect ?
-                        WorkCompletionStatus.WR_FLUSH_ERR : VirtualQp.BatchListener.OUTCOME_UNKNOWN);
+                        WorkCompletionStatus.WR_FLUSH_ERR : BatchListener.OUTCOME_UNKNOWN);
                 }
             }
             isOldest = false;

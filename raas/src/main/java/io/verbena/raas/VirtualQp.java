@@ -14,7 +14,7 @@ import java.util.List;
 
 /**
  * A logical connection to a peer over a physical queue pair shared with others. Requests are staged between
- * {@link #begin()} and {@link #complete(int)} and posted with one doorbell.
+ * {@link #begin()} and {@link #complete(int)} and posted together.
  *
  * <p>Order: batches of one virtual queue pair execute and complete in posting order, with the verbs' rule that a WRITE
  * after a READ or atomic may start before its data has arrived unless {@link #fenceNext()} says otherwise.
@@ -41,37 +41,6 @@ public final class VirtualQp implements OneSidedPort, AutoCloseable
         FAILED,
         /** Closed by its user. */
         CLOSED
-    }
-
-    /** Hears of batches; called by the owner thread inside {@link RaasContext#poll()}. */
-    public interface BatchListener
-    {
-        /**
-         * The queue pair broke, and nothing says whether the batch, which has a WRITE or an atomic, was executed. Of a
-         * context with {@link RaasConfiguration#replayTimeoutNs()}.
-         */
-        int OUTCOME_UNKNOWN = 256;
-
-        /** Of a connection that only carries calls: a batch on it is a mistake of its owner. */
-        BatchListener CALLS_ONLY = (vqp, cookie, status) ->
-        {
-            throw new IllegalStateException(
-                "a batch was posted on a connection for calls only: cookie=" + cookie + ", " + vqp);
-        };
-
-        /**
-         * Called exactly once for each batch posted, unless the virtual queue pair is closed first. May post again.
-         *
-         * @param vqp    on which the batch was posted.
-         * @param cookie given at {@link VirtualQp#complete(int)}.
-         * @param status {@link io.verbena.rdma.verbs.WorkCompletionStatus}. With SUCCESS every request of the batch is
-         *               done and what it read is in local memory. {@link #OUTCOME_UNKNOWN}: see there; the virtual
-         *               queue pair is READY still when the queue pair is replaced. Anything else: a request failed or
-         *               was flushed, the outcome of the batch's writes and atomics is unknown, and the virtual queue
-         *               pair has FAILED. In a context with {@link RaasConfiguration#replayTimeoutNs()} WR_FLUSH_ERR
-         *               says that no WRITE or atomic of the batch was executed.
-         */
-        void onBatchComplete(VirtualQp vqp, int cookie, int status);
     }
 
     private final ContextResources resources;
@@ -370,7 +339,8 @@ public final class VirtualQp implements OneSidedPort, AutoCloseable
     }
 
     /**
-     * Posts the batch with one doorbell; the last request is signalled; {@link BatchListener} is called once, later.
+     * Posts the batch, the last request signalled; {@link BatchListener} is called once, later. Its doorbell is rung at
+     * once, or shared: in callbacks of a poll, and behind {@link RaasContext#gather()}.
      *
      * @param cookie comes back in the callback; its meaning is the caller's.
      * @return {@link io.verbena.rdma.verbs.PostStatus}: QUEUE_FULL (poll, then stage it again; also with anything but

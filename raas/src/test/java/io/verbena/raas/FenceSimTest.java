@@ -21,7 +21,7 @@ class FenceSimTest
     private static final int ROUNDS = 20;
 
     /** Reads word 0 and writes it behind a fence; then reads word 1 and writes it without one. */
-    private static final class Tenant implements Agent, VirtualQp.BatchListener
+    private static final class Tenant implements Agent, BatchListener
     {
         private final RaasContext context;
         private final SimServer server;

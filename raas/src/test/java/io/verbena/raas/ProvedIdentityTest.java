@@ -194,7 +194,7 @@ class ProvedIdentityTest
         final PeerAddress peer = new PeerAddress(pair.serverDevice.address(), PROVED_PORT, 1, 1);
         for (int i = 0; i < 3; i++)
         {
-            final VirtualQp vqp = pair.client.connect(peer, VirtualQp.BatchListener.CALLS_ONLY, SoftPair.TIMEOUT_NS);
+            final VirtualQp vqp = pair.client.connect(peer, BatchListener.CALLS_ONLY, SoftPair.TIMEOUT_NS);
             pair.runUntil(() -> vqp.state() != VirtualQp.State.CONNECTING);
             assertThat(vqp.state()).as(vqp.failure()).isEqualTo(VirtualQp.State.READY);
             vqp.close();
@@ -224,7 +224,7 @@ class ProvedIdentityTest
             }
             return 0;
         };
-        final VirtualQp vqp = pair.connect(VirtualQp.BatchListener.CALLS_ONLY);
+        final VirtualQp vqp = pair.connect(BatchListener.CALLS_ONLY);
         for (int method = 0; method < 3; method++)
         {
             final int before = answers.size();
@@ -248,7 +248,7 @@ class ProvedIdentityTest
             return 0;
         };
         pair.client.identity(PeerIdentity.CLIENT);
-        final VirtualQp vqp = pair.connect(VirtualQp.BatchListener.CALLS_ONLY);
+        final VirtualQp vqp = pair.connect(BatchListener.CALLS_ONLY);
         pair.client.rpcClient().call(vqp, 1, new UnsafeBuffer(new byte[1]), 0, 1,
             SoftPair.TIMEOUT_NS, (callId, status, payload, offset, length) -> { });
         pair.runUntil(() -> !answers.isEmpty());

@@ -4,7 +4,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 /** Remembers every callback. */
-final class RecordingListener implements VirtualQp.BatchListener
+final class RecordingListener implements BatchListener
 {
     record Done(int vqpNumber, int cookie, int status)
     {

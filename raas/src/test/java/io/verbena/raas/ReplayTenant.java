@@ -37,7 +37,7 @@ final class ReplayTenant implements Agent
     }
 
     /** One virtual queue pair and what it awaits. */
-    final class Line implements VirtualQp.BatchListener
+    final class Line implements BatchListener
     {
         private final int index;
         private final ArrayDeque<Awaited> awaited = new ArrayDeque<>();

@@ -132,9 +132,9 @@ class ReplayTest
         pair.runUntil(() -> second.cookies().size() == 2);
         assertThat(second.cookies()).containsExactly(1, 2);
         assertThat(second.statuses()).containsExactly(
-            WorkCompletionStatus.SUCCESS, VirtualQp.BatchListener.OUTCOME_UNKNOWN);
+            WorkCompletionStatus.SUCCESS, BatchListener.OUTCOME_UNKNOWN);
         assertThat(first.statuses()).containsExactly(
-            WorkCompletionStatus.REM_ACCESS_ERR, VirtualQp.BatchListener.OUTCOME_UNKNOWN);
+            WorkCompletionStatus.REM_ACCESS_ERR, BatchListener.OUTCOME_UNKNOWN);
         assertThat(bystander.isReady()).isTrue();
         assertThat(bystander.unknownOutcomes()).isEqualTo(1);
         assertThat(offender.unknownOutcomes()).isEqualTo(1);
@@ -156,7 +156,7 @@ class ReplayTest
         pair.runUntil(() -> first.cookies().size() == 3);
         assertThat(first.cookies()).containsExactly(1, 2, 3);
         assertThat(first.statuses()).containsExactly(WorkCompletionStatus.SUCCESS,
-            VirtualQp.BatchListener.OUTCOME_UNKNOWN, WorkCompletionStatus.SUCCESS);
+            BatchListener.OUTCOME_UNKNOWN, WorkCompletionStatus.SUCCESS);
         assertThat(vqp.state()).isEqualTo(VirtualQp.State.READY);
         assertPosted(add(vqp, 4));
         pair.runUntil(() -> first.cookies().size() == 4);
@@ -211,7 +211,7 @@ class ReplayTest
         assertThat(bystander.failure()).contains("not again");
         assertThat(second.cookies()).containsExactly(1, 2, 3);
         assertThat(second.statuses()).containsExactly(WorkCompletionStatus.WR_FLUSH_ERR,
-            VirtualQp.BatchListener.OUTCOME_UNKNOWN, WorkCompletionStatus.WR_FLUSH_ERR);
+            BatchListener.OUTCOME_UNKNOWN, WorkCompletionStatus.WR_FLUSH_ERR);
         assertThat(pair.client.openBatches()).isZero();
     }
 
@@ -297,7 +297,7 @@ class ReplayTest
         vqp.channel().breakProtocol("planted");
         assertThat(vqp.failure()).contains("planted");
         assertThat(second.statuses()).containsExactly(
-            WorkCompletionStatus.GENERAL_ERR, VirtualQp.BatchListener.OUTCOME_UNKNOWN);
+            WorkCompletionStatus.GENERAL_ERR, BatchListener.OUTCOME_UNKNOWN);
         pair.poll(100);
         assertThat(pair.client.transports().counts()).isEmpty();
         assertThat(pair.client.replays()).isEqualTo(new Replays(0, 0, 1));

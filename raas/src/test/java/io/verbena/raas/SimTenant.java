@@ -29,7 +29,7 @@ final class SimTenant implements Agent
     private static final int WORDS_OFFSET = 8;
 
     /** One virtual queue pair and what it awaits. */
-    private final class Line implements VirtualQp.BatchListener
+    private final class Line implements BatchListener
     {
         private final int index;
         private final ArrayDeque<int[]> awaited = new ArrayDeque<>();

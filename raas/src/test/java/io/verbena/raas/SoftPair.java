@@ -78,12 +78,12 @@ final class SoftPair implements AutoCloseable
         return new PeerAddress(serverDevice.address(), PORT, 1, 1);
     }
 
-    VirtualQp connect(final VirtualQp.BatchListener listener)
+    VirtualQp connect(final BatchListener listener)
     {
         return connect(RemoteRegion.NONE, listener);
     }
 
-    VirtualQp connect(final RemoteRegion region, final VirtualQp.BatchListener listener)
+    VirtualQp connect(final RemoteRegion region, final BatchListener listener)
     {
         final VirtualQp vqp = client.connect(peer(), ReadTargetAddress.NONE, region, listener, TIMEOUT_NS);
         runUntil(() -> vqp.state() != VirtualQp.State.CONNECTING);

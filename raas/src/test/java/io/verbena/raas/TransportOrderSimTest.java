@@ -28,7 +28,7 @@ class TransportOrderSimTest
     private static final int SLOTS = 16;
 
     /** Keeps up to {@link #SLOTS} batches under way, alternately a READ and an addition as far as they are taken. */
-    private static final class Requester implements Agent, VirtualQp.BatchListener
+    private static final class Requester implements Agent, BatchListener
     {
         private record Awaited(int cookie, boolean isRead, long additionsBefore)
         {

@@ -12,6 +12,7 @@ import io.verbena.protocol.control.ControlCall;
 import io.verbena.protocol.control.MetaClient;
 import io.verbena.protocol.message.ControlStatus;
 import io.verbena.protocol.bootstrap.NetworkFabric;
+import io.verbena.raas.BatchListener;
 import io.verbena.raas.RaasConfiguration;
 import io.verbena.raas.RaasContext;
 import io.verbena.raas.VirtualQp;
@@ -46,7 +47,7 @@ public final class MetaCalls implements AutoCloseable
         this.answer = answer;
         device = fabric.openDevice("node-" + ProcessHandle.current().pid());
         raas = RaasContext.open(device, new RaasConfiguration());
-        vqp = raas.connect(answer.metaServer(), VirtualQp.BatchListener.CALLS_ONLY, timeoutNs);
+        vqp = raas.connect(answer.metaServer(), BatchListener.CALLS_ONLY, timeoutNs);
         client = new MetaClient(raas, vqp);
     }
 

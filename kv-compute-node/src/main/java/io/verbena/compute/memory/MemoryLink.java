@@ -4,6 +4,7 @@ import io.verbena.compute.maintenance.MemoryMaintenance;
 import io.verbena.compute.session.SessionParts;
 import io.verbena.protocol.control.MemoryNodeClient;
 import io.verbena.protocol.session.MetaLink;
+import io.verbena.raas.BatchListener;
 import io.verbena.raas.OneSidedPort;
 import io.verbena.raas.PeerIdentity;
 import io.verbena.raas.RaasContext;
@@ -380,7 +381,7 @@ public final class MemoryLink implements AutoCloseable
      */
     static int counted(final boolean isConnected, final int status, final BooleanSupplier holdsLease)
     {
-        if (VirtualQp.BatchListener.OUTCOME_UNKNOWN == status)
+        if (BatchListener.OUTCOME_UNKNOWN == status)
         {
             // To the engine as when the connection was lost; it is in use again when another queue pair is there.
             return WorkCompletionStatus.WR_FLUSH_ERR;

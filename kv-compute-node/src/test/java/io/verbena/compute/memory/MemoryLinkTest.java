@@ -4,7 +4,7 @@ import io.verbena.compute.MemoryRig;
 import io.verbena.protocol.message.ChunkLease;
 import io.verbena.protocol.message.ChunkRun;
 import io.verbena.protocol.message.ControlStatus;
-import io.verbena.raas.VirtualQp;
+import io.verbena.raas.BatchListener;
 import io.verbena.raas.directory.PeerListing;
 import io.verbena.rdma.verbs.WorkCompletionStatus;
 
@@ -182,7 +182,7 @@ class MemoryLinkTest
     @Test
     void shouldTakeAnUnknownOutcomeAsALostConnection()
     {
-        assertThat(MemoryLink.counted(true, VirtualQp.BatchListener.OUTCOME_UNKNOWN, () -> true))
+        assertThat(MemoryLink.counted(true, BatchListener.OUTCOME_UNKNOWN, () -> true))
             .isEqualTo(WorkCompletionStatus.WR_FLUSH_ERR);
     }
 

@@ -1,6 +1,7 @@
 package io.verbena.load.bench;
 
 import io.verbena.raas.Admission;
+import io.verbena.raas.BatchListener;
 import io.verbena.raas.PeerAddress;
 import io.verbena.raas.PeerIdentity;
 import io.verbena.raas.RaasConfiguration;
@@ -180,7 +181,7 @@ final class EngineRig implements AutoCloseable, OperationListener
     }
 
     /** @return another virtual queue pair to the memory, to be closed. */
-    VirtualQp connect(final VirtualQp.BatchListener listener)
+    VirtualQp connect(final BatchListener listener)
     {
         final VirtualQp connected = client.connect(
             new PeerAddress(serverDevice.address(), PORT, NODE, 1), listener, TIMEOUT_NS);

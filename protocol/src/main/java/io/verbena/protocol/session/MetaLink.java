@@ -3,6 +3,7 @@ package io.verbena.protocol.session;
 import io.verbena.protocol.bootstrap.MetaServerLocator;
 import io.verbena.protocol.control.MetaClient;
 import io.verbena.protocol.message.Registration;
+import io.verbena.raas.BatchListener;
 import io.verbena.raas.PeerAddress;
 import io.verbena.raas.PeerIdentity;
 import io.verbena.raas.RaasContext;
@@ -195,7 +196,7 @@ public final class MetaLink implements AutoCloseable
     private void connect()
     {
         address = metaServer.address();
-        vqp = raas.connect(address, VirtualQp.BatchListener.CALLS_ONLY, timeoutNs);
+        vqp = raas.connect(address, BatchListener.CALLS_ONLY, timeoutNs);
         client = new MetaClient(raas, vqp);
     }
 

@@ -1,5 +1,6 @@
 package io.verbena.raas.completion;
 
+import io.verbena.raas.batch.Doorbells;
 import io.verbena.raas.limit.RaasLimit;
 import io.verbena.rdma.verbs.CompletionChannel;
 import io.verbena.rdma.verbs.CompletionQueue;
@@ -29,6 +30,7 @@ public final class CompletionDispatcher implements AutoCloseable
     private final WorkCompletions completions = new WorkCompletions(POLL_BATCH);
     private final WorkCompletions early = new WorkCompletions(POLL_BATCH);
     private final PolledReceives polled = new PolledReceives();
+    private final Doorbells doorbells;
     private final IntConsumer unclaimed;
     private final Int2ObjectHashMap<CompletionOwner> channels = new Int2ObjectHashMap<>();
     private final int sendCapacity;
@@ -45,6 +47,7 @@ public final class CompletionDispatcher implements AutoCloseable
 
     /**
      * @param channel   to arm the queues for when polls find nothing, or null.
+     * @param doorbells of what is posted while completions are dispatched: rung after each round.
      * @param unclaimed gets the slot of a receive that completed and whose queue pair has no use for it any more.
      */
     public CompletionDispatcher(
@@ -52,8 +55,10 @@ public final class CompletionDispatcher implements AutoCloseable
         final int sendCapacity,
         final int receiveCapacity,
         final CompletionChannel channel,
+        final Doorbells doorbells,
         final IntConsumer unclaimed)
     {
+        this.doorbells = doorbells;
         this.unclaimed = unclaimed;
         isArming = channel != null;
         pollsBeforeArming = device.pollsBySystemCall() ? CALLS_BEFORE_ARMING : POLLS_BEFORE_ARMING;
@@ -209,9 +214,14 @@ public final class CompletionDispatcher implements AutoCloseable
         for (int round = 0; round < MAX_BATCHES_PER_POLL; round++)
         {
             final int count = sendQueue.poll(completions);
-            for (int i = 0; i < count; i++)
+            if (count > 0)
             {
-                dispatchSend(i);
+                doorbells.gather();
+                for (int i = 0; i < count; i++)
+                {
+                    dispatchSend(i);
+                }
+                doorbells.ring();
             }
             total += count;
             if (count < POLL_BATCH)
@@ -260,10 +270,15 @@ public final class CompletionDispatcher implements AutoCloseable
             // They are older than what is in the queue.
             total += dispatchPolled();
             final int count = receiveQueue.poll(completions);
-            for (int i = 0; i < count; i++)
+            if (count > 0)
             {
-                dispatchReceive(completions.queuePairNumber(i), completions.status(i), (int)completions.wrId(i),
-                    completions.byteLength(i), completions.immediate(i));
+                doorbells.gather();
+                for (int i = 0; i < count; i++)
+                {
+                    dispatchReceive(completions.queuePairNumber(i), completions.status(i), (int)completions.wrId(i),
+                        completions.byteLength(i), completions.immediate(i));
+                }
+                doorbells.ring();
             }
             total += count;
             if (count < POLL_BATCH)

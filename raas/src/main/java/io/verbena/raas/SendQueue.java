@@ -1,0 +1,216 @@
+package io.verbena.raas;
+
+import io.verbena.raas.batch.BatchPool;
+import io.verbena.raas.batch.Doorbells;
+import io.verbena.raas.batch.StagedBatch;
+import io.verbena.raas.completion.OutstandingBatches;
+import io.verbena.raas.completion.ReplayCounters;
+import io.verbena.raas.completion.RequestId;
+import io.verbena.raas.message.MessageBlock;
+import io.verbena.rdma.verbs.PostStatus;
+import io.verbena.rdma.verbs.QueuePair;
+import io.verbena.rdma.verbs.SendFlags;
+
+/**
+ * The send queue of a physical queue pair that was made here: batches of virtual queue pairs and requests of calls are
+ * posted, at once or with a doorbell that others share, and known until they have completed.
+ */
+final class SendQueue implements Doorbells.Doorbell
+{
+    /** Most batches and calls that wait for the same doorbell: more save little and delay the first. */
+    static final int MAX_GATHERED = 16;
+
+    private final QueuePair queuePair;
+    private final Doorbells doorbells;
+    private final BatchPool batches;
+    private final Runnable onRefused;
+    private final int dataDepth;
+    private final int callDepth;
+    private final OutstandingBatches outstanding;
+    /** 0 while nothing may be posted. */
+    private int dataLimit;
+    private int dataOutstanding;
+    private int callsOutstanding;
+    /** Of the outstanding ones, the last, for which the doorbell was not rung. */
+    private int gathered;
+    /** Whether the queue pair has an open batch. */
+    private boolean isStaging;
+    private boolean isDue;
+    private boolean isStopped;
+
+    /**
+     * @param dataDepth one-sided requests that can be outstanding.
+     * @param callDepth requests of calls beside them.
+     * @param onRefused called by {@link #ring} when the queue pair is broken, and no completion will say so.
+     */
+    SendQueue(
+        final QueuePair queuePair, final Doorbells doorbells, final BatchPool batches, final int dataDepth,
+        final int callDepth, final Runnable onRefused)
+    {
+        this.queuePair = queuePair;
+        this.doorbells = doorbells;
+        this.batches = batches;
+        this.dataDepth = dataDepth;
+        this.callDepth = callDepth;
+        this.onRefused = onRefused;
+        outstanding = new OutstandingBatches(dataDepth + callDepth);
+    }
+
+    /** Lets one-sided requests be posted, or keeps them from it. */
+    void open(final boolean isOpen)
+    {
+        dataLimit = isOpen ? dataDepth : 0;
+    }
+
+    /** One-sided requests that can be posted now. */
+    int dataSpace()
+    {
+        return dataLimit - dataOutstanding;
+    }
+
+    boolean hasRoomForCall()
+    {
+        return callsOutstanding < callDepth;
+    }
+
+    /** What is outstanding, or was when it broke, oldest first. */
+    OutstandingBatches outstanding()
+    {
+        return outstanding;
+    }
+
+    /** How many of the last outstanding ones the queue pair does not have yet. */
+    int gathered()
+    {
+        return gathered;
+    }
+
+    /** Posts a checked batch, kept under a number or not; the caller saw that there is space. */
+    int postBatch(final StagedBatch batch, final int number, final long wrId)
+    {
+        begin();
+        batch.stageOn(queuePair, wrId);
+        final int status = add(wrId, batch.count(), number);
+        if (status == PostStatus.OK)
+        {
+            dataOutstanding += batch.count();
+        }
+        return status;
+    }
+
+    /** Sends a request of a call from a slot of the caller; the caller saw that it can. */
+    int sendCall(final MessageBlock block, final int slot, final int lengthBytes, final int immediate)
+    {
+        final long wrId = RequestId.encode(RequestId.CALLS, slot);
+        begin();
+        queuePair.sendWithImmediate(
+            wrId, SendFlags.SIGNALED, block.localAddress(slot), lengthBytes, block.localKey(), immediate);
+        final int status = add(wrId, 1, BatchPool.NONE);
+        if (status == PostStatus.OK)
+        {
+            callsOutstanding++;
+        }
+        return status;
+    }
+
+    /** Posts again what was left by another queue pair, with one doorbell. Returns false when this one has broken. */
+    boolean postKept(final Replay left, final PeerGrants grants, final ReplayCounters counters)
+    {
+        ring();
+        final int posted = left.stageOn(queuePair, outstanding, grants);
+        dataOutstanding += posted;
+        counters.onReplayed(posted);
+        return posted == 0 || queuePair.complete() == PostStatus.OK;
+    }
+
+    /** Forgets the oldest, which has completed or never will, with its requests; returns its identifier. */
+    long removeOldest()
+    {
+        final long wrId = outstanding.oldestWrId();
+        final int batch = outstanding.oldestDetail();
+        final int requestCount = outstanding.removeOldest();
+        if (RequestId.number(wrId) == RequestId.CALLS)
+        {
+            callsOutstanding--;
+        }
+        else
+        {
+            dataOutstanding -= requestCount;
+            if (batch != BatchPool.NONE)
+            {
+                batches.release(batch);
+            }
+        }
+        return wrId;
+    }
+
+    @Override
+    public void ring()
+    {
+        isDue = false;
+        if (gathered == 0 || isStopped)
+        {
+            return;
+        }
+        final boolean isTaken = isStaging && queuePair.complete() == PostStatus.OK;
+        isStaging = false;
+        if (isTaken)
+        {
+            gathered = 0;
+        }
+        else if (outstanding.size() == gathered)
+        {
+            onRefused.run();
+        }
+        // Otherwise the completion in error of what was posted before is to come, and has the cause.
+    }
+
+    /** The queue pair is closed: nothing that is staged is posted any more. */
+    void stop()
+    {
+        isStopped = true;
+    }
+
+    private void begin()
+    {
+        if (!isStaging)
+        {
+            queuePair.begin();
+            isStaging = true;
+        }
+    }
+
+    /** What was staged just now is outstanding: rings the doorbell, or has it rung later. */
+    private int add(final long wrId, final int requestCount, final int detail)
+    {
+        if (doorbells.isGathering() && gathered < MAX_GATHERED - 1)
+        {
+            gathered++;
+            outstanding.add(wrId, requestCount, detail);
+            due();
+            return PostStatus.OK;
+        }
+        isStaging = false;
+        final int status = queuePair.complete();
+        if (status == PostStatus.OK)
+        {
+            gathered = 0;
+            outstanding.add(wrId, requestCount, detail);
+        }
+        else if (gathered > 0)
+        {
+            // What was staged before was refused with it: found when the doorbell is due, not by this caller.
+            due();
+        }
+        return status;
+    }
+
+    private void due()
+    {
+        if (!isDue)
+        {
+            isDue = true;
+            doorbells.add(this);
+        }
+    }
+}
