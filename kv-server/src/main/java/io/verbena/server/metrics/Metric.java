@@ -139,7 +139,8 @@ public enum Metric
         "Handshakes at the address of the cluster that were refused, for a wrong token say."),
     /** Handshakes that the peer gave up. */
     ABANDONED_HANDSHAKES("verbena_abandoned_handshakes_total", COUNTER, Set.of(META_SERVER), List.of(),
-        "Handshakes at the address of the cluster that the other side gave up: it died, or tried the port only."),
+        "Handshakes at the address of the cluster that the other side gave up: it died, was too slow, or only tried " +
+            "the port."),
 
     /** Memory of a memory node. */
     MEMORY("verbena_memory_bytes", GAUGE, Set.of(MEMORY_NODE), List.of("use"),

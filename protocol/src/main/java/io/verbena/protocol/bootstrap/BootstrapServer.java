@@ -8,7 +8,6 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
-import java.net.SocketTimeoutException;
 import java.net.UnknownHostException;
 import java.nio.ByteBuffer;
 import java.security.SecureRandom;
@@ -115,15 +114,15 @@ public final class BootstrapServer implements AutoCloseable
     }
 
     /**
-     * @return handshakes that were refused: another token or version, a message that is none or does not come in time,
-     *     and connections for which there was no room. A peer that hangs up is not refused, see {@link #abandoned()}.
+     * @return handshakes that were refused: another token or version, a message that is none, and connections for
+     *     which there was no room. A peer that hangs up or falls silent is not refused, see {@link #abandoned()}.
      */
     public long refusals()
     {
         return refusals.get();
     }
 
-    /** @return handshakes that the peer gave up: it died, or only tried whether the port is open. */
+    /** @return handshakes that the peer gave up: it or its host died, was too slow, or only tried the port. */
     public long abandoned()
     {
         return abandoned.get();
@@ -174,7 +173,7 @@ public final class BootstrapServer implements AutoCloseable
         try (connection)
         {
             connection.setTcpNoDelay(true);
-            answerInTime(connection, this::shakeHands);
+            shakeHands(connection);
             handshakeMs = Math.clamp(TimeUnit.NANOSECONDS.toMillis(
                 SystemNanoClock.INSTANCE.nanoTime() - startNs), MIN_HANDSHAKE_MS, MAX_HANDSHAKE_MS);
         }
@@ -193,7 +192,7 @@ public final class BootstrapServer implements AutoCloseable
         try (connection)
         {
             connection.setTcpNoDelay(true);
-            answerInTime(connection, this::askToComeAgain);
+            askToComeAgain(connection);
         }
         catch (final IOException ex)
         {
@@ -214,23 +213,6 @@ public final class BootstrapServer implements AutoCloseable
             countRefusal(connection, busy);
             final int ahead = 1 + (MAX_REFUSED - refused.availablePermits()) / MAX_CONNECTIONS;
             writeQuietly(connection.getOutputStream(), BootstrapDescriptor.busy(busy, ahead * handshakeMs));
-        }
-    }
-
-    private interface Exchange
-    {
-        void with(Socket connection) throws IOException;
-    }
-
-    private void answerInTime(final Socket connection, final Exchange exchange) throws IOException
-    {
-        try
-        {
-            exchange.with(connection);
-        }
-        catch (final SocketTimeoutException ex)
-        {
-            countRefusal(connection, "no whole message within " + MESSAGE_TIMEOUT_MS + " ms");
         }
     }
 

@@ -296,7 +296,7 @@ class BootstrapTest
     }
 
     @Test
-    void shouldNotCountAPeerThatHangsUpAsRefused() throws IOException
+    void shouldNotCountAPeerThatHangsUpOrFallsSilentAsRefused() throws IOException
     {
         final byte[] hello = BootstrapDescriptor.hello(
             BootstrapDescriptor.VERSION, BootstrapDescriptor.FORMATS, new byte[32]);
@@ -316,6 +316,15 @@ class BootstrapTest
             dying.setSoLinger(true, 0); // ends with a reset, as that of a process that was killed may
         }
         awaitAbandoned(3);
+        try (Socket silent = new Socket("127.0.0.1", server.address().port());
+            Socket slow = new Socket("127.0.0.1", server.address().port()))
+        {
+            slow.getOutputStream().write(hello);
+            slow.getInputStream().readNBytes(BootstrapDescriptor.HELLO_LENGTH_BYTES);
+            assertThat(silent.getInputStream().read()).isNegative();
+            assertThat(slow.getInputStream().read()).isNegative();
+        }
+        awaitAbandoned(5);
         assertThat(server.refusals()).isZero();
         assertThat(server.lastRefusal()).isEmpty();
     }
@@ -333,11 +342,6 @@ class BootstrapTest
     @Test
     void shouldCountEachRefusalOnceWithAddressAndReason() throws IOException
     {
-        try (Socket silent = new Socket("127.0.0.1", server.address().port()))
-        {
-            assertThat(silent.getInputStream().read()).isNegative();
-            assertThat(server.lastRefusal()).isEqualTo("127.0.0.1: no whole message within 2000 ms");
-        }
         try (Socket stranger = new Socket("127.0.0.1", server.address().port()))
         {
             stranger.getOutputStream().write(new byte[BootstrapDescriptor.HELLO_LENGTH_BYTES]);
@@ -358,7 +362,7 @@ class BootstrapTest
         assertThatThrownBy(() -> BootstrapClient.ask(server.address(), ClusterToken.ofHex(HEX, "test"), TIMEOUT_MS))
             .isInstanceOf(BootstrapException.class);
         assertThat(server.lastRefusal()).isEqualTo("127.0.0.1: it has another token");
-        assertThat(server.refusals()).isEqualTo(5);
+        assertThat(server.refusals()).isEqualTo(4);
         assertThat(server.abandoned()).isZero();
     }
 
