@@ -78,6 +78,15 @@ class TutorialTest
         }
     }
 
+    @Test
+    void shouldPrintWhatThePageOfTenantsSays() throws Exception
+    {
+        final String printed = run("Tenants", SourceTree.text(TUTORIAL.resolve("Tenants.java")), String.class, "soft");
+
+        assertThat(printed.lines()).hasSize(5);
+        assertThat(SourceTree.text(SourceTree.root().resolve("docs/tenants.md"))).contains("```\n" + printed + "```");
+    }
+
     private String with(final String part, final String other)
     {
         assertThat(source).containsOnlyOnce(part);

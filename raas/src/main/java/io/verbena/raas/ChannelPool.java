@@ -233,7 +233,7 @@ final class ChannelPool implements ClientChannel.Pool
         if (channel != null)
         {
             vqp.bind(channel, nowNs + timeoutNs);
-            channel.addVirtualQp();
+            channel.addVirtualQp(vqp.tenant());
             if (channel.carriesReads())
             {
                 vqp.onConnected();
@@ -436,7 +436,7 @@ final class ChannelPool implements ClientChannel.Pool
             final VirtualQp vqp = virtualQps.at(index);
             if (vqp != null && vqp.channel() == old && vqp.state() == VirtualQp.State.READY)
             {
-                channel.addVirtualQp();
+                channel.addVirtualQp(vqp.tenant());
                 vqp.bind(channel, vqp.connectDeadlineNs());
             }
         }

@@ -96,9 +96,11 @@ final class ClientChannel extends Channel implements DcTransport.User
         this.calls = calls;
         this.peer = peer;
         this.identity = identity;
-        final int dataDepth = resources.configuration().sendQueueDepth();
-        sends = new SendQueue(queuePair, resources.doorbells(), resources.batches(), dataDepth,
-            resources.configuration().clientSendDepth() - dataDepth,
+        final RaasConfiguration configuration = resources.configuration();
+        sends = new SendQueue(queuePair, resources.doorbells(), resources.batches(), virtualQpsByNumber,
+            new SendQueue.Limits(configuration.sendQueueDepth(),
+                configuration.clientSendDepth() - configuration.sendQueueDepth(), configuration.sharedWindowBytes(),
+                resources.readAtomicDepth()),
             () -> breakDown(WorkCompletionStatus.WR_FLUSH_ERR, "it broke before its doorbell was rung"));
         outstanding = sends.outstanding();
     }
@@ -200,7 +202,7 @@ final class ClientChannel extends Channel implements DcTransport.User
         // What was posted again before, and has not completed, gets no more time.
         replayDeadlineNs = recovering > 0 ? replayDeadlineNs :
             resources.clock().nanoTime() + resources.replayTimeoutNs();
-        return new Replay(resources, virtualQpsByNumber, capacity, incarnation, replayDeadlineNs);
+        return new Replay(resources, virtualQpsByNumber, sends.scheduler(), capacity, incarnation, replayDeadlineNs);
     }
 
     /** Takes over what was left by a queue pair to the same peer, to be posted when this one is connected. */
@@ -209,6 +211,7 @@ final class ClientChannel extends Channel implements DcTransport.User
         replay = broken.replay;
         broken.replay = null;
         replayDeadlineNs = replay.deadlineNs();
+        sends.adopt(broken.sends);
         grants = broken.grants;
         privateData = broken.privateData;
     }
@@ -232,6 +235,7 @@ final class ClientChannel extends Channel implements DcTransport.User
         pool.failReady(this, peer + ": " + reason);
         left.abandon();
         left.callBack();
+        sends.endWaiting();
     }
 
     PeerIdentity identity()
@@ -278,9 +282,16 @@ final class ClientChannel extends Channel implements DcTransport.User
         return failure;
     }
 
-    void addVirtualQp()
+    void addVirtualQp(final Tenant tenant)
     {
         virtualQps++;
+        sends.add(tenant);
+    }
+
+    /** Whether batches are kept until they have completed, because they may have to wait. */
+    boolean isScheduling()
+    {
+        return sends.scheduler() != null && dc == null;
     }
 
     void removeVirtualQp()
@@ -295,7 +306,8 @@ final class ClientChannel extends Channel implements DcTransport.User
 
     boolean isUnused()
     {
-        return virtualQps == 0 && outstanding.isEmpty() && replay == null && (dc == null || dc.isIdle());
+        return virtualQps == 0 && outstanding.isEmpty() && replay == null && (dc == null || dc.isIdle()) &&
+            sends.hasNoneWaiting();
     }
 
     /** Drives connecting; returns whether it is decided. */
@@ -369,6 +381,7 @@ final class ClientChannel extends Channel implements DcTransport.User
             return;
         }
         callBackEnded();
+        sends.pump();
     }
 
     /** Calls back what has ended, up to the first that is under way; behind the last, anything may be posted. */
@@ -386,20 +399,20 @@ final class ClientChannel extends Channel implements DcTransport.User
     }
 
     /** One-sided requests that can be posted now. */
-    int dataSpace()
+    int dataSpace(final Tenant tenant)
     {
         if (dc != null)
         {
             // None while it drains: a batch on the queue pair could overtake those before it.
             return isReady ? 0 : dc.space();
         }
-        return sends.dataSpace();
+        return sends.dataSpace(tenant);
     }
 
     /** Posts a checked batch, kept under a number or not; the caller saw that there is space. */
-    int postBatch(final StagedBatch batch, final int number, final long wrId)
+    int postBatch(final Tenant tenant, final StagedBatch batch, final int number, final long wrId)
     {
-        return dc != null ? dc.postBatch(batch, number, wrId) : sends.postBatch(batch, number, wrId);
+        return dc != null ? dc.postBatch(batch, number, wrId) : sends.postBatch(tenant, batch, number, wrId);
     }
 
     boolean canSendCall()
@@ -432,10 +445,16 @@ final class ClientChannel extends Channel implements DcTransport.User
             recovering--;
             callBackEnded();
         }
+        sends.pump();
     }
 
     private void retireOldest(final int status)
     {
+        if (outstanding.oldestOwner() != OutstandingBatches.NOBODY)
+        {
+            sends.retireOldestPart(status);
+            return;
+        }
         final long wrId = sends.removeOldest();
         if (RequestId.number(wrId) != RequestId.CALLS)
         {
@@ -509,6 +528,7 @@ final class ClientChannel extends Channel implements DcTransport.User
         {
             pool.onBroken(this, status, offender, false);
             retireAll(dc, status);
+            sends.endWaiting();
         }
         calls.onChannelBroken(this, failure);
     }
@@ -534,6 +554,10 @@ final class ClientChannel extends Channel implements DcTransport.User
             before.callBack();
         }
         broken.callBack();
+        if (!isReplaced)
+        {
+            sends.endWaiting();
+        }
     }
 
     /** Where requests are not kept: the oldest batch has the one that failed, everything behind it was flushed. */

@@ -7,7 +7,6 @@ import io.verbena.raas.completion.ReplayCounters;
 import io.verbena.raas.message.OwnReceives;
 import io.verbena.raas.message.ReceiveSupply;
 import io.verbena.raas.message.SharedReceives;
-import io.verbena.raas.region.TenantProtectionDomain;
 import io.verbena.rdma.verbs.Device;
 import io.verbena.rdma.verbs.DeviceAttributes;
 import io.verbena.rdma.verbs.ProtectionDomain;
@@ -25,11 +24,10 @@ final class ContextResources implements AutoCloseable
     private final Device device;
     private final NanoClock clock;
     private final RaasConfiguration configuration;
-    private final RequestChecks checks;
+    private final Tenants tenants;
     private final int readAtomicDepth;
     private final Closables open = new Closables();
     private final ProtectionDomain verbsProtectionDomain;
-    private final TenantProtectionDomain tenantProtectionDomain;
     private final CompletionDispatcher completions;
     private final ReceiveSupply receives;
     private final BatchPool batches;
@@ -54,8 +52,7 @@ final class ContextResources implements AutoCloseable
         try
         {
             verbsProtectionDomain = open.add(device.allocateProtectionDomain());
-            tenantProtectionDomain = new TenantProtectionDomain(verbsProtectionDomain);
-            checks = new RequestChecks(tenantProtectionDomain, device.attributes().maxMessageBytes());
+            tenants = new Tenants(newTenant(Tenant.DEFAULT_NAME, new TenantOptions()));
             receives = open.add(createReceives(configuration, device.attributes()));
             completions = open.add(new CompletionDispatcher(
                 device,
@@ -136,10 +133,14 @@ final class ContextResources implements AutoCloseable
         return configuration;
     }
 
-    /** Of the requests of all virtual queue pairs. */
-    RequestChecks checks()
+    Tenants tenants()
     {
-        return checks;
+        return tenants;
+    }
+
+    Tenant newTenant(final String name, final TenantOptions options)
+    {
+        return new Tenant(name, options, verbsProtectionDomain, device.attributes().maxMessageBytes());
     }
 
     /** READs and atomics outstanding at once on one physical queue pair: what is configured and the device can do. */
@@ -151,11 +152,6 @@ final class ContextResources implements AutoCloseable
     ProtectionDomain verbsProtectionDomain()
     {
         return verbsProtectionDomain;
-    }
-
-    TenantProtectionDomain tenantProtectionDomain()
-    {
-        return tenantProtectionDomain;
     }
 
     CompletionDispatcher completions()

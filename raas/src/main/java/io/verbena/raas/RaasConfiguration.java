@@ -35,6 +35,7 @@ public final class RaasConfiguration
     private int rpcCredits = 8;
     private int maxCalls = 64;
     private int maxReceives;
+    private int sharedWindowBytes = 16 * 1024;
     /** Null for what follows from the number of peers. */
     private Boolean isSharingReceives;
     private long probeIntervalNs = TimeUnit.SECONDS.toNanos(1);
@@ -64,6 +65,7 @@ public final class RaasConfiguration
         rpcCredits = other.rpcCredits;
         maxCalls = other.maxCalls;
         maxReceives = other.maxReceives;
+        sharedWindowBytes = other.sharedWindowBytes;
         isSharingReceives = other.isSharingReceives;
         probeIntervalNs = other.probeIntervalNs;
         replayTimeoutNs = other.replayTimeoutNs;
@@ -372,6 +374,25 @@ public final class RaasConfiguration
         return Math.min(wanted, mostRequestReceives(device));
     }
 
+    /** @return bytes posted at once on a queue pair that several tenants share. */
+    public int sharedWindowBytes()
+    {
+        return sharedWindowBytes;
+    }
+
+    /**
+     * @param bytes posted at once on a queue pair that several tenants share, 256 for each request included, as far as
+     *              one request is not longer: what is posted is in front of a tenant that comes then. To use all of a
+     *              network it takes what that carries in a round trip; 1,024 or more, default 16 KiB. A queue pair that
+     *              one tenant has for itself is not limited by it.
+     * @return this.
+     */
+    public RaasConfiguration sharedWindowBytes(final int bytes)
+    {
+        sharedWindowBytes = bytes;
+        return this;
+    }
+
     /** @return after how long of silence a server probes whether a peer is still there. */
     public long probeIntervalNs()
     {
@@ -483,6 +504,7 @@ public final class RaasConfiguration
         require("sendQueueDepth", sendQueueDepth, 1, device.maxQueuePairRequests() - (depth - sendQueueDepth));
         require("maxBatchRequests", maxBatchRequests, 1, sendQueueDepth);
         require("maxOpenBatches", maxOpenBatches, 1, 65_535);
+        require("sharedWindowBytes", sharedWindowBytes, 1024, Integer.MAX_VALUE);
         require("maxReadAtomic", maxReadAtomic, 1, Integer.MAX_VALUE);
         require("probeIntervalNs", (int)Math.min(probeIntervalNs, Integer.MAX_VALUE), 1, Integer.MAX_VALUE);
         require("replayTimeoutNs", Math.clamp(replayTimeoutNs, -1, Integer.MAX_VALUE), 0, Integer.MAX_VALUE);

@@ -47,6 +47,7 @@ public final class RaasContext implements AutoCloseable
     private final RpcClient rpcClient;
     private final RetiredRegions retiredRegions = new RetiredRegions();
     private final List<RpcServer> servers = new ArrayList<>();
+    private final Tenants.Callback listeners = this::callBack;
     private final VirtualQpOwner virtualQpOwner = new EndedVirtualQps();
     private boolean isPolling;
     private boolean isClosed;
@@ -56,7 +57,7 @@ public final class RaasContext implements AutoCloseable
         resources = new ContextResources(device, configuration);
         try
         {
-            virtualQps = new VirtualQpTable(configuration.maxVirtualQps());
+            virtualQps = new VirtualQpTable(configuration.maxVirtualQps(), resources.tenants());
             rpcClient = resources.closeFirst(new RpcClient(resources, configuration.maxCalls()));
             pool = new ChannelPool(resources, virtualQps, rpcClient.sentCalls());
         }
@@ -94,7 +95,7 @@ public final class RaasContext implements AutoCloseable
      */
     public ProtectionDomain protectionDomain()
     {
-        return resources.tenantProtectionDomain();
+        return resources.tenants().first().protectionDomain();
     }
 
     /** @return the clock of the device. */
@@ -165,16 +166,77 @@ public final class RaasContext implements AutoCloseable
         final BatchListener listener,
         final long timeoutNs)
     {
+        return connect(resources.tenants().first(), peer, readTarget, region, listener, timeoutNs);
+    }
+
+    /**
+     * Connects as {@link #connect(PeerAddress, ReadTargetAddress, RemoteRegion, BatchListener, long)} does, for a
+     * tenant. It shares the queue pair to the peer with other tenants: their requests are posted by weight, as far as
+     * the queue pair can execute them soon, and wait otherwise.
+     *
+     * @param tenant made by this context.
+     * @return the virtual queue pair, closed by the caller.
+     */
+    public VirtualQp connect(
+        final Tenant tenant,
+        final PeerAddress peer,
+        final ReadTargetAddress readTarget,
+        final RemoteRegion region,
+        final BatchListener listener,
+        final long timeoutNs)
+    {
+        if (!resources.tenants().all().contains(tenant))
+        {
+            throw new RaasMisuseException("connect() for a tenant of another context: " + tenant);
+        }
         final int number = virtualQps.allocate();
         if (number == RequestId.CALLS)
         {
             throw new RaasLimitException(virtualQps.limit());
         }
         final VirtualQp vqp = new VirtualQp(
-            resources, virtualQpOwner, number, peer, readTarget, region, listener);
+            resources, tenant, virtualQpOwner, number, peer, readTarget, region, listener);
+        tenant.onVirtualQp(1);
         virtualQps.add(vqp);
         pool.bind(vqp, clock().nanoTime(), timeoutNs);
         return vqp;
+    }
+
+    private void callBack(final long wrId, final int status)
+    {
+        virtualQps.callBack(RequestId.number(wrId), RequestId.cookie(wrId), status);
+    }
+
+    /**
+     * Adds a tenant.
+     *
+     * @param name    1 to 64 characters, of no other tenant of this context.
+     * @param options weight and quotas.
+     * @return the tenant; it ends with the context.
+     */
+    public Tenant tenant(final String name, final TenantOptions options)
+    {
+        if (name.isBlank() || name.length() > 64)
+        {
+            throw new RaasMisuseException("tenant '" + name + "': a name has 1 to 64 characters");
+        }
+        final TenantOptions copy = new TenantOptions(options);
+        copy.validate(name);
+        final Tenant tenant = resources.newTenant(name, copy);
+        resources.tenants().add(tenant);
+        return tenant;
+    }
+
+    /** @return the tenant of virtual queue pairs that were connected without one. */
+    public Tenant defaultTenant()
+    {
+        return resources.tenants().first();
+    }
+
+    /** @return what each tenant has done and uses now, the default one first; a new list. */
+    public List<TenantUsage> tenants()
+    {
+        return resources.tenants().all().stream().map(Tenant::usage).toList();
     }
 
     /**
@@ -277,9 +339,9 @@ public final class RaasContext implements AutoCloseable
         }
         try
         {
-            resources.doorbells().end();
+            resources.doorbells().ring();
             resources.receives().poll();
-            int work = resources.completions().poll();
+            int work = resources.completions().poll() + callBack();
             // Asked behind the callbacks, which may begin something that has a deadline.
             if (isWaiting() || !servers.isEmpty())
             {
@@ -296,6 +358,19 @@ public final class RaasContext implements AutoCloseable
         {
             isPolling = false;
         }
+    }
+
+    /** Where there are several tenants, their listeners have their turns now; what they post shares doorbells. */
+    private int callBack()
+    {
+        if (!resources.tenants().isShared())
+        {
+            return 0;
+        }
+        resources.doorbells().gather();
+        final int called = resources.tenants().callBack(listeners);
+        resources.doorbells().ring();
+        return called;
     }
 
     /** What has deadlines, or peers that come: a clock is read for nothing else. */
@@ -335,8 +410,8 @@ public final class RaasContext implements AutoCloseable
         isPolling = true;
         try
         {
-            resources.doorbells().end();
-            final int work = resources.completions().pollInBetween();
+            resources.doorbells().ring();
+            final int work = resources.completions().pollInBetween() + callBack();
             return rpcClient.hasQueued() ? work + rpcClient.sendQueued() : work;
         }
         finally
@@ -352,7 +427,7 @@ public final class RaasContext implements AutoCloseable
      */
     public void gather()
     {
-        resources.doorbells().gatherUntilEnd();
+        resources.doorbells().gather();
     }
 
     /** Posts what was completed since {@link #gather}, and ends it. */
@@ -365,7 +440,7 @@ public final class RaasContext implements AutoCloseable
         isPolling = true;
         try
         {
-            resources.doorbells().end();
+            resources.doorbells().ring();
         }
         finally
         {

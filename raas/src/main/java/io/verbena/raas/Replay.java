@@ -29,28 +29,37 @@ final class Replay
         /** Whether one is READY. */
         boolean isReady(int number);
 
+        /** Whether what waits of one may be posted: it has not FAILED, and its grant goes on. */
+        boolean mayPost(int number);
+
         /** Whether a batch of one may be posted again to a peer that grants this; one of which it may not be FAILS. */
         boolean mayReplay(int number, StagedBatch batch, PeerGrants grants);
     }
 
     private final VirtualQps virtualQps;
     private final BatchPool batches;
+    private final ChannelScheduler scheduler;
     private final int incarnation;
     private final long deadlineNs;
     private final OutstandingBatches kept;
     private final OutstandingBatches ended;
     private final IntHashSet numbersKept = new IntHashSet();
+    /** Batches posted in parts of which the first part was met, and those that have ended: more parts may come. */
+    private final IntHashSet batchesMet = new IntHashSet();
+    private final IntHashSet batchesEnded = new IntHashSet();
 
     /**
+     * @param scheduler   where batches are posted in parts; null where they are not.
      * @param capacity    most batches that it takes over.
      * @param incarnation of the peer whose requests they are; of no other are they posted again.
      * @param deadlineNs  until when they are posted again.
      */
     Replay(
-        final ContextResources resources, final VirtualQps virtualQps, final int capacity, final int incarnation,
-        final long deadlineNs)
+        final ContextResources resources, final VirtualQps virtualQps, final ChannelScheduler scheduler,
+        final int capacity, final int incarnation, final long deadlineNs)
     {
         this.virtualQps = virtualQps;
+        this.scheduler = scheduler;
         batches = resources.batches();
         this.incarnation = incarnation;
         this.deadlineNs = deadlineNs;
@@ -112,6 +121,7 @@ final class Replay
             final long wrId = outstanding.oldestWrId();
             final int number = RequestId.number(wrId);
             final int detail = outstanding.oldestDetail();
+            final int owner = outstanding.oldestOwner();
             final boolean wasEnded = outstanding.isOldestEnded();
             final int requestCount = outstanding.removeOldest();
             if (wasEnded)
@@ -122,20 +132,78 @@ final class Replay
             {
                 final boolean isWithoutEffect = outstanding.size() < unposted ||
                     batches.batch(detail).isReadOnly() || isRestUntouched && !isOldest;
+                final boolean isFirstPart = takePart(owner, detail, requestCount);
                 if (isWithoutEffect && isReplaced && number != offender && virtualQps.isReady(number))
                 {
                     numbersKept.add(number);
-                    kept.add(wrId, requestCount, detail);
+                    kept.addPart(wrId, requestCount, detail, owner);
                 }
-                else
+                else if (isFirstPart)
                 {
-                    batches.release(detail);
-                    end(wrId, isOldest && number == offender ? status : isWithoutEffect ?
-                        WorkCompletionStatus.WR_FLUSH_ERR : BatchListener.OUTCOME_UNKNOWN);
+                    final int outcome =
+                        isWithoutEffect ? statusWithoutEffect(detail) : BatchListener.OUTCOME_UNKNOWN;
+                    forget(owner, detail);
+                    end(wrId, isOldest && number == offender ? status : outcome);
                 }
             }
             isOldest = false;
         }
+        forgetParts();
+    }
+
+    /** The requests of a part are not under way any more. Returns whether it is the first of its batch. */
+    private boolean takePart(final int owner, final int number, final int requestCount)
+    {
+        if (owner == OutstandingBatches.NOBODY)
+        {
+            return true;
+        }
+        final boolean isFirst = batchesMet.add(number);
+        final int from = advance(number, isFirst, requestCount);
+        scheduler.onPartLost(owner, number, from, from + requestCount);
+        return isFirst;
+    }
+
+    /** Goes through the parts of a batch once more: returns where this one begins. */
+    private int advance(final int number, final boolean isFirst, final int requestCount)
+    {
+        final StagedBatch batch = batches.batch(number);
+        final int from = isFirst ? batch.completed() : batch.posted();
+        batch.posted(from + requestCount);
+        return from;
+    }
+
+    /** How a batch ends of which what was outstanding had no effect. */
+    private int statusWithoutEffect(final int number)
+    {
+        final StagedBatch batch = batches.batch(number);
+        return batch.completed() == 0 || batch.isReadOnly() ?
+            WorkCompletionStatus.WR_FLUSH_ERR : BatchListener.OUTCOME_UNKNOWN;
+    }
+
+    /** A batch has ended: it is nobody's, at the latest when all parts were met. */
+    private void forget(final int owner, final int number)
+    {
+        if (owner == OutstandingBatches.NOBODY)
+        {
+            batches.release(number);
+        }
+        else
+        {
+            batchesEnded.add(number);
+            scheduler.drop(owner, number);
+        }
+    }
+
+    private void forgetParts()
+    {
+        final IntHashSet.IntIterator iterator = batchesEnded.iterator();
+        while (iterator.hasNext())
+        {
+            batches.release(iterator.nextValue());
+        }
+        batchesEnded.clear();
+        batchesMet.clear();
     }
 
     private boolean canBeOfRead(final OutstandingBatches outstanding)
@@ -162,11 +230,16 @@ final class Replay
         {
             final long wrId = kept.oldestWrId();
             final int detail = kept.oldestDetail();
+            final int owner = kept.oldestOwner();
             final boolean wasEnded = kept.isOldestEnded();
             final int requestCount = kept.removeOldest();
             if (wasEnded)
             {
                 outstanding.addEnded(wrId, detail);
+            }
+            else if (batchesEnded.contains(detail))
+            {
+                continue;
             }
             else if (virtualQps.mayReplay(RequestId.number(wrId), batches.batch(detail), grants))
             {
@@ -174,17 +247,34 @@ final class Replay
                 {
                     queuePair.begin();
                 }
-                batches.batch(detail).stageOn(queuePair, wrId);
-                outstanding.add(wrId, requestCount, detail);
+                stageOn(queuePair, wrId, detail, owner, requestCount);
+                outstanding.addPart(wrId, requestCount, detail, owner);
                 staged += requestCount;
             }
             else
             {
-                batches.release(detail);
-                outstanding.addEnded(wrId, WorkCompletionStatus.WR_FLUSH_ERR);
+                final int status = statusWithoutEffect(detail);
+                forget(owner, detail);
+                outstanding.addEnded(wrId, status);
             }
         }
+        forgetParts();
         return staged;
+    }
+
+    private void stageOn(
+        final QueuePair queuePair, final long wrId, final int number, final int owner, final int requestCount)
+    {
+        if (owner == OutstandingBatches.NOBODY)
+        {
+            batches.batch(number).stageOn(queuePair, wrId);
+        }
+        else
+        {
+            final int from = advance(number, batchesMet.add(number), requestCount);
+            batches.batch(number).stagePartOn(queuePair, wrId, from, from + requestCount);
+            scheduler.onPartPosted(owner, number, from, from + requestCount);
+        }
     }
 
     /** Nothing is posted again: all has ended, and what was to be posted had no effect. */
@@ -194,14 +284,20 @@ final class Replay
         {
             final long wrId = kept.oldestWrId();
             final int detail = kept.oldestDetail();
+            final int owner = kept.oldestOwner();
             final boolean wasEnded = kept.isOldestEnded();
             kept.removeOldest();
-            if (!wasEnded)
+            if (wasEnded)
             {
-                batches.release(detail);
+                ended.addEnded(wrId, detail);
             }
-            ended.addEnded(wrId, wasEnded ? detail : WorkCompletionStatus.WR_FLUSH_ERR);
+            else if (!batchesEnded.contains(detail))
+            {
+                ended.addEnded(wrId, statusWithoutEffect(detail));
+                forget(owner, detail);
+            }
         }
+        forgetParts();
         numbersKept.clear();
     }
 

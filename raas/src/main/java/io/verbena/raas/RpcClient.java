@@ -132,7 +132,7 @@ public final class RpcClient implements AutoCloseable
         {
             return PostStatus.INVALID_STATE;
         }
-        if (free.isEmpty())
+        if (free.isEmpty() || !vqp.tenant().takeCall())
         {
             return PostStatus.QUEUE_FULL;
         }
@@ -158,7 +158,7 @@ public final class RpcClient implements AutoCloseable
     /** Gives up a call that was begun; no callback comes. */
     public void cancel()
     {
-        takeBegun();
+        takeBegun().tenant().giveBackCall();
         free.pushInt(begunIndex);
     }
 
@@ -395,8 +395,10 @@ public final class RpcClient implements AutoCloseable
 
     private void freeWhenDone(final int index)
     {
+        final VirtualQp vqp = slots[index].vqp();
         if (slots[index].freeWhenDone())
         {
+            vqp.tenant().giveBackCall();
             free.pushInt(index);
         }
     }

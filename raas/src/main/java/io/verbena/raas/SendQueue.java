@@ -20,12 +20,22 @@ final class SendQueue implements Doorbells.Doorbell
     /** Most batches and calls that wait for the same doorbell: more save little and delay the first. */
     static final int MAX_GATHERED = 16;
 
+    /**
+     * @param dataDepth   one-sided requests that can be outstanding.
+     * @param callDepth   requests of calls beside them.
+     * @param windowBytes posted at once where several tenants share the queue pair.
+     * @param readDepth   READs and atomics that it executes at once.
+     */
+    record Limits(int dataDepth, int callDepth, int windowBytes, int readDepth)
+    {
+    }
+
     private final QueuePair queuePair;
     private final Doorbells doorbells;
     private final BatchPool batches;
+    private final Replay.VirtualQps virtualQps;
+    private final Limits limits;
     private final Runnable onRefused;
-    private final int dataDepth;
-    private final int callDepth;
     private final OutstandingBatches outstanding;
     /** 0 while nothing may be posted. */
     private int dataLimit;
@@ -37,29 +47,93 @@ final class SendQueue implements Doorbells.Doorbell
     private boolean isStaging;
     private boolean isDue;
     private boolean isStopped;
+    /** Null while one tenant without quotas has it for itself. */
+    private ChannelScheduler scheduler;
+    private Tenant firstTenant;
 
     /**
-     * @param dataDepth one-sided requests that can be outstanding.
-     * @param callDepth requests of calls beside them.
      * @param onRefused called by {@link #ring} when the queue pair is broken, and no completion will say so.
      */
     SendQueue(
-        final QueuePair queuePair, final Doorbells doorbells, final BatchPool batches, final int dataDepth,
-        final int callDepth, final Runnable onRefused)
+        final QueuePair queuePair, final Doorbells doorbells, final BatchPool batches,
+        final Replay.VirtualQps virtualQps, final Limits limits, final Runnable onRefused)
     {
         this.queuePair = queuePair;
         this.doorbells = doorbells;
         this.batches = batches;
-        this.dataDepth = dataDepth;
-        this.callDepth = callDepth;
+        this.virtualQps = virtualQps;
+        this.limits = limits;
         this.onRefused = onRefused;
-        outstanding = new OutstandingBatches(dataDepth + callDepth);
+        outstanding = new OutstandingBatches(limits.dataDepth + limits.callDepth);
+    }
+
+    /** Requests of a tenant come from now on; those of several are posted in turns. */
+    void add(final Tenant tenant)
+    {
+        firstTenant = firstTenant == null ? tenant : firstTenant;
+        if (scheduler == null && (tenant != firstTenant || tenant.options().isLimitedOnQueuePairs()))
+        {
+            scheduler = new ChannelScheduler(
+                virtualQps, batches, this, limits.windowBytes, limits.readDepth, limits.dataDepth);
+            scheduler.add(firstTenant);
+        }
+        if (scheduler != null)
+        {
+            scheduler.add(tenant);
+        }
+    }
+
+    /** Takes over the tenants of a queue pair that broke, and what of them waits. */
+    void adopt(final SendQueue broken)
+    {
+        scheduler = broken.scheduler;
+        firstTenant = broken.firstTenant;
+        if (scheduler != null)
+        {
+            scheduler.bind(this);
+        }
+    }
+
+    /** Null where batches are posted at once. */
+    ChannelScheduler scheduler()
+    {
+        return scheduler;
+    }
+
+    /** Whether nothing waits for its turn. */
+    boolean hasNoneWaiting()
+    {
+        return scheduler == null || scheduler.isIdle();
+    }
+
+    /** Posts of what waits what can be posted now. */
+    void pump()
+    {
+        if (scheduler != null && !isStopped)
+        {
+            scheduler.pump();
+        }
+    }
+
+    /** Nothing that waits will be posted. */
+    void endWaiting()
+    {
+        if (scheduler != null)
+        {
+            scheduler.endAll();
+        }
     }
 
     /** Lets one-sided requests be posted, or keeps them from it. */
     void open(final boolean isOpen)
     {
-        dataLimit = isOpen ? dataDepth : 0;
+        dataLimit = isOpen ? limits.dataDepth : 0;
+    }
+
+    /** One-sided requests that a tenant can add now, to be posted at once or later. */
+    int dataSpace(final Tenant tenant)
+    {
+        return scheduler == null ? dataSpace() : scheduler.space(tenant);
     }
 
     /** One-sided requests that can be posted now. */
@@ -68,9 +142,14 @@ final class SendQueue implements Doorbells.Doorbell
         return dataLimit - dataOutstanding;
     }
 
+    boolean isOpen()
+    {
+        return dataLimit > 0;
+    }
+
     boolean hasRoomForCall()
     {
-        return callsOutstanding < callDepth;
+        return callsOutstanding < limits.callDepth;
     }
 
     /** What is outstanding, or was when it broke, oldest first. */
@@ -85,9 +164,13 @@ final class SendQueue implements Doorbells.Doorbell
         return gathered;
     }
 
-    /** Posts a checked batch, kept under a number or not; the caller saw that there is space. */
-    int postBatch(final StagedBatch batch, final int number, final long wrId)
+    /** Posts a checked batch, kept under a number or not, or has it wait; the caller saw that there is space. */
+    int postBatch(final Tenant tenant, final StagedBatch batch, final int number, final long wrId)
     {
+        if (scheduler != null)
+        {
+            return scheduler.submit(tenant, batch, number, wrId);
+        }
         begin();
         batch.stageOn(queuePair, wrId);
         final int status = add(wrId, batch.count(), number);
@@ -96,6 +179,29 @@ final class SendQueue implements Doorbells.Doorbell
             dataOutstanding += batch.count();
         }
         return status;
+    }
+
+    /** Stages some requests of a kept batch for the next doorbell; the caller saw that there is space. */
+    void postPart(
+        final StagedBatch batch, final int from, final int to, final int number, final long wrId, final int owner)
+    {
+        begin();
+        batch.stagePartOn(queuePair, wrId, from, to);
+        outstanding.addPart(wrId, to - from, number, owner);
+        dataOutstanding += to - from;
+        gathered++;
+        due();
+    }
+
+    /** Rings the doorbell now, unless others may join, and not too many have already. */
+    void flushUnlessGathering()
+    {
+        if (isStaging && (!doorbells.isGathering() || gathered >= MAX_GATHERED))
+        {
+            isStaging = false;
+            gathered = queuePair.complete() == PostStatus.OK ? 0 : gathered;
+            // Otherwise it is broken, which is found when the doorbell is due.
+        }
     }
 
     /** Sends a request of a call from a slot of the caller; the caller saw that it can. */
@@ -117,6 +223,10 @@ final class SendQueue implements Doorbells.Doorbell
     boolean postKept(final Replay left, final PeerGrants grants, final ReplayCounters counters)
     {
         ring();
+        if (scheduler != null)
+        {
+            scheduler.check(grants);
+        }
         final int posted = left.stageOn(queuePair, outstanding, grants);
         dataOutstanding += posted;
         counters.onReplayed(posted);
@@ -142,6 +252,22 @@ final class SendQueue implements Doorbells.Doorbell
             }
         }
         return wrId;
+    }
+
+    /** The oldest, part of a batch, has completed or never will: calls back where it was the last part. */
+    void retireOldestPart(final int status)
+    {
+        final int owner = outstanding.oldestOwner();
+        final long wrId = outstanding.oldestWrId();
+        final int batch = outstanding.oldestDetail();
+        final int requestCount = outstanding.removeOldest();
+        dataOutstanding -= requestCount;
+        final int end = scheduler.onPartDone(owner, batch, requestCount, status);
+        if (end != ChannelScheduler.NOT_DONE)
+        {
+            batches.release(batch);
+            virtualQps.onBatchDone(RequestId.number(wrId), RequestId.cookie(wrId), end);
+        }
     }
 
     @Override

@@ -51,6 +51,7 @@ public final class VirtualQp implements OneSidedPort, AutoCloseable
     private final ReadTargetAddress readTarget;
     private final RemoteRegion defaultRegion;
     private final BatchPool batches;
+    private final Tenant tenant;
     private final RequestChecks checks;
     private final VerbCounters counters = new VerbCounters();
     private final boolean isKeepingRequests;
@@ -72,8 +73,9 @@ public final class VirtualQp implements OneSidedPort, AutoCloseable
     private int unknownOutcomes;
 
     VirtualQp(
-        final ContextResources resources, final VirtualQpOwner owner, final int number, final PeerAddress peer,
-        final ReadTargetAddress readTarget, final RemoteRegion defaultRegion, final BatchListener listener)
+        final ContextResources resources, final Tenant tenant, final VirtualQpOwner owner, final int number,
+        final PeerAddress peer, final ReadTargetAddress readTarget, final RemoteRegion defaultRegion,
+        final BatchListener listener)
     {
         this.resources = resources;
         this.owner = owner;
@@ -84,7 +86,8 @@ public final class VirtualQp implements OneSidedPort, AutoCloseable
         this.peer = peer;
         this.listener = listener;
         batches = resources.batches();
-        checks = resources.checks();
+        this.tenant = tenant;
+        checks = tenant.checks();
         isKeepingRequests = resources.isReplaying();
     }
 
@@ -92,6 +95,12 @@ public final class VirtualQp implements OneSidedPort, AutoCloseable
     public int number()
     {
         return number;
+    }
+
+    /** @return whose it is. */
+    public Tenant tenant()
+    {
+        return tenant;
     }
 
     /** @return the peer. */
@@ -177,11 +186,11 @@ public final class VirtualQp implements OneSidedPort, AutoCloseable
     @Override
     public int space()
     {
-        if (state != State.READY || batch == BatchPool.NONE && !batches.hasFree())
+        if (state != State.READY || batch == BatchPool.NONE && !(batches.hasFree() && tenant.mayOpenBatch()))
         {
             return 0;
         }
-        return Math.max(0, Math.min(batches.maxRequests(), channel.dataSpace()) - stagedCount());
+        return Math.max(0, Math.min(batches.maxRequests(), channel.dataSpace(tenant)) - stagedCount());
     }
 
     /** @return batches posted and not called back. */
@@ -222,7 +231,7 @@ public final class VirtualQp implements OneSidedPort, AutoCloseable
         isBatchOpen = true;
         // Decided once: a batch begun before READY must not lose its first requests and keep its last.
         isBatchVoid = state != State.READY;
-        batch = isBatchVoid ? BatchPool.NONE : batches.lend();
+        batch = isBatchVoid ? BatchPool.NONE : tenant.lend(batches);
         isBatchRefused = batch == BatchPool.NONE;
         if (!isBatchVoid && channel.grants() != grants)
         {
@@ -332,6 +341,7 @@ public final class VirtualQp implements OneSidedPort, AutoCloseable
         if (batch != BatchPool.NONE)
         {
             batches.giveBack(batch);
+            tenant.onBatchClosed();
             batch = BatchPool.NONE;
         }
         nextFlags = 0;
@@ -394,6 +404,7 @@ public final class VirtualQp implements OneSidedPort, AutoCloseable
         {
             abort();
             state = State.CLOSED;
+            tenant.onVirtualQp(-1);
             owner.onEnded();
             owner.onClosed(number);
             if (outstandingBatches == 0)
@@ -475,6 +486,7 @@ public final class VirtualQp implements OneSidedPort, AutoCloseable
         if (status == BatchListener.OUTCOME_UNKNOWN)
         {
             unknownOutcomes++;
+            tenant.onUnknownOutcome();
             resources.replays().onUnknownOutcome();
         }
         try
@@ -500,23 +512,41 @@ public final class VirtualQp implements OneSidedPort, AutoCloseable
         }
         final StagedBatch staged = batches.batch(batch);
         // Granted anew since it was begun, which is when the queue pair was connected: its keys are those of before.
-        if (channel.grants() != grants || staged.count() > channel.dataSpace())
+        if (channel.grants() != grants || staged.count() > channel.dataSpace(tenant))
         {
-            return PostStatus.QUEUE_FULL;
+            return refuse(staged.count());
         }
+        final boolean isKept = isKeepingRequests || channel.isScheduling();
         final int status = channel.postBatch(
-            staged, isKeepingRequests ? batch : BatchPool.NONE, RequestId.encode(number, cookie));
+            tenant, staged, isKept ? batch : BatchPool.NONE, RequestId.encode(number, cookie));
         if (status == PostStatus.OK)
         {
             outstandingBatches++;
+            final long bytesBefore = counters.payloadBytes;
             staged.countInto(counters);
-            if (isKeepingRequests)
+            tenant.onPosted(staged.count(), counters.payloadBytes - bytesBefore);
+            if (isKept)
             {
                 batches.keep(batch);
+                tenant.onBatchClosed();
                 batch = BatchPool.NONE;
             }
         }
         return status;
+    }
+
+    private int refuse(final int requestCount)
+    {
+        if (requestCount > tenant.options().queueSlots())
+        {
+            throw misuse("a batch of " + requestCount + " requests of tenant '" + tenant.name() + "': it has " +
+                tenant.options().queueSlots() + " queue slots (TenantOptions.queueSlots): complete() earlier");
+        }
+        if (channel.isScheduling())
+        {
+            tenant.onRefused();
+        }
+        return PostStatus.QUEUE_FULL;
     }
 
     /** Checks and stages; false when there is nothing to stage on: then {@link #complete} says so. */

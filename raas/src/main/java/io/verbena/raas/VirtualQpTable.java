@@ -17,6 +17,7 @@ final class VirtualQpTable implements Replay.VirtualQps
     private static final int LEAST_CAPACITY = 64;
 
     private final int maxOpen;
+    private final Tenants tenants;
     private VirtualQp[] byIndex = new VirtualQp[LEAST_CAPACITY];
     private int[] generations = new int[LEAST_CAPACITY];
     private final IntArrayQueue free = new IntArrayQueue(LEAST_CAPACITY, 0);
@@ -25,10 +26,14 @@ final class VirtualQpTable implements Replay.VirtualQps
     private int openCount;
     private long swallowedCompletions;
 
-    /** @param maxOpen most virtual queue pairs open at once. */
-    VirtualQpTable(final int maxOpen)
+    /**
+     * @param maxOpen most virtual queue pairs open at once.
+     * @param tenants whose listeners are called in turns where there are several.
+     */
+    VirtualQpTable(final int maxOpen, final Tenants tenants)
     {
         this.maxOpen = maxOpen;
+        this.tenants = tenants;
     }
 
     /** Gives a number; {@link RequestId#CALLS} when all are in use. */
@@ -88,6 +93,21 @@ final class VirtualQpTable implements Replay.VirtualQps
     @Override
     public void onBatchDone(final int number, final int cookie, final int status)
     {
+        if (tenants.isShared())
+        {
+            final VirtualQp vqp = find(number);
+            tenants.onEnded(
+                vqp == null ? tenants.first() : vqp.tenant(), RequestId.encode(number, cookie), status);
+        }
+        else
+        {
+            callBack(number, cookie, status);
+        }
+    }
+
+    /** Calls the listener of a batch that has ended. */
+    void callBack(final int number, final int cookie, final int status)
+    {
         final VirtualQp vqp = find(number);
         if (vqp == null || !vqp.onBatchDone(cookie, status))
         {
@@ -110,6 +130,22 @@ final class VirtualQpTable implements Replay.VirtualQps
     }
 
     @Override
+    public boolean mayPost(final int number)
+    {
+        final VirtualQp vqp = find(number);
+        if (vqp == null || vqp.state() == VirtualQp.State.FAILED)
+        {
+            return false;
+        }
+        if (vqp.isGrantOver())
+        {
+            vqp.fail(vqp.peer() + ": the grant ended before requests were posted that waited for other tenants");
+            return false;
+        }
+        return true;
+    }
+
+    @Override
     public boolean mayReplay(final int number, final StagedBatch batch, final PeerGrants grants)
     {
         if (!isReady(number))
@@ -122,7 +158,7 @@ final class VirtualQpTable implements Replay.VirtualQps
             vqp.fail(vqp.peer() + ": the grant ended before a queue pair that broke was replaced");
             return false;
         }
-        if (!vqp.resources().checks().redirect(batch, vqp.defaultRegion(), grants))
+        if (!vqp.tenant().checks().redirect(batch, vqp.defaultRegion(), grants))
         {
             vqp.fail(vqp.peer() + ": the peer grants other memory than before a queue pair broke");
             return false;

@@ -48,7 +48,7 @@ class ReplaySimTest
         private final ReplayTenant tenant;
         private final ReplayTenant bystander;
 
-        private Run(final SimWorld world)
+        private Run(final SimWorld world, final boolean isOfThree)
         {
             this.world = world;
             final boolean isSharing = world.random().nextBoolean();
@@ -57,6 +57,8 @@ class ReplaySimTest
                 world, world.addNode("tenant"), server, 1, replaying().sharesReceives(isSharing));
             bystander = new ReplayTenant(
                 world, world.addNode("bystander"), server, 2, replaying().sharesReceives(isSharing));
+            tenant.own(isOfThree);
+            bystander.own(isOfThree);
             tenant.isUsingDc = world.random().nextBoolean();
             tenant.grantNs = world.random().nextBoolean() ? REPLAY_NS : 0;
         }
@@ -97,7 +99,7 @@ class ReplaySimTest
     {
         try (SimWorld world = new SimWorld(seed, options()))
         {
-            final Run run = new Run(world);
+            final Run run = new Run(world, seed % 2 == 0);
             for (int i = 0; i < 3; i++)
             {
                 world.after(run.moment(), run::breakConnections);
@@ -131,7 +133,7 @@ class ReplaySimTest
     {
         try (SimWorld world = new SimWorld(seed, options()))
         {
-            final Run run = new Run(world);
+            final Run run = new Run(world, seed % 2 == 0);
             for (int i = 0; i < 3; i++)
             {
                 world.after(run.moment(), run.server::closeTrap);
@@ -168,7 +170,7 @@ class ReplaySimTest
             final long firstNs = atNs;
             try (SimWorld world = new SimWorld(MOMENTS_SEED, options()))
             {
-                final Run run = new Run(world);
+                final Run run = new Run(world, firstNs / 150 % 2 == 0);
                 run.tenant.isUsingDc = true;
                 world.after(firstNs, run.server::closeTrap);
                 world.after(2 * firstNs, run::breakConnections);
@@ -191,7 +193,7 @@ class ReplaySimTest
     {
         final SimHunt.Scenario scenario = world ->
         {
-            final Run run = new Run(world);
+            final Run run = new Run(world, world.random().nextBoolean());
             for (int i = 0; i < 2; i++)
             {
                 world.after(run.moment(), run.server::closeTrap);

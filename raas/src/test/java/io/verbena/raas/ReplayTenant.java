@@ -40,6 +40,8 @@ final class ReplayTenant implements Agent
     final class Line implements BatchListener
     {
         private final int index;
+        private Tenant tenant;
+        private MemoryRegion local;
         private final ArrayDeque<Awaited> awaited = new ArrayDeque<>();
         VirtualQp vqp;
         int connects;
@@ -59,6 +61,13 @@ final class ReplayTenant implements Agent
             this.index = index;
         }
 
+        private void belongTo(final Tenant owner)
+        {
+            tenant = owner;
+            local = owner.protectionDomain().allocateRegistered(
+                LINES * 2 * BATCHES * SLOT_BYTES, AccessFlags.LOCAL_WRITE);
+        }
+
         private void drive()
         {
             if (vqp != null && vqp.state() == VirtualQp.State.FAILED && awaited.isEmpty())
@@ -70,8 +79,9 @@ final class ReplayTenant implements Agent
             {
                 connects++;
                 final boolean isByDc = isUsingDc && random.nextBoolean();
-                vqp = context.connect(server.address(), isByDc ? server.readTarget.address() : ReadTargetAddress.NONE,
-                    RemoteRegion.of(server.region), this, CONNECT_NS);
+                vqp = context.connect(tenant, server.address(),
+                    isByDc ? server.readTarget.address() : ReadTargetAddress.NONE, RemoteRegion.of(server.region),
+                    this, CONNECT_NS);
             }
             if (grantNs > 0)
             {
@@ -96,6 +106,10 @@ final class ReplayTenant implements Agent
             }
             for (int i = 0; i < additions && index != OFFENDER; i++)
             {
+                if (isShared && random.nextInt(4) == 0)
+                {
+                    vqp.fenceNext();
+                }
                 vqp.fetchAdd(local, slot + 8 + i * 8L, remote, wordOffset(), 1);
             }
             if (index == OFFENDER && vqp.carriesWrites())
@@ -200,7 +214,7 @@ final class ReplayTenant implements Agent
     private final SimNode node;
     private final ReplayServer server;
     private final RandomGenerator random;
-    private final MemoryRegion local;
+    private boolean isShared;
     private final int firstWord;
     private int callsUnderWay;
 
@@ -213,15 +227,27 @@ final class ReplayTenant implements Agent
         random = world.random();
         firstWord = 1 + nodeId * LINES;
         context = RaasContext.open(node.device(), configuration
-            .sendQueueDepth(24).maxBatchRequests(4).rpcCredits(3).maxCalls(6).maxReadAtomic(4)
+            .sendQueueDepth(24).maxBatchRequests(4).rpcCredits(3).maxCalls(6).maxReadAtomic(4).sharedWindowBytes(1024)
             .identity(new PeerIdentity(nodeId, 1)));
-        local = context.protectionDomain().allocateRegistered(
-            LINES * 2 * BATCHES * SLOT_BYTES, AccessFlags.LOCAL_WRITE);
         for (int i = 0; i < LINES; i++)
         {
             lines.add(new Line(i));
         }
         node.addAgent(this);
+    }
+
+    /** Who owns the lines: one tenant, or three that share the queue pair with quotas and weights. */
+    void own(final boolean isByThree)
+    {
+        isShared = isByThree;
+        final Tenant heavy = isShared ? context.tenant("heavy", new TenantOptions().weight(3).readDepth(3)) : null;
+        final Tenant light = isShared ? context.tenant("light", new TenantOptions().queueSlots(9)) : null;
+        final Tenant own = isShared ? null : context.defaultTenant();
+        for (final Line line : lines)
+        {
+            line.belongTo(own != null ? own : line.index == OFFENDER ? context.defaultTenant() :
+                line.index % 2 == 0 ? heavy : light);
+        }
     }
 
     private void check(final boolean holds, final String what)

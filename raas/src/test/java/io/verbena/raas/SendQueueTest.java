@@ -34,7 +34,8 @@ class SendQueueTest
                 calls.add(method.getName());
                 return "complete".equals(method.getName()) ? (Object)status : null;
             });
-        queue = new SendQueue(queuePair, doorbells, batches, 8, 2, () -> refusals++);
+        queue = new SendQueue(
+            queuePair, doorbells, batches, null, new SendQueue.Limits(32, 2, 16_384, 16), () -> refusals++);
         queue.open(true);
     }
 
@@ -43,7 +44,7 @@ class SendQueueTest
         final int number = batches.lend();
         final StagedBatch batch = batches.batch(number);
         batch.add(StagedBatch.READ, 0, 0, 8, 0, 0, 0);
-        final int posted = queue.postBatch(batch, BatchPool.NONE, RequestId.encode(7, cookie));
+        final int posted = queue.postBatch(null, batch, BatchPool.NONE, RequestId.encode(7, cookie));
         batches.giveBack(number);
         return posted;
     }
@@ -54,7 +55,7 @@ class SendQueueTest
         status = PostStatus.INVALID_STATE;
         assertThat(post(1)).isEqualTo(PostStatus.INVALID_STATE);
         assertThat(queue.outstanding().isEmpty()).isTrue();
-        assertThat(queue.dataSpace()).isEqualTo(8);
+        assertThat(queue.dataSpace()).isEqualTo(32);
         doorbells.ring();
         assertThat(refusals).isZero();
     }
@@ -95,19 +96,22 @@ class SendQueueTest
         doorbells.gather();
         queue.removeOldest();
         assertThat(post(2)).isEqualTo(PostStatus.OK);
-        doorbells.end();
+        doorbells.ring();
         assertThat(refusals).isZero();
 
-        doorbells.gatherUntilEnd();
-        queue.removeOldest();
-        assertThat(post(3)).isEqualTo(PostStatus.OK);
-        status = PostStatus.INVALID_STATE;
-        for (int i = 1; i < SendQueue.MAX_GATHERED - 1 && queue.dataSpace() > 0; i++)
+        calls.clear();
+        doorbells.gather();
+        for (int i = 1; i < SendQueue.MAX_GATHERED; i++)
         {
-            assertThat(post(3 + i)).isEqualTo(PostStatus.OK);
+            assertThat(post(2 + i)).isEqualTo(PostStatus.OK);
         }
-        doorbells.end();
+        status = PostStatus.INVALID_STATE;
+        assertThat(post(99)).isEqualTo(PostStatus.INVALID_STATE);
+        queue.removeOldest();
+        doorbells.ring();
         assertThat(refusals).isOne();
+        assertThat(calls.stream().filter("complete"::equals)).hasSize(1);
+        assertThat(queue.gathered()).isEqualTo(SendQueue.MAX_GATHERED - 1);
     }
 
     @Test

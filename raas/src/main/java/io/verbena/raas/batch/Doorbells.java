@@ -17,7 +17,6 @@ public final class Doorbells
 
     private final ArrayList<Doorbell> due = new ArrayList<>();
     private boolean isGathering;
-    private boolean isGatheringAsked;
 
     /** Whether what is staged now is posted by {@link #ring}, instead of at once. */
     public boolean isGathering()
@@ -31,36 +30,20 @@ public final class Doorbells
         isGathering = true;
     }
 
-    /** The same at the wish of the context's user, until {@link #end}. */
-    public void gatherUntilEnd()
-    {
-        isGatheringAsked = true;
-        isGathering = true;
-    }
-
     /** A doorbell is to be rung. */
     public void add(final Doorbell doorbell)
     {
         due.add(doorbell);
     }
 
-    /** Rings all that are due. Those called back because of it post at once. */
+    /** Rings all that are due. Those called back because of it post at once, so that none is added meanwhile. */
     public void ring()
     {
         isGathering = false;
-        // Those called back post at once, so that none is added meanwhile.
         for (int i = 0; i < due.size(); i++)
         {
             due.get(i).ring();
         }
         due.clear();
-        isGathering = isGatheringAsked;
-    }
-
-    /** Ends what {@link #gatherUntilEnd} began. */
-    public void end()
-    {
-        isGatheringAsked = false;
-        ring();
     }
 }

@@ -34,6 +34,9 @@ public final class StagedBatch
 
     private final Request[] requests;
     private int count;
+    private int posted;
+    private int completed;
+    private int endStatus;
 
     public StagedBatch(final int capacity)
     {
@@ -58,6 +61,65 @@ public final class StagedBatch
     public void clear()
     {
         count = 0;
+        posted = 0;
+        completed = 0;
+        endStatus = 0;
+    }
+
+    /** Requests that were posted, where a batch is posted in parts. */
+    public int posted()
+    {
+        return posted;
+    }
+
+    /** The requests up to this one were posted. */
+    public void posted(final int requestCount)
+    {
+        posted = requestCount;
+    }
+
+    /** Requests that are done, or of which nothing is heard any more. */
+    public int completed()
+    {
+        return completed;
+    }
+
+    public void completed(final int requestCount)
+    {
+        completed = requestCount;
+    }
+
+    /** How it ends, if it was decided before its last part is over; 0: with success. */
+    public int endStatus()
+    {
+        return endStatus;
+    }
+
+    public void endStatus(final int status)
+    {
+        endStatus = status;
+    }
+
+    /** Whether a request needs one of the few places for READs and atomics at the peer. */
+    public boolean isReadOrAtomic(final int index)
+    {
+        return requests[index].opcode != WRITE;
+    }
+
+    /** Whether a request waits for earlier READs and atomics. */
+    public boolean isFenced(final int index)
+    {
+        return (requests[index].flags & SendFlags.FENCE) != 0;
+    }
+
+    /** Stages some requests, the last one signalled, without fences: the caller has waited. */
+    public void stagePartOn(final QueuePair queuePair, final long wrId, final int from, final int to)
+    {
+        for (int i = from; i < to; i++)
+        {
+            final int flags = requests[i].flags & ~SendFlags.FENCE;
+            stageOn(queuePair, wrId, requests[i], i == to - 1 ? flags | SendFlags.SIGNALED : flags);
+        }
     }
 
     public void add(

@@ -6,11 +6,16 @@ package io.verbena.raas.completion;
  */
 public final class OutstandingBatches
 {
+    /** Owner of what no tenant's share is concerned with. */
+    public static final int NOBODY = -1;
+
     private final long[] wrIds;
     /** Of those that have ended: 0. */
     private final int[] requestCounts;
     /** The number of the batch that was kept; of those that have ended: the status. */
     private final int[] details;
+    /** Which tenant's share of the queue pair they count in; {@link #NOBODY} for none. */
+    private final int[] owners;
     private final int mask;
     private long head;
     private long tail;
@@ -22,6 +27,7 @@ public final class OutstandingBatches
         wrIds = new long[capacity];
         requestCounts = new int[capacity];
         details = new int[capacity];
+        owners = new int[capacity];
         mask = capacity - 1;
     }
 
@@ -38,10 +44,21 @@ public final class OutstandingBatches
     /** @param batch its number in the pool; that of no batch where its requests are not kept. */
     public void add(final long wrId, final int requestCount, final int batch)
     {
+        addPart(wrId, requestCount, batch, NOBODY);
+    }
+
+    /**
+     * Adds requests of a batch that is kept; it is done when all its parts are.
+     *
+     * @param owner in whose share they count.
+     */
+    public void addPart(final long wrId, final int requestCount, final int batch, final int owner)
+    {
         final int index = (int)tail++ & mask;
         wrIds[index] = wrId;
         requestCounts[index] = requestCount;
         details[index] = batch;
+        owners[index] = owner;
     }
 
     /** Adds one that is not under way any more. */
@@ -65,6 +82,12 @@ public final class OutstandingBatches
     public int oldestDetail()
     {
         return details[(int)head & mask];
+    }
+
+    /** In whose share the oldest counts. */
+    public int oldestOwner()
+    {
+        return owners[(int)head & mask];
     }
 
     /** Forgets the oldest; returns its number of requests. */

@@ -14,11 +14,15 @@ public final class TenantRegion implements MemoryRegion
     public final int localKey;
     public final int accessFlags;
     private final MemoryRegion delegate;
+    private final PinnedBytes pinned;
+    private boolean isCounted = true;
     private volatile boolean isOpen = true;
 
-    public TenantRegion(final ProtectionDomain domain, final MemoryRegion delegate)
+    /** @param pinned has the bytes already; gets them back when this is closed. */
+    TenantRegion(final ProtectionDomain domain, final PinnedBytes pinned, final MemoryRegion delegate)
     {
         this.domain = domain;
+        this.pinned = pinned;
         this.delegate = delegate;
         address = delegate.address();
         lengthBytes = delegate.lengthBytes();
@@ -72,5 +76,15 @@ public final class TenantRegion implements MemoryRegion
     {
         isOpen = false;
         delegate.close();
+        giveBack();
+    }
+
+    private synchronized void giveBack()
+    {
+        if (isCounted)
+        {
+            isCounted = false;
+            pinned.giveBack(lengthBytes);
+        }
     }
 }
