@@ -24,7 +24,7 @@ class LeaseKeeperTest
 
     LeaseKeeperTest()
     {
-        rig.answer("heartbeat", (arguments) -> new Heartbeat(11, 9, 20, MetaRig.LEASE_NS, List.of()));
+        rig.answer("heartbeat", (arguments) -> new Heartbeat(11, 9, 20, MetaRig.LEASE_NS, List.of(), List.of()));
         keeper = new LeaseKeeper(rig.link, rig.registered(),
             new ComputeNodeConfiguration().heartbeatIntervalNs(INTERVAL_NS).callTimeoutNs(MetaRig.TIMEOUT_NS),
             heard::add, () -> isWorking ? ++operations : operations, () -> passedEpoch, () -> wantsEpochs);

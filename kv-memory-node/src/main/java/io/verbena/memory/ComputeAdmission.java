@@ -9,7 +9,8 @@ import java.util.Set;
  * Who may reach the region of one incarnation of this memory node. The end of a node that ended before this
  * incarnation began is not reported to it any more, so it has to know by itself: a node registered before this
  * incarnation is admitted only if it was a member after this incarnation had registered; a node registered later has
- * a larger incarnation, and its end will be reported. One thread.
+ * a larger incarnation, or one that was a spare when this incarnation registered, and its end will be reported. One
+ * thread.
  */
 final class ComputeAdmission
 {
@@ -18,7 +19,7 @@ final class ComputeAdmission
 
     /**
      * @param incarnation    of this life.
-     * @param membersAtStart nodes living at some moment after this life was registered.
+     * @param membersAtStart nodes living at some moment after this life was registered, and the spares of that moment.
      */
     ComputeAdmission(final int incarnation, final Set<PeerIdentity> membersAtStart)
     {

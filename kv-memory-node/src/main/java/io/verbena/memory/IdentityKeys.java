@@ -22,6 +22,8 @@ final class IdentityKeys implements AutoCloseable
     private final ProtectionDomain domain;
     private final MemoryRegion region;
     private final Map<PeerIdentity, MemoryRegion> registrations = new HashMap<>();
+    /** Nobody has these keys yet. */
+    private final Map<PeerIdentity, MemoryRegion> prepared = new HashMap<>();
     private final IntHashSet revokedKeys = new IntHashSet();
     /** Have keys that were revoked before: as long as they are there, the device gives these keys to nobody. */
     private final List<MemoryRegion> ungranted = new ArrayList<>();
@@ -40,7 +42,47 @@ final class IdentityKeys implements AutoCloseable
      */
     MemoryRegion grant(final PeerIdentity identity)
     {
-        return registrations.computeIfAbsent(identity, (_) -> register());
+        return registrations.computeIfAbsent(identity, (_) ->
+        {
+            final MemoryRegion ready = prepared.remove(identity);
+            return null == ready ? register() : ready;
+        });
+    }
+
+    /**
+     * Makes one key ahead of time, or gives one up that was made for an identity that may not come any more.
+     *
+     * @param spares identities that may come.
+     * @return whether there may be more to do.
+     * @throws io.verbena.rdma.verbs.RdmaException when the device cannot register the region once more, or close it.
+     */
+    boolean prepareNext(final List<PeerIdentity> spares)
+    {
+        for (final PeerIdentity identity : prepared.keySet())
+        {
+            if (!spares.contains(identity))
+            {
+                // Nobody was granted this key, so nobody is inside, and it need not be remembered.
+                prepared.get(identity).close();
+                prepared.remove(identity);
+                return true;
+            }
+        }
+        for (final PeerIdentity identity : spares)
+        {
+            if (!registrations.containsKey(identity) && !prepared.containsKey(identity))
+            {
+                prepared.put(identity, register());
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** @return keys that nobody has yet. */
+    int preparedCount()
+    {
+        return prepared.size();
     }
 
     private MemoryRegion register()
@@ -100,6 +142,10 @@ final class IdentityKeys implements AutoCloseable
     @Override
     public void close()
     {
+        while (prepareNext(List.of()))
+        {
+            // Gives up what was prepared, one at a time.
+        }
         List.copyOf(registrations.keySet()).forEach(this::close);
         while (!ungranted.isEmpty())
         {

@@ -13,6 +13,7 @@ import io.verbena.raas.directory.PeerListing;
 import io.verbena.raas.directory.PeerRecord;
 
 import java.util.HashSet;
+import java.util.List;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 
@@ -51,6 +52,7 @@ final class Membership
     private final long callTimeoutNs;
     private final long retryPauseNs;
     private final Set<PeerIdentity> members = new HashSet<>();
+    private List<PeerIdentity> spares = List.of();
     private State state = State.REGISTERING;
     private String failure = "";
     private boolean isUnheard;
@@ -121,7 +123,16 @@ final class Membership
         return clusterId;
     }
 
-    /** Nodes that were members at some moment after this registration; complete once MEMBER. */
+    /** Identities that compute nodes may be given any time, as last heard. */
+    List<PeerIdentity> spares()
+    {
+        return spares;
+    }
+
+    /**
+     * Nodes that were members at some moment after this registration, or may become members under an identity that is
+     * older than it; complete once MEMBER.
+     */
     Set<PeerIdentity> membersAtStart()
     {
         return members;
@@ -259,6 +270,8 @@ final class Membership
         failure = "";
         isUnheard = false;
         members.clear();
+        spares = registration.spares();
+        members.addAll(spares);
         registeredVersion = registration.membershipVersion();
         state = State.LISTING;
     }
@@ -324,6 +337,7 @@ final class Membership
             {
                 failure = "";
                 isUnheard = false;
+                spares = heartbeats.latest().spares();
                 state = State.MEMBER;
             }
             case LOST ->

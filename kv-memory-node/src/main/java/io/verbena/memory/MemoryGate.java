@@ -13,6 +13,7 @@ import io.verbena.rdma.verbs.DeviceAddress;
 import io.verbena.rdma.verbs.MemoryRegion;
 import io.verbena.rdma.verbs.RdmaException;
 
+import java.util.List;
 import java.util.function.Function;
 import java.util.function.Supplier;
 
@@ -32,6 +33,8 @@ final class MemoryGate implements AutoCloseable
     private final LeasedReadTarget readTarget;
     private RpcServer server;
     private ComputeAdmission admission;
+    private List<PeerIdentity> expected = List.of();
+    private boolean isPreparing;
     private boolean isClosing;
     private long tryAtNs;
 
@@ -75,10 +78,44 @@ final class MemoryGate implements AutoCloseable
         server.incarnation(nodes.incarnation());
     }
 
+    /** These identities may come: their keys are made ahead of time, by {@link #prepareNext}. */
+    void expect(final List<PeerIdentity> identities)
+    {
+        isPreparing |= !expected.equals(identities);
+        expected = identities;
+    }
+
+    /**
+     * Makes one key ahead of time, since that may take long. One that cannot be made is made, or refused, when its node
+     * connects.
+     *
+     * @return work done.
+     */
+    int prepareNext()
+    {
+        try
+        {
+            isPreparing = isPreparing && keys.prepareNext(expected);
+        }
+        catch (final RdmaException ex)
+        {
+            isPreparing = false;
+        }
+        return isPreparing ? 1 : 0;
+    }
+
+    /** @return keys made ahead of time, which nobody has yet. */
+    int preparedKeys()
+    {
+        return keys.preparedCount();
+    }
+
     /** From now on nobody is let in; {@link #tryToClose} closes what is open. */
     void beginToClose(final long nowNs)
     {
         admission = null;
+        expect(List.of());
+        isPreparing = false;
         isClosing = true;
         tryAtNs = nowNs;
     }

@@ -201,6 +201,10 @@ public final class MemoryNode implements Agent, AutoCloseable
             noteMetaServer();
             workCount++;
         }
+        else if (MemoryNodeState.READY == state)
+        {
+            workCount += gate.prepareNext();
+        }
 
         if (!wasReady && MemoryNodeState.JOINING == state && joinDeadlineNs - nowNs <= 0)
         {
@@ -338,6 +342,12 @@ public final class MemoryNode implements Agent, AutoCloseable
         return gate.hasKey(identity);
     }
 
+    /** @return keys made ahead of time for nodes that may come. */
+    public int preparedKeys()
+    {
+        return gate.preparedKeys();
+    }
+
     /**
      * Leaves in good order: closes every connection, then deregisters; LEFT when that is done or was not
      * answered in time. Clients lose what is stored here. Any thread; idempotent.
@@ -445,6 +455,8 @@ public final class MemoryNode implements Agent, AutoCloseable
                 {
                     becomeReady();
                 }
+
+                gate.expect(membership.spares());
             }
 
             case LOST ->

@@ -47,6 +47,48 @@ class IdentityKeysTest
     }
 
     @Test
+    void shouldMakeKeysAheadOfTimeOneByOne()
+    {
+        final PeerIdentity first = new PeerIdentity(1, 5);
+        final PeerIdentity second = new PeerIdentity(2, 6);
+        assertThat(keys.prepareNext(List.of(first, second))).isTrue();
+        assertThat(registered).containsExactly(99, -1);
+        assertThat(keys.prepareNext(List.of(first, second))).isTrue();
+        assertThat(keys.prepareNext(List.of(first, second))).as("both have one").isFalse();
+        assertThat(keys.preparedCount()).isEqualTo(2);
+        assertThat(keys.has(first)).as("nobody has it").isFalse();
+
+        assertThat(grant(1, 5)).as("that one").isEqualTo(-1);
+        assertThat(grant(1, 5)).isEqualTo(-1);
+        assertThat(keys.has(first)).isTrue();
+        assertThat(keys.prepareNext(List.of(first, second))).as("who has one needs none").isFalse();
+        assertThat(keys.revoke(first)).isEqualTo(1);
+
+        assertThat(keys.prepareNext(List.of())).as("does not come").isTrue();
+        assertThat(keys.prepareNext(List.of())).isFalse();
+        assertThat(registered).containsExactly(99);
+        assertThat(grant(3, 1)).as("nobody had it").isZero();
+    }
+
+    @Test
+    void shouldCloseWhatWasPrepared()
+    {
+        keys.prepareNext(List.of(new PeerIdentity(1, 5)));
+        grant(2, 1);
+        keys.close();
+        assertThat(registered).containsExactly(99);
+    }
+
+    @Test
+    void shouldPrepareNoRevokedKey()
+    {
+        assertThat(grant(1, 1)).isEqualTo(-1);
+        keys.revoke(new PeerIdentity(1, 1));
+        keys.prepareNext(List.of(new PeerIdentity(1, 2)));
+        assertThat(grant(1, 2)).as("its holder of before may still have the other").isZero();
+    }
+
+    @Test
     void shouldNeverGrantARevokedKeyAgain()
     {
         assertThat(grant(1, 1)).isEqualTo(-1);

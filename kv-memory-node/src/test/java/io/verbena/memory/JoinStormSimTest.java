@@ -38,6 +38,7 @@ class JoinStormSimTest
     private MetaServer metaServer;
     private int mostWaiting;
     private boolean sleeps;
+    private int spares;
 
     /** Counts its writes: the server's thread waits for each of them. */
     private static final class SlowDisk implements MetaStore
@@ -81,7 +82,8 @@ class JoinStormSimTest
             final int before = disk.writes;
             final int workCount = metaServer.doWork();
             busyUntilNs = nowNs + (disk.writes - before) * SYNC_NS;
-            sleeps |= metaServer.waitingRegistrations() > 0 && metaServer.idleNs() > 0;
+            final boolean isLacking = metaServer.stat().liveComputeNodes() > 0 && metaServer.spareIdentities() < spares;
+            sleeps |= (metaServer.waitingRegistrations() > 0 || isLacking) && metaServer.idleNs() > 0;
             mostWaiting = Math.max(mostWaiting, metaServer.waitingRegistrations());
             return workCount;
         }
@@ -99,12 +101,20 @@ class JoinStormSimTest
         }
     }
 
+    /** Nobody finds an identity that is on disk already. */
     private void open(final long seed, final int maxWaiting)
     {
+        open(seed, maxWaiting, 0);
+    }
+
+    private void open(final long seed, final int maxWaiting, final int spareIdentities)
+    {
+        spares = spareIdentities;
         world = new SimWorld(seed, new SimFabricOptions().retryTimeoutNs(2_000_000));
         final SimNode node = world.addNode("meta");
         metaServer = MetaServer.open(node.device(), disk, new MetaServerConfiguration().maxNodes(1024)
-            .leaseNs(LEASE_NS).leaseMarginNs(LEASE_NS / 10).maxWaitingRegistrations(maxWaiting));
+            .leaseNs(LEASE_NS).leaseMarginNs(LEASE_NS / 10).maxWaitingRegistrations(maxWaiting)
+            .spareIdentities(spareIdentities));
         node.addAgent(new ServerAgent());
     }
 
@@ -233,12 +243,51 @@ class JoinStormSimTest
         expectEachOnce();
     }
 
+    @ParameterizedTest
+    @ValueSource(longs = {1, 2, 3})
+    void shouldRegisterWithoutWaitingForTheDiskWhereThereIsASpareIdentity(final long seed)
+    {
+        open(seed, 1024, 4);
+        joinNs(1);
+        runUntil(() -> spares == metaServer.spareIdentities());
+        final int before = disk.writes;
+        final long beganNs = world.clock().nanoTime();
+        for (int i = 0; i < spares; i++)
+        {
+            add();
+        }
+        runUntil(() -> nodes.stream().allMatch((node) -> null != node.registration));
+        final long registeredNs = world.clock().nanoTime() - beganNs;
+        System.out.println("registered with spares: " + spares + " nodes in " + registeredNs + " ns");
+        assertThat(registeredNs).isLessThan(SYNC_NS / 10);
+        assertThat(disk.writes - before).as("at most what comes behind the answers").isLessThanOrEqualTo(1);
+        runUntil(() -> spares == metaServer.spareIdentities());
+        assertThat(disk.writes - before).as("written down together with the next spares").isEqualTo(1);
+        runUntil(() -> nodes.stream().allMatch((node) -> node.beats > 0));
+        expectEachOnce();
+    }
+
+    /** As many at one instant as an example in the documentation has, and with room for few to wait. */
+    @Test
+    void shouldLoseNoneOfAThousand()
+    {
+        open(1, 64, 4);
+        joinNs(1);
+        final int before = disk.writes;
+        final long slowestNs = joinNs(1_000);
+        System.out.println("a thousand: " + slowestNs + " ns, writes " + (disk.writes - before) + ", refused " +
+            metaServer.refusedRegistrations());
+        assertThat(mostWaiting).isLessThanOrEqualTo(64);
+        assertThat(metaServer.refusedRegistrations()).isPositive();
+        expectEachOnce();
+    }
+
     private void expectEachOnce()
     {
         assertThat(metaServer.stat().liveComputeNodes()).isEqualTo(nodes.size());
         assertThat(metaServer.stat().fencingNodes()).isZero();
         assertThat(nodes.stream().map((node) -> node.registration.incarnation()).distinct()).hasSize(nodes.size());
         assertThat(nodes).noneMatch((node) -> node.lost);
-        assertThat(sleeps).as("until a message comes, while registrations wait").isFalse();
+        assertThat(sleeps).as("until a message comes, while registrations or spares wait").isFalse();
     }
 }

@@ -54,6 +54,8 @@ public final class MetaServerRole implements Role
     private volatile long refusedConnections;
     private volatile long refusedIdentities;
     private volatile int waitingRegistrations;
+    private volatile int spareIdentities;
+    private volatile int possibleIdentities;
     private volatile long refusedRegistrations;
     private volatile List<RaasLimit> limits;
     private final PacedWarning refused;
@@ -180,6 +182,8 @@ public final class MetaServerRole implements Role
             refusedIdentities = server.refusedIdentities();
             waitingRegistrations = server.waitingRegistrations();
             refusedRegistrations = server.refusedRegistrations();
+            spareIdentities = server.spareIdentities();
+            possibleIdentities = server.possibleIdentities();
             refusedConnections = server.refusedConnections();
             refused.poll(refusedConnections, clock.nanoTime());
         }
@@ -247,6 +251,8 @@ public final class MetaServerRole implements Role
         figures.put("refused_identities", refusedIdentities);
         figures.put("waiting_registrations", waitingRegistrations);
         figures.put("refused_registrations", refusedRegistrations);
+        figures.put("spare_identities", spareIdentities);
+        figures.put("possible_identities", possibleIdentities);
         figures.put("failed_requests", server.failedRequests());
         figures.put("nodes", leasesLeftNs.entrySet().stream()
             .map((each) -> figures(each.getKey(), each.getValue())).toList());
@@ -294,6 +300,6 @@ public final class MetaServerRole implements Role
     @Override
     public void close()
     {
-        CloseHelper.closeAll(bootstrap, server, () -> Channels.close(channel), store, device);
+        CloseHelper.closeAll(bootstrap, server::releaseSpares, server, () -> Channels.close(channel), store, device);
     }
 }

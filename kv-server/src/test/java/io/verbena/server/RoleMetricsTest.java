@@ -213,7 +213,7 @@ class RoleMetricsTest
             "verbena_nodes{role=\"memory-node\",state=\"lost\"} 0.0",
             "verbena_limit_taken{limit=\"nodes\"} 2.0",
             "verbena_limit{limit=\"nodes\"} 128.0",
-            "verbena_limit_taken{limit=\"identities\"} 2.0",
+            "verbena_limit_taken{limit=\"identities\"} 6.0", // two nodes, and spares for four
             "verbena_limit{limit=\"identities\"} 65535.0",
             "verbena_limit_taken{limit=\"waiting_registrations\"} 0.0",
             "verbena_limit{limit=\"waiting_registrations\"} 1024.0",

@@ -94,7 +94,7 @@ final class MetaAnswers implements MetaService
         final int nodeId, final int incarnation, final long passedEpoch, final boolean wantsEpochs,
         final int newestToken)
     {
-        answer(() -> conductor.heartbeat(nodeId, incarnation, passedEpoch, clock.nanoTime()));
+        final Member member = answer(() -> conductor.heartbeat(nodeId, incarnation, passedEpoch, clock.nanoTime()));
         if (wantsEpochs)
         {
             conductor.wantEpoch();
@@ -102,7 +102,8 @@ final class MetaAnswers implements MetaService
 
         return new Heartbeat(
             conductor.epoch(), conductor.safeEpoch(), conductor.table().version(), conductor.table().leaseNs(),
-            secrets.tokens(new PeerIdentity(nodeId, incarnation), newestToken));
+            secrets.tokens(new PeerIdentity(nodeId, incarnation), newestToken),
+            member.isCompute() ? List.of() : conductor.table().spares());
     }
 
     @Override

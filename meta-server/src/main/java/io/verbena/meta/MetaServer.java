@@ -102,14 +102,16 @@ public final class MetaServer implements Agent, AutoCloseable
         news = new ChangeNotifier(conductor);
         final RegistrationSecrets secrets = new RegistrationSecrets(secret, conductor.table());
         registrations = new RegistrationQueue(clock, conductor, directory, secrets,
-            ledger.counters().clusterId(), configuration.maxWaitingRegistrations(), failures);
+            ledger.counters().clusterId(), configuration.maxWaitingRegistrations(),
+            configuration.spareIdentities(), failures);
         answers = new MetaAnswers(clock, ledger, conductor, catalog, shownTables, directory, news, secrets,
             registrations);
         // Every start begins with a later epoch: so numbers of requests to connect go on growing.
         raas.identity(PeerIdentity.META_SERVER, conductor.epoch() << NONCE_BITS | 1, secrets::towards);
         fenceLinks = new FenceLinks(raas, conductor.table(), configuration.fenceTimeoutNs());
         directory.epoch(conductor.epoch());
-        conductor.table().members().stream().filter(Member::isLive).forEach(directory::publish);
+        conductor.table().members().stream().filter((member) -> member.isLive() && !member.isPossible())
+            .forEach(directory::publish);
 
         directory.membershipVersion(conductor.table().version());
         places.open(() -> Admission.accept(AccessFlags.REMOTE_READ, view.privateData(), viewRegion));
@@ -245,6 +247,37 @@ public final class MetaServer implements Agent, AutoCloseable
         return registrations.size();
     }
 
+    /** @return identities on disk for compute nodes that may come. */
+    public int spareIdentities()
+    {
+        return conductor.table().spares().size();
+    }
+
+    /** @return identities that an earlier server may have assigned, and which count until their leases are over. */
+    public int possibleIdentities()
+    {
+        return (int)conductor.table().members().stream().filter(Member::isPossible).count();
+    }
+
+    /**
+     * Gives the spare identities back, before an orderly {@link #close}: who starts next need not wait until they could
+     * have no lease any more. Nothing may be asked of the server after this but to close.
+     */
+    public void releaseSpares()
+    {
+        if (null == halted)
+        {
+            try
+            {
+                registrations.releaseSpares();
+            }
+            catch (final DurableWriteError ex)
+            {
+                LOGGER.warn("spare identities stay reserved: {}", ex.getMessage());
+            }
+        }
+    }
+
     /** @return registrations refused so far, with a time to ask again, because too many waited. */
     public long refusedRegistrations()
     {
@@ -289,7 +322,7 @@ public final class MetaServer implements Agent, AutoCloseable
     }
 
     /**
-     * Lists the nodes it knows now.
+     * Lists the nodes it knows now, without {@link #possibleIdentities()}.
      *
      * @return in the order of their ids, each with how long its lease lasts if nothing is heard of it, in nanoseconds;
      *         0 where it has none. A copy.
@@ -298,8 +331,9 @@ public final class MetaServer implements Agent, AutoCloseable
     {
         final long nowNs = clock.nanoTime();
         final Map<StoredNode, Long> leasesLeftNs = new LinkedHashMap<>();
-        conductor.table().members().stream().sorted(Comparator.comparingInt(Member::nodeId)).forEach((member) ->
-            leasesLeftNs.put(member.node(), member.isLive() ? Math.max(0, member.leaseEndsNs() - nowNs) : 0));
+        conductor.table().members().stream().filter((member) -> !member.isPossible())
+            .sorted(Comparator.comparingInt(Member::nodeId)).forEach((member) -> leasesLeftNs.put(
+                member.node(), member.isLive() ? Math.max(0, member.leaseEndsNs() - nowNs) : 0));
         return leasesLeftNs;
     }
 
@@ -331,7 +365,8 @@ public final class MetaServer implements Agent, AutoCloseable
 
         for (final Member member : conductor.table().members())
         {
-            count += member.isCompute() == isCompute && member.node().state() == state ? 1 : 0;
+            final boolean isKind = member.isCompute() == isCompute && !member.isPossible();
+            count += isKind && member.node().state() == state ? 1 : 0;
         }
 
         return count;

@@ -1,5 +1,6 @@
 package io.verbena.meta;
 
+import io.verbena.protocol.control.MetaService;
 import io.verbena.rdma.verbs.CompletionChannel;
 
 import java.util.concurrent.TimeUnit;
@@ -7,12 +8,15 @@ import java.util.concurrent.TimeUnit;
 /** How a {@link MetaServer} runs. Read once at start; not thread-safe. */
 public final class MetaServerConfiguration
 {
+    /** Most {@link #spareIdentities(int)}: memory nodes hear of all of them in one message. */
+    public static final int MAX_SPARE_IDENTITIES = MetaService.MAX_SPARES;
     /** Where it listens on its device. */
     static final int SERVICE_PORT = 1;
 
     private int maxNodes = 128;
     private int maxClients = 1024;
     private int maxWaitingRegistrations = 1024;
+    private int spareIdentities = 4;
     private long leaseNs = TimeUnit.SECONDS.toNanos(5);
     private long leaseMarginNs = TimeUnit.MILLISECONDS.toNanos(500);
     private long epochIntervalNs = TimeUnit.MILLISECONDS.toNanos(5);
@@ -71,6 +75,29 @@ public final class MetaServerConfiguration
     public MetaServerConfiguration maxWaitingRegistrations(final int registrations)
     {
         this.maxWaitingRegistrations = registrations;
+        return this;
+    }
+
+    /** @return identities that are kept on disk for compute nodes to come. */
+    public int spareIdentities()
+    {
+        return spareIdentities;
+    }
+
+    /**
+     * @param identities kept on disk for compute nodes to come, 0 to {@link #MAX_SPARE_IDENTITIES}: as many can join at
+     *                   once without waiting for the disk. After a server ended without notice, each counts as a node
+     *                   for one lease. Memory nodes make a key for each ahead of time. Default 4.
+     * @return this.
+     */
+    public MetaServerConfiguration spareIdentities(final int identities)
+    {
+        if (identities < 0 || identities > MAX_SPARE_IDENTITIES)
+        {
+            throw new IllegalArgumentException(
+                "spareIdentities=" + identities + "; 0 to " + MAX_SPARE_IDENTITIES + " are possible");
+        }
+        this.spareIdentities = identities;
         return this;
     }
 

@@ -25,7 +25,8 @@ import java.util.function.Supplier;
  * meanwhile: so registrations are gathered until nothing has arrived for a small part of what the last write took, for
  * {@link #GATHER_NS} at most, and share one write. Between two writes every message that has arrived is handled, so
  * that no heartbeat waits for more than one. Bounded: a node beyond is refused, with the time after which to ask again.
- * Used by the server's thread.
+ * A compute node for which there is a spare identity is answered at once; what it got is written down when the server
+ * is quiet, together with the next spares. Used by the server's thread.
  */
 final class RegistrationQueue
 {
@@ -41,7 +42,8 @@ final class RegistrationQueue
     {
     }
 
-    private record Admitted(Member member, PendingRegistration answer)
+    /** With the spares at the moment of the registration: none that is older may be missing at a memory node. */
+    private record Admitted(Member member, List<PeerIdentity> spares, PendingRegistration answer)
     {
     }
 
@@ -51,6 +53,10 @@ final class RegistrationQueue
     private final RegistrationSecrets secrets;
     private final long clusterId;
     private final int maxWaiting;
+    private int wantedSpares;
+    private boolean isLackingSpares;
+    private long sparesVersion = -1;
+    private long lackingSinceNs;
     private final ErrorHandler errorHandler;
     private final ArrayDeque<Waiting> waiting = new ArrayDeque<>();
     private final List<Admitted> admitted = new ArrayList<>();
@@ -64,11 +70,13 @@ final class RegistrationQueue
 
     /**
      * @param maxWaiting   registrations that wait at most.
+     * @param wantedSpares identities that are kept on disk for compute nodes to come.
      * @param errorHandler gets what a registration unexpectedly fails with, alone.
      */
     RegistrationQueue(
         final NanoClock clock, final MembershipConductor conductor, final NodeDirectory directory,
-        final RegistrationSecrets secrets, final long clusterId, final int maxWaiting, final ErrorHandler errorHandler)
+        final RegistrationSecrets secrets, final long clusterId, final int maxWaiting, final int wantedSpares,
+        final ErrorHandler errorHandler)
     {
         this.clock = clock;
         this.conductor = conductor;
@@ -76,6 +84,7 @@ final class RegistrationQueue
         this.secrets = secrets;
         this.clusterId = clusterId;
         this.maxWaiting = maxWaiting;
+        this.wantedSpares = wantedSpares;
         this.errorHandler = errorHandler;
     }
 
@@ -88,6 +97,12 @@ final class RegistrationQueue
      */
     void add(final NodeRegistration request, final Supplier<PendingRegistration> answer)
     {
+        if (conductor.table().hasSpareFor(request))
+        {
+            assign(request, answer);
+            return;
+        }
+
         if (waiting.size() >= maxWaiting)
         {
             refused++;
@@ -105,6 +120,30 @@ final class RegistrationQueue
         }
 
         waiting.add(new Waiting(request, answer.get()));
+    }
+
+    /** Nothing is written: what it gets is on disk already. */
+    private void assign(final NodeRegistration request, final Supplier<PendingRegistration> answer)
+    {
+        directory.epoch(conductor.epoch());
+        final Member member;
+        try
+        {
+            member = conductor.register(request, clock.nanoTime());
+        }
+        catch (final MembershipRefusedException ex)
+        {
+            throw MembershipRefusals.of(ex);
+        }
+        directory.membershipVersion(conductor.table().version());
+        answer(new Admitted(member, List.of(), answer.get()));
+    }
+
+    /** After this no spare is assigned, and there are no new ones: the server ends, in order. */
+    void releaseSpares()
+    {
+        wantedSpares = 0;
+        conductor.table().releaseSpares();
     }
 
     /** @return registrations that are neither durable nor refused. */
@@ -128,7 +167,7 @@ final class RegistrationQueue
     /** @return whether there is something to do that no message brings. */
     boolean isBusy()
     {
-        return !waiting.isEmpty() || !due.isEmpty();
+        return !waiting.isEmpty() || !due.isEmpty() || isLackingSpares;
     }
 
     /**
@@ -162,7 +201,33 @@ final class RegistrationQueue
             workCount++;
         }
 
-        return workCount + ChangeNotifier.give(due, PendingRegistration::give);
+        // Answers before the next write: nobody waits for what others get.
+        workCount += ChangeNotifier.give(due, PendingRegistration::give);
+        return workCount + recordSpares(isQuiet, nowNs);
+    }
+
+    private int recordSpares(final boolean isQuiet, final long nowNs)
+    {
+        if (!isLackingSpares && sparesVersion != conductor.table().version())
+        {
+            sparesVersion = conductor.table().version();
+            isLackingSpares = conductor.table().lacksSpares(wantedSpares);
+            lackingSinceNs = nowNs;
+            return 0;
+        }
+
+        final boolean isTime = nowNs - lackingSinceNs >= GATHER_NS ||
+            isQuiet && nowNs - lastArrivalNs >= lastWriteNs / QUIET_FRACTION;
+
+        if (!isLackingSpares || !isTime)
+        {
+            return 0;
+        }
+
+        writeBeganNs = nowNs;
+        hasWritten = true;
+        isLackingSpares = false;
+        return conductor.recordSpares(wantedSpares) ? 1 : 0;
     }
 
     private void admitGroup(final long nowNs)
@@ -174,7 +239,10 @@ final class RegistrationQueue
             {
                 admit(waiting.remove(), nowNs);
             }
+            conductor.recordSpares(wantedSpares);
         });
+        isLackingSpares = false;
+        sparesVersion = conductor.table().version();
         directory.membershipVersion(conductor.table().version());
         admitted.forEach(this::answer);
         admitted.clear();
@@ -184,7 +252,9 @@ final class RegistrationQueue
     {
         try
         {
-            admitted.add(new Admitted(member(next.request, nowNs), next.answer));
+            final Member member = member(next.request, nowNs);
+            admitted.add(new Admitted(
+                member, member.isCompute() ? List.of() : conductor.table().spares(), next.answer));
         }
         catch (final MembershipRefusedException ex)
         {
@@ -228,7 +298,8 @@ final class RegistrationQueue
             conductor.table().leaseNs(),
             clusterId,
             secrets.of(identity),
-            secrets.tokens(identity, 0)));
+            secrets.tokens(identity, 0),
+            each.spares));
         due.add(each.answer);
     }
 

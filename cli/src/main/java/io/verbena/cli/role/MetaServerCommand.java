@@ -92,6 +92,11 @@ public final class MetaServerCommand implements Callable<Integer>
             "compute nodes that ended do until every memory node has cut them off. Default: ${DEFAULT-VALUE}.")
     private int maxNodes = 128;
 
+    @Option(names = "--spare-identities", paramLabel = "N", defaultValue = "4",
+        description = "Identities kept on disk for compute nodes to come, 0 to 64: so many join at once without " +
+            "waiting for the disk. After a kill each counts as a node for one lease. Default: ${DEFAULT-VALUE}.")
+    private int spareIdentities = 4;
+
     @Option(names = "--view-table-bytes", paramLabel = "N", defaultValue = "1048576",
         description = "Registered memory for descriptions of tables, 0 to 67108864; a node that joins reads them at " +
             "once, and asks for those without room when it needs them. Default: ${DEFAULT-VALUE}.")
@@ -127,6 +132,7 @@ public final class MetaServerCommand implements Callable<Integer>
         OptionRange.check("--lease-seconds", leaseSeconds, MIN_LEASE_SECONDS, MAX_LEASE_SECONDS);
         OptionRange.check("--max-clients", maxClients, 1, MOST_CLIENTS);
         OptionRange.check("--max-nodes", maxNodes, 1, MOST_NODES);
+        OptionRange.check("--spare-identities", spareIdentities, 0, MetaServerConfiguration.MAX_SPARE_IDENTITIES);
         OptionRange.check("--view-table-bytes", viewTableBytes, 0, MOST_VIEW_TABLE_BYTES);
         RoleProcess.begin();
         final Path tokenPath = null == tokenFile ? data.resolve("token") : tokenFile;
@@ -149,7 +155,7 @@ public final class MetaServerCommand implements Callable<Integer>
             role = MetaServerRole.open(
                 fabric, NetworkFabric.clusterName(name), address, token, data, fresh,
                 new MetaServerConfiguration().leaseNs(TimeUnit.SECONDS.toNanos(leaseSeconds)).maxClients(maxClients)
-                    .maxNodes(maxNodes).viewTableBytes(viewTableBytes));
+                    .maxNodes(maxNodes).viewTableBytes(viewTableBytes).spareIdentities(spareIdentities));
         }
         catch (final BootstrapException ex)
         {

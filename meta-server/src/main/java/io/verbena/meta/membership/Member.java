@@ -10,6 +10,8 @@ public final class Member
     StoredNode node;
     long leaseEndsNs;
     boolean isConfirmed;
+    /** Whether an earlier server may have assigned this identity: nobody knows whether there is such a node. */
+    boolean isPossible;
 
     Member(final StoredNode node, final long leaseEndsNs)
     {
@@ -45,6 +47,15 @@ public final class Member
     public boolean isConfirmed()
     {
         return isConfirmed;
+    }
+
+    /**
+     * @return whether it was a spare when this server started: it counts as a node with a lease, and nothing is known
+     *     of it.
+     */
+    public boolean isPossible()
+    {
+        return isPossible;
     }
 
     /** @return whether it has a lease. */

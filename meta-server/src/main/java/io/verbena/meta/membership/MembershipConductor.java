@@ -57,6 +57,12 @@ public final class MembershipConductor
         this.lastWorkNs = nowNs;
         table = new MembershipTable(
             ledger, options.membership(), options.nodesAreGone() ? gone(ledger, state) : state.nodes(), nowNs);
+        if (state.spares() > 0)
+        {
+            // Each of them may have been assigned since, and the version that followed was announced and not written.
+            ledger.commit(ledger.counters().withLaterMembershipVersion(state.spares()), new MetaBatch());
+        }
+
         epochs = new EpochKeeper(
             ledger, !state.isNew(), options.epochIntervalNs(), options.idleEpochIntervalNs(), nowNs);
 
@@ -134,6 +140,25 @@ public final class MembershipConductor
             joinedTogether = null;
         }
         joined.forEach(listener::onJoined);
+    }
+
+    /**
+     * Records who was given a spare since, and new spares for those that are missing: one write, if any. Until then
+     * they are spares on disk, which count as assigned.
+     *
+     * @param wanted spares.
+     * @return whether something was written.
+     */
+    public boolean recordSpares(final int wanted)
+    {
+        final boolean isLacking = table.lacksSpares(wanted);
+
+        if (isLacking)
+        {
+            table.recordSpares(wanted);
+        }
+
+        return isLacking;
     }
 
     private void announce(final Member member)

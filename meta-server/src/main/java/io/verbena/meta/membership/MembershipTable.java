@@ -6,11 +6,11 @@ import io.verbena.meta.store.MetaCounters;
 import io.verbena.meta.store.StoredNode;
 import io.verbena.meta.store.StoredNodeState;
 import io.verbena.protocol.message.NodeRegistration;
+import io.verbena.raas.PeerIdentity;
 import io.verbena.raas.directory.NodeRole;
 import io.verbena.raas.directory.PeerRecord;
 import io.verbena.raas.limit.RaasLimit;
 import org.agrona.collections.Int2ObjectHashMap;
-import org.agrona.collections.IntHashSet;
 
 import java.util.ArrayList;
 import java.util.Collections;
@@ -27,17 +27,21 @@ import java.util.List;
  * number, and gets no lease again. A memory node whose lease ended is LOST, one that left is LEFT; both keep their id,
  * but their place in the cluster is free, and they need one when they come back. {@link #forgetMemory} makes them
  * FORGOTTEN: the id stays taken, because slots and tables may name it, and is never used again.
+ *
+ * <p>A spare is an identity that is on disk before somebody has it, so that assigning it takes no write. It is no
+ * member. After a restart nobody knows which of them were assigned, so each counts as a member with a whole lease,
+ * which is not renewed: whoever has it registers again.
  */
 public final class MembershipTable
 {
-    private static final int NUMBER_COUNT = 0xFFFF;
-
     private final MetaLedger ledger;
     private final MembershipOptions options;
     private final Int2ObjectHashMap<Member> membersById = new Int2ObjectHashMap<>();
     private final List<Member> members = new ArrayList<>();
-    private final IntHashSet writerNumbers = new IntHashSet();
+    private final NodeNumbers numbers = new NodeNumbers();
+    private final Spares spares = new Spares();
     private int newestMemoryIncarnation;
+    private boolean hadComputeNode;
 
     /**
      * @param ledger   the durable counters and the way to the store.
@@ -53,9 +57,12 @@ public final class MembershipTable
 
         for (final StoredNode node : restored)
         {
+            final boolean isSpare = StoredNodeState.SPARE == node.state();
             // Heard of by the server before this one, as far as this one knows: it may have admitted somebody.
-            final Member member = new Member(node, leaseEndNs(nowNs));
+            final Member member =
+                new Member(isSpare ? node.withState(StoredNodeState.LIVE) : node, leaseEndNs(nowNs));
             member.isConfirmed = true;
+            member.isPossible = isSpare;
             put(member);
         }
     }
@@ -94,7 +101,99 @@ public final class MembershipTable
         }
 
         requirePlace();
-        return admit(announced, freeNodeId(), true, nowNs);
+
+        if (hasSpareFor(announced))
+        {
+            return assign(announced, nowNs);
+        }
+
+        return admit(announced, numbers.freeNodeId(ledger.counters().nextNodeId()), true, nowNs);
+    }
+
+    /**
+     * @param announced what a node says of itself.
+     * @return whether {@link #register} gives it a spare, and writes nothing.
+     */
+    public boolean hasSpareFor(final NodeRegistration announced)
+    {
+        return NodeRole.COMPUTE_NODE == announced.role() && spares.count() > 0;
+    }
+
+    private Member assign(final NodeRegistration announced, final long nowNs)
+    {
+        final StoredNode spare = spares.take();
+        final Member member = new Member(
+            new StoredNode(record(announced, spare.nodeId(), spare.incarnation()), StoredNodeState.LIVE,
+                spare.writerNumber(), 0), leaseEndNs(nowNs));
+        ledger.move(ledger.counters().withNextMembershipVersion());
+        put(member);
+        spares.onAssigned(member);
+        return member;
+    }
+
+    /**
+     * @param wanted spares.
+     * @return whether {@link #recordSpares} has something to write.
+     */
+    public boolean lacksSpares(final int wanted)
+    {
+        return spares.hasUnrecorded() || missingSpares(wanted) > 0;
+    }
+
+    /** No more than there are places for; none before the first compute node, since who knows whether one comes. */
+    private int missingSpares(final int wanted)
+    {
+        final int numbersLeft = Math.min(
+            Integer.MAX_VALUE - 1 - ledger.counters().nextIncarnation(), numbers.freeNodeIds() / 2);
+        final int most = Math.min(Math.min(wanted, options.maxNodes() - places()), numbersLeft);
+        return hadComputeNode ? most - spares.count() : 0;
+    }
+
+    /**
+     * Writes down who got a spare, and as many new ones as are missing; all in one write.
+     *
+     * @param wanted spares.
+     */
+    public void recordSpares(final int wanted)
+    {
+        final MetaBatch batch = new MetaBatch();
+        spares.record(batch);
+        MetaCounters counters = ledger.counters();
+
+        for (int missing = missingSpares(wanted); missing > 0; missing--)
+        {
+            final StoredNode spare = StoredNode.spare(
+                numbers.freeNodeId(counters.nextNodeId()), counters.nextIncarnation(),
+                numbers.freeWriterNumber(counters.nextWriterNumber()));
+            counters = counters.afterSpare(spare.nodeId(), spare.writerNumber());
+            batch.node(spare);
+            spares.add(spare);
+            numbers.take(spare);
+        }
+
+        ledger.commit(counters, batch);
+    }
+
+    /** Writes down that no spare is assigned any more: after an orderly end nobody has to wait for their leases. */
+    public void releaseSpares()
+    {
+        final MetaBatch batch = new MetaBatch();
+        spares.record(batch);
+
+        while (spares.count() > 0)
+        {
+            final StoredNode spare = spares.take();
+            numbers.giveBack(spare);
+            batch.removeNode(spare.nodeId());
+        }
+
+        ledger.commit(ledger.counters(), batch);
+    }
+
+    /** @return identities that are nobody's yet and may be assigned any time, oldest first; a copy. */
+    public List<PeerIdentity> spares()
+    {
+        return spares.list().stream().map(StoredNode::identity).toList();
     }
 
     /**
@@ -158,6 +257,7 @@ public final class MembershipTable
 
     /**
      * Renews a lease. A node that the server has not declared ended yet is renewed even if late: nobody acted on it.
+     * But not one that was a spare when the server started: nobody knows where it is, so it has to register again.
      *
      * @param nodeId      who.
      * @param incarnation of which registration.
@@ -168,7 +268,7 @@ public final class MembershipTable
     {
         final Member member = find(nodeId, incarnation);
 
-        if (null == member || !member.isLive())
+        if (null == member || !member.isLive() || member.isPossible)
         {
             return null;
         }
@@ -269,7 +369,7 @@ public final class MembershipTable
             ledger.commit(new MetaBatch().removeNode(nodeId));
             membersById.remove(nodeId);
             members.remove(member);
-            writerNumbers.remove(member.node.writerNumber());
+            numbers.giveBack(member.node);
         }
     }
 
@@ -352,7 +452,8 @@ public final class MembershipTable
     {
         return List.of(
             new RaasLimit("nodes", places(), options.maxNodes(), "--max-nodes"),
-            new RaasLimit("identities", members.size(), NUMBER_COUNT, "none: start a new cluster"));
+            new RaasLimit("identities", NodeNumbers.COUNT - numbers.freeNodeIds(), NodeNumbers.COUNT,
+                "none: start a new cluster"));
     }
 
     /** @return how long the lease of a node lasts, as granted. */
@@ -403,17 +504,21 @@ public final class MembershipTable
             throw new MembershipRefusedException(Reason.EXHAUSTED, "all incarnations are used up: start a new cluster");
         }
 
-        final int writerNumber = NodeRole.COMPUTE_NODE == announced.role() ? freeWriterNumber() : 0;
-        final PeerRecord record = new PeerRecord(nodeId, counters.nextIncarnation(), 0, announced.role(),
-            announced.device(), announced.servicePort(), announced.region(), announced.readTarget(),
-            announced.tcpService());
-        final StoredNode node =
-            new StoredNode(record, StoredNodeState.LIVE, writerNumber, announced.memoryId());
+        final int writerNumber =
+            NodeRole.COMPUTE_NODE == announced.role() ? numbers.freeWriterNumber(counters.nextWriterNumber()) : 0;
+        final StoredNode node = new StoredNode(record(announced, nodeId, counters.nextIncarnation()),
+            StoredNodeState.LIVE, writerNumber, announced.memoryId());
         ledger.commit(counters.afterRegistration(isNewId ? nodeId : 0, writerNumber), new MetaBatch().node(node));
 
         final Member member = new Member(node, leaseEndNs(nowNs));
         put(member);
         return member;
+    }
+
+    private static PeerRecord record(final NodeRegistration announced, final int nodeId, final int incarnation)
+    {
+        return new PeerRecord(nodeId, incarnation, 0, announced.role(), announced.device(), announced.servicePort(),
+            announced.region(), announced.readTarget(), announced.tcpService());
     }
 
     private void end(final Member member, final StoredNodeState state)
@@ -439,15 +544,13 @@ public final class MembershipTable
         final Member previous = membersById.put(member.nodeId(), member);
         members.remove(previous);
         members.add(member);
+        numbers.take(member.node);
+
+        hadComputeNode |= member.isCompute();
 
         if (!member.isCompute())
         {
             newestMemoryIncarnation = Math.max(newestMemoryIncarnation, member.incarnation());
-        }
-
-        if (0 != member.node.writerNumber())
-        {
-            writerNumbers.add(member.node.writerNumber());
         }
     }
 
@@ -457,7 +560,7 @@ public final class MembershipTable
         return null != member && member.incarnation() == incarnation ? member : null;
     }
 
-    /** Memory nodes that are lost, left or forgotten take no place. */
+    /** Memory nodes that are lost, left or forgotten take no place; nor does who may be there, or not. */
     private int places()
     {
         int places = 0;
@@ -465,7 +568,7 @@ public final class MembershipTable
         for (int i = 0; i < members.size(); i++)
         {
             final Member member = members.get(i);
-            places += member.isLive() || member.isCompute() ? 1 : 0;
+            places += !member.isPossible && (member.isLive() || member.isCompute()) ? 1 : 0;
         }
 
         return places;
@@ -482,37 +585,6 @@ public final class MembershipTable
                 "the cluster is full: " + places + " of " + options.maxNodes() +
                 " nodes; stop a node, or start the meta server with a larger --max-nodes");
         }
-    }
-
-    private int freeNodeId()
-    {
-        int nodeId = ledger.counters().nextNodeId();
-
-        for (int i = 0; i < NUMBER_COUNT; i++)
-        {
-            if (!membersById.containsKey(nodeId))
-            {
-                return nodeId;
-            }
-
-            nodeId = MetaCounters.following(nodeId);
-        }
-
-        throw new MembershipRefusedException(
-            Reason.EXHAUSTED,
-            "all " + NUMBER_COUNT + " node ids are used up by memory nodes of the past: start a new cluster");
-    }
-
-    private int freeWriterNumber()
-    {
-        int writerNumber = ledger.counters().nextWriterNumber();
-
-        for (int i = 0; i < NUMBER_COUNT && writerNumbers.contains(writerNumber); i++)
-        {
-            writerNumber = MetaCounters.following(writerNumber);
-        }
-
-        return writerNumber;
     }
 
     private long leaseEndNs(final long nowNs)

@@ -6,7 +6,8 @@ import io.verbena.meta.store.MetaStore;
 
 /**
  * The durable counters as last written, and the one way to change them: what a caller sees here is on disk, or will be
- * when {@link #together} has returned. One thread.
+ * when {@link #together} has returned. Only the membership version may be ahead of the disk, see {@link #move}. One
+ * thread.
  */
 public final class MetaLedger
 {
@@ -25,7 +26,7 @@ public final class MetaLedger
         this.counters = counters;
     }
 
-    /** @return the counters as they are on disk, or will be when {@link #together} has returned. */
+    /** @return the counters; on disk but for what {@link #move} and {@link #together} say. */
     public MetaCounters counters()
     {
         return counters;
@@ -40,6 +41,16 @@ public final class MetaLedger
     public void commit(final MetaCounters newCounters, final MetaBatch batch)
     {
         commit(batch.counters(newCounters));
+        counters = newCounters;
+    }
+
+    /**
+     * Moves counters of which nothing has to be on disk yet; they go there with the next ones.
+     *
+     * @param newCounters as they are from now on.
+     */
+    void move(final MetaCounters newCounters)
+    {
         counters = newCounters;
     }
 

@@ -8,7 +8,8 @@ package io.verbena.meta.store;
  * @param nextNodeId        where the search for a free node id begins, 1 to 65,535.
  * @param nextWriterNumber  where the search for a free writer number begins, 1 to 65,535.
  * @param epochCeiling      every epoch ever announced is below it.
- * @param membershipVersion grows by one with each change of the set of nodes.
+ * @param membershipVersion grows by one with each change of the set of nodes. What is stored may be less than what was
+ *                          announced, by one for each spare that was assigned since.
  * @param nextTableId       the next table's number, 1 or more.
  */
 public record MetaCounters(
@@ -42,8 +43,17 @@ public record MetaCounters(
     /** @return a copy whose membership version is the next one. */
     public MetaCounters withNextMembershipVersion()
     {
+        return withLaterMembershipVersion(1);
+    }
+
+    /**
+     * @param changes of the set of nodes since.
+     * @return a copy whose membership version is later by as much.
+     */
+    public MetaCounters withLaterMembershipVersion(final int changes)
+    {
         return new MetaCounters(
-            clusterId, nextIncarnation, nextNodeId, nextWriterNumber, epochCeiling, membershipVersion + 1,
+            clusterId, nextIncarnation, nextNodeId, nextWriterNumber, epochCeiling, membershipVersion + changes,
             nextTableId);
     }
 
@@ -63,13 +73,25 @@ public record MetaCounters(
      */
     public MetaCounters afterRegistration(final int nodeId, final int writerNumber)
     {
+        return afterSpare(nodeId, writerNumber).withNextMembershipVersion();
+    }
+
+    /**
+     * The counters after a spare took a number of each kind: no node has joined.
+     *
+     * @param nodeId       just taken, or 0.
+     * @param writerNumber just taken, or 0.
+     * @return a copy.
+     */
+    public MetaCounters afterSpare(final int nodeId, final int writerNumber)
+    {
         return new MetaCounters(
             clusterId,
             nextIncarnation + 1,
             0 == nodeId ? nextNodeId : following(nodeId),
             0 == writerNumber ? nextWriterNumber : following(writerNumber),
             epochCeiling,
-            membershipVersion + 1,
+            membershipVersion,
             nextTableId);
     }
 

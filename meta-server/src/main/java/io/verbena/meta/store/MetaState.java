@@ -15,6 +15,12 @@ import java.util.List;
 public record MetaState(
     MetaCounters counters, IdentitySecret secret, List<StoredNode> nodes, List<StoredTable> tables)
 {
+    /** @return identities among the nodes that were recorded as spares. */
+    public int spares()
+    {
+        return (int)nodes.stream().filter((node) -> StoredNodeState.SPARE == node.state()).count();
+    }
+
     /** @return whether nothing was ever written. */
     public boolean isNew()
     {

@@ -1,7 +1,10 @@
 package io.verbena.meta.store;
 
+import io.verbena.raas.PeerIdentity;
+import io.verbena.raas.RemoteRegion;
 import io.verbena.raas.directory.NodeRole;
 import io.verbena.raas.directory.PeerRecord;
+import io.verbena.rdma.verbs.DeviceAddress;
 
 /**
  * A member as the meta server keeps it.
@@ -13,6 +16,25 @@ import io.verbena.raas.directory.PeerRecord;
  */
 public record StoredNode(PeerRecord record, StoredNodeState state, int writerNumber, long memoryId)
 {
+    /**
+     * @param nodeId       of the identity.
+     * @param incarnation  of the identity.
+     * @param writerNumber that it will have.
+     * @return a spare of a compute node of which nothing is known yet.
+     */
+    public static StoredNode spare(final int nodeId, final int incarnation, final int writerNumber)
+    {
+        return new StoredNode(
+            new PeerRecord(nodeId, incarnation, 0, NodeRole.COMPUTE_NODE, new DeviceAddress(0, 0), 0,
+                new RemoteRegion(0, 0, 0)), StoredNodeState.SPARE, writerNumber, 0);
+    }
+
+    /** @return who it is. */
+    public PeerIdentity identity()
+    {
+        return record.identity();
+    }
+
     /** @return 1 to 65,535. */
     public int nodeId()
     {

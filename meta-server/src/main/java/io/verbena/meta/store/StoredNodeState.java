@@ -12,7 +12,12 @@ public enum StoredNodeState
     /** A memory node that left in good order: it closed its memory before it said so. Its id stays taken. */
     LEFT(4),
     /** A memory node that an operator gave up for good: it is never admitted again, and nobody else gets its id. */
-    FORGOTTEN(5);
+    FORGOTTEN(5),
+    /**
+     * The identity of a compute node that may come: assigned without a write, so who reads this after a restart has to
+     * take it as assigned.
+     */
+    SPARE(6);
 
     private final int code;
 

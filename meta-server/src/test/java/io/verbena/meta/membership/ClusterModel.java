@@ -21,7 +21,6 @@ import java.util.Map;
 import java.util.Random;
 import java.util.Set;
 import java.util.TreeMap;
-import java.util.TreeSet;
 import java.util.function.Consumer;
 
 /**
@@ -39,6 +38,7 @@ final class ClusterModel
     private static final int QUARANTINE_EPOCHS = 3;
     private static final int FORGETS_ONE_IN = 4;
     private static final int MOST_MEMORIES = 8;
+    private static final int SPARES = 3;
 
     private record FenceCall(int memoryNodeId, FencingRound round, MembershipConductor caller)
     {
@@ -50,12 +50,13 @@ final class ClusterModel
     private final List<ModelCompute> computes = new ArrayList<>();
     private final Map<Integer, ModelMemory> memories = new TreeMap<>();
     private final List<FenceCall> fenceCalls = new ArrayList<>();
-    private final Set<Integer> incarnations = new TreeSet<>();
+    private final Set<Integer> incarnations = new HashSet<>();
     private final ModelEvents events = new ModelEvents();
     private MembershipConductor conductor;
     private long nowNs = 1;
     private long step;
     private long lastSafeEpoch;
+    private int newestIncarnation;
 
     ClusterModel(final long seed)
     {
@@ -81,7 +82,6 @@ final class ClusterModel
     {
         final Member member = conductor.table().member(memory.nodeId);
         final boolean isLive = null != member && member.isLive();
-
         if (memory.isForgotten || memories.size() > MOST_MEMORIES)
         {
             return;
@@ -124,7 +124,7 @@ final class ClusterModel
 
     private void act()
     {
-        switch (random.nextInt(26))
+        switch (random.nextInt(27))
         {
             case 0 -> addCompute();
             case 1, 2, 3 -> withAnyCompute(this::tryBeginOperation);
@@ -139,6 +139,7 @@ final class ClusterModel
             case 20 -> withMemory((memory) -> memory.pauseOrGoOn(random));
             case 21 -> rarely(20, this::deliverVeryLate);
             case 24 -> rarely(FORGETS_ONE_IN, () -> withMemory(this::forget));
+            case 25 -> rarely(3, () -> conductor.recordSpares(SPARES));
             default -> rarely(60, this::restart);
         }
     }
@@ -178,17 +179,19 @@ final class ClusterModel
 
     private Member register(final NodeRole role)
     {
-        final Member member = conductor.register(endpoint(role), nowNs);
-        noteIncarnation(member);
-        return member;
+        return noteIncarnation(conductor.register(endpoint(role), nowNs));
     }
 
-    private void noteIncarnation(final Member member)
+    private Member noteIncarnation(final Member member)
     {
-        if (!incarnations.add(member.incarnation()) || member.incarnation() != ((TreeSet<Integer>)incarnations).last())
+        final boolean isSpare = member.incarnation() < newestIncarnation;
+        newestIncarnation = Math.max(newestIncarnation, member.incarnation());
+        if (!incarnations.add(member.incarnation()) || isSpare && !member.isCompute())
         {
             throw new AssertionError("incarnation given out twice or going back: " + member);
         }
+        events.count(isSpare ? "spare" : "no spare");
+        return member;
     }
 
     private NodeRegistration endpoint(final NodeRole role)
@@ -402,7 +405,6 @@ final class ClusterModel
         }
 
         final Reply reply = compute.replies.remove(random.nextInt(compute.replies.size()));
-
         if (0 == random.nextInt(5))
         {
             return;
@@ -502,8 +504,8 @@ final class ClusterModel
     {
         try
         {
-            final Member member = conductor.rejoin(endpoint(NodeRole.MEMORY_NODE), memory.nodeId, nowNs);
-            noteIncarnation(member);
+            final Member member =
+                noteIncarnation(conductor.rejoin(endpoint(NodeRole.MEMORY_NODE), memory.nodeId, nowNs));
 
             if (memory.isForgotten)
             {
@@ -531,6 +533,7 @@ final class ClusterModel
         memory.incarnation = incarnation;
         memory.leaseEndsNs = nowNs + LEASE_NS;
         memory.membersAtStart.clear();
+        conductor.table().spares().forEach((spare) -> memory.membersAtStart.add(spare.incarnation()));
 
         for (final Member member : conductor.table().members())
         {
@@ -547,7 +550,6 @@ final class ClusterModel
     private void checkInvariants()
     {
         final long safeEpoch = conductor.safeEpoch();
-
         if (safeEpoch < lastSafeEpoch)
         {
             throw new AssertionError(
@@ -555,7 +557,6 @@ final class ClusterModel
         }
 
         lastSafeEpoch = safeEpoch;
-
         for (final ModelCompute compute : computes)
         {
             for (final RunningOperation operation : compute.running)

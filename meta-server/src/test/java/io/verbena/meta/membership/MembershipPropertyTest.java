@@ -37,7 +37,7 @@ class MembershipPropertyTest
         // A schedule in which nothing happens proves nothing.
         assertThat(events).containsKeys(
             "reuse", "restart", "refused", "fenced", "ended FENCING", "ended LOST", "memory node rejoined",
-            "rejoin unheard", "forgotten", "forget refused");
+            "rejoin unheard", "forgotten", "forget refused", "spare");
         assertThat(events.get("reuse")).as("%s", events).isGreaterThan(SEEDS);
         assertThat(events.get("fenced")).as("%s", events).isGreaterThan(SEEDS);
     }

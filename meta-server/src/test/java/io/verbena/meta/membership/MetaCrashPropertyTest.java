@@ -6,6 +6,7 @@ import io.verbena.meta.store.MetaState;
 import io.verbena.meta.store.RocksMetaStore;
 import io.verbena.meta.store.StoredTable;
 import io.verbena.protocol.message.NodeRegistration;
+import io.verbena.raas.PeerIdentity;
 import io.verbena.raas.ReadTargetAddress;
 import io.verbena.raas.RemoteRegion;
 import io.verbena.raas.directory.NodeRole;
@@ -22,9 +23,11 @@ import java.security.SecureRandom;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import java.util.Set;
 import java.util.stream.IntStream;
 import java.util.stream.LongStream;
 import java.util.stream.Stream;
@@ -50,9 +53,11 @@ class MetaCrashPropertyTest
         private final Map<String, Integer> tables = new HashMap<>();
         private final Map<Integer, Integer> live = new HashMap<>();
         private final Map<Integer, Integer> left = new HashMap<>();
-        private int incarnation;
+        private final Set<PeerIdentity> given = new HashSet<>();
+        private final Set<Integer> writers = new HashSet<>();
         private int tableId;
         private long epoch;
+        private long version;
 
         private Told copy()
         {
@@ -60,9 +65,11 @@ class MetaCrashPropertyTest
             copy.tables.putAll(tables);
             copy.live.putAll(live);
             copy.left.putAll(left);
-            copy.incarnation = incarnation;
+            copy.given.addAll(given);
+            copy.writers.addAll(writers);
             copy.tableId = tableId;
             copy.epoch = epoch;
+            copy.version = version;
             return copy;
         }
     }
@@ -158,6 +165,7 @@ class MetaCrashPropertyTest
                 request(server, random, now);
                 server.conductor.doWork(nowNs, (id, round) -> {});
                 now.epoch = server.conductor.epoch();
+                now.version = server.conductor.table().version();
                 remember(store, live, now);
             }
             copy(live.resolve("rocksdb"), directory.resolve("end-" + seed));
@@ -167,8 +175,9 @@ class MetaCrashPropertyTest
     private void request(final Server server, final Random random, final Told now)
     {
         final String name = "table-" + random.nextInt(4);
-        switch (random.nextInt(6))
+        switch (random.nextInt(7))
         {
+            case 6 -> server.conductor.recordSpares(3);
             case 0, 1 -> register(server, random.nextInt(3) == 0 ? NodeRole.MEMORY_NODE : NodeRole.COMPUTE_NODE, now);
             case 2 -> leave(server, now);
             case 3, 4 -> create(server, name, now);
@@ -187,8 +196,9 @@ class MetaCrashPropertyTest
         final Member member = server.conductor.register(
             new NodeRegistration(0, role, new DeviceAddress(1, ++endpoints), 1,
             new RemoteRegion(4096, 4096, 1), endpoints, 0, ReadTargetAddress.NONE), nowNs);
-        assertThat(member.incarnation()).isGreaterThan(now.incarnation);
-        now.incarnation = member.incarnation();
+        assertThat(now.given.add(member.node().identity())).as("%s is given out twice", member).isTrue();
+        assertThat(0 == member.node().writerNumber() || now.writers.add(member.node().writerNumber()))
+            .as("the writer number of %s has another user", member).isTrue();
         now.live.put(member.nodeId(), member.incarnation());
     }
 
@@ -237,6 +247,9 @@ class MetaCrashPropertyTest
             assertKnown(what, server, known, request + 1 < told.size() ? told.get(request + 1) : known);
             assertThat(server.conductor.epoch()).as(what).isGreaterThan(known.epoch);
             assertThat(server.ledger.counters().nextTableId()).as(what).isGreaterThan(known.tableId);
+            assertThat(server.conductor.table().version()).as(what).isGreaterThanOrEqualTo(known.version);
+            register(server, NodeRole.COMPUTE_NODE, known.copy());
+            server.conductor.recordSpares(3);
             register(server, NodeRole.COMPUTE_NODE, known.copy());
         }
     }

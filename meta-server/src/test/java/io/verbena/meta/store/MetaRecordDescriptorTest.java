@@ -31,6 +31,7 @@ class MetaRecordDescriptorTest
 {
     private static final MetaCounters COUNTERS = new MetaCounters(0x0102030405060708L, 11, 12, 13, 4097, 15, 16);
     private static final StoredNode NODE = node(new TcpAddress(0x3132333435363738L, 0x4142434445464748L, 6_379));
+    private static final StoredNode SPARE = StoredNode.spare(7, 8, 9);
     private static final StoredTable TABLE = new StoredTable("t", 0x0A0B0C0D, "abc".getBytes(StandardCharsets.UTF_8));
 
     private static final IdentitySecret SECRET = IdentitySecret.read(
@@ -63,12 +64,13 @@ class MetaRecordDescriptorTest
             "counters", hex(MetaRecordDescriptor.encode(COUNTERS)),
             "secret", hex(MetaRecordDescriptor.encode(SECRET)),
             "node/65535", hex(MetaRecordDescriptor.encode(NODE)),
+            "node/00007", hex(MetaRecordDescriptor.encode(SPARE)),
             "table/t", hex(MetaRecordDescriptor.encode(TABLE))));
     }
 
     /** What earlier builds wrote is read; the next write is in the present format. */
     @ParameterizedTest
-    @ValueSource(ints = {5, 6})
+    @ValueSource(ints = {5, 6, 7})
     void shouldReadTheVersionsBefore(final int version) throws IOException
     {
         final Map<String, String> golden = golden(version);
@@ -76,7 +78,7 @@ class MetaRecordDescriptorTest
 
         assertThat(MetaRecordDescriptor.decodeCounters("x", hex.parseHex(golden.get("counters")))).isEqualTo(COUNTERS);
         assertThat(MetaRecordDescriptor.decodeNode("x", "node/65535", hex.parseHex(golden.get("node/65535"))))
-            .isEqualTo(node(TcpAddress.NONE));
+            .isEqualTo(7 == version ? NODE : node(TcpAddress.NONE));
         assertThat(MetaRecordDescriptor.decodeTable("x", "table/t", hex.parseHex(golden.get("table/t"))).descriptor())
             .isEqualTo(TABLE.descriptor());
     }
@@ -87,6 +89,8 @@ class MetaRecordDescriptorTest
         assertThat(MetaRecordDescriptor.decodeCounters("x", MetaRecordDescriptor.encode(COUNTERS))).isEqualTo(COUNTERS);
         assertThat(MetaRecordDescriptor.decodeNode("x", "node/65535", MetaRecordDescriptor.encode(NODE)))
             .isEqualTo(NODE);
+        assertThat(MetaRecordDescriptor.decodeNode("x", "node/00007", MetaRecordDescriptor.encode(SPARE)))
+            .isEqualTo(SPARE);
         assertThat(MetaRecordDescriptor.decodeTable("x", "table/t", MetaRecordDescriptor.encode(TABLE)).descriptor())
             .isEqualTo(TABLE.descriptor());
         assertThat(MetaRecordDescriptor.decodeSecret("x", MetaRecordDescriptor.encode(SECRET))).isEqualTo(SECRET);

@@ -12,7 +12,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Tokens for memory nodes, at the end of replies to register and heartbeat.
+ * Tokens for memory nodes, in replies to register and heartbeat.
  *
  * <pre>
  *   0 +---------------+---------------+
@@ -57,15 +57,20 @@ final class AdmissionTokensDescriptor
             buffer.putInt(at + TOKEN_INCARNATION_OFFSET, token.incarnation(), ORDER);
             token.secret().write(buffer, at + TOKEN_SECRET_OFFSET);
         }
+        return lengthBytes(count);
+    }
+
+    static int lengthBytes(final int count)
+    {
         return TOKENS_OFFSET + count * TOKEN_LENGTH_BYTES;
     }
 
-    /** Reads a list that ends with the message, of which so many bytes are left. */
+    /** Reads a list from the end of a message, of which so many bytes are left. */
     static List<AdmissionToken> decode(final DirectBuffer buffer, final int offset, final int leftBytes)
     {
         ControlHeaderDescriptor.require(leftBytes, TOKENS_OFFSET, "list of tokens");
         final int count = buffer.getInt(offset + COUNT_OFFSET, ORDER);
-        if (count < 0 || count > MAX_TOKENS || TOKENS_OFFSET + count * TOKEN_LENGTH_BYTES > leftBytes)
+        if (count < 0 || count > MAX_TOKENS || lengthBytes(count) > leftBytes)
         {
             throw new ControlException(
                 ControlStatus.INVALID_REQUEST, "list of " + count + " tokens in " + leftBytes + " bytes");

@@ -1,11 +1,13 @@
 package io.verbena.protocol.control;
 
+import io.verbena.protocol.message.AdmissionToken;
 import io.verbena.protocol.message.ControlStatus;
 import io.verbena.protocol.message.Heartbeat;
 import org.agrona.DirectBuffer;
 import org.agrona.MutableDirectBuffer;
 
 import java.nio.ByteOrder;
+import java.util.List;
 
 /**
  * Heartbeat: renews a lease and exchanges epochs.
@@ -24,6 +26,8 @@ import java.nio.ByteOrder;
  *                                           |       lease, nanoseconds      |
  *                                        40 +-------------------------------+
  *                                           |            tokens             |
+ *                                           +-------------------------------+
+ *                                           |            spares             |
  *                                           +-------------------------------+
  * </pre>
  */
@@ -103,19 +107,23 @@ final class HeartbeatDescriptor
         buffer.putLong(offset + REPLY_SAFE_EPOCH_OFFSET, reply.safeEpoch(), ORDER);
         buffer.putLong(offset + REPLY_MEMBERSHIP_VERSION_OFFSET, reply.membershipVersion(), ORDER);
         buffer.putLong(offset + REPLY_LEASE_OFFSET, reply.leaseNs(), ORDER);
-        return REPLY_TOKENS_OFFSET +
+        final int spares = REPLY_TOKENS_OFFSET +
             AdmissionTokensDescriptor.encode(reply.tokens(), buffer, offset + REPLY_TOKENS_OFFSET);
+        return spares + SparesDescriptor.encode(reply.spares(), buffer, offset + spares);
     }
 
     static Heartbeat decodeReply(final DirectBuffer buffer, final int offset, final int lengthBytes)
     {
         ControlHeaderDescriptor.require(lengthBytes, REPLY_TOKENS_OFFSET, "heartbeat reply");
+        final List<AdmissionToken> tokens = AdmissionTokensDescriptor.decode(
+            buffer, offset + REPLY_TOKENS_OFFSET, lengthBytes - REPLY_TOKENS_OFFSET);
+        final int spares = REPLY_TOKENS_OFFSET + AdmissionTokensDescriptor.lengthBytes(tokens.size());
         return new Heartbeat(
             buffer.getLong(offset + REPLY_EPOCH_OFFSET, ORDER),
             buffer.getLong(offset + REPLY_SAFE_EPOCH_OFFSET, ORDER),
             buffer.getLong(offset + REPLY_MEMBERSHIP_VERSION_OFFSET, ORDER),
             buffer.getLong(offset + REPLY_LEASE_OFFSET, ORDER),
-            AdmissionTokensDescriptor.decode(
-                buffer, offset + REPLY_TOKENS_OFFSET, lengthBytes - REPLY_TOKENS_OFFSET));
+            tokens,
+            SparesDescriptor.decode(buffer, offset + spares, lengthBytes - spares));
     }
 }

@@ -21,6 +21,9 @@ import java.util.function.Supplier;
  */
 public interface MetaService
 {
+    /** Most identities of compute nodes that may come, which memory nodes hear of. */
+    int MAX_SPARES = 64;
+
     /**
      * Registers a node, with a new incarnation. It is answered once that is durable: those that ask at one time share
      * one write to disk.

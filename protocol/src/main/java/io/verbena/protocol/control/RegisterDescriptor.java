@@ -1,5 +1,6 @@
 package io.verbena.protocol.control;
 
+import io.verbena.protocol.message.AdmissionToken;
 import io.verbena.protocol.message.ControlException;
 import io.verbena.protocol.message.ControlStatus;
 import io.verbena.protocol.message.NodeRegistration;
@@ -14,6 +15,7 @@ import org.agrona.DirectBuffer;
 import org.agrona.MutableDirectBuffer;
 
 import java.nio.ByteOrder;
+import java.util.List;
 
 /**
  * Register: a node says what it is, the meta server answers who it is.
@@ -167,13 +169,17 @@ final class RegisterDescriptor
         buffer.putInt(offset + REPLY_RESERVED_OFFSET, 0, ORDER);
         buffer.putLong(offset + REPLY_CLUSTER_ID_OFFSET, reply.clusterId(), ORDER);
         reply.secret().write(buffer, offset + REPLY_SECRET_OFFSET);
-        return REPLY_TOKENS_OFFSET +
+        final int spares = REPLY_TOKENS_OFFSET +
             AdmissionTokensDescriptor.encode(reply.tokens(), buffer, offset + REPLY_TOKENS_OFFSET);
+        return spares + SparesDescriptor.encode(reply.spares(), buffer, offset + spares);
     }
 
     static Registration decodeReply(final DirectBuffer buffer, final int offset, final int lengthBytes)
     {
         ControlHeaderDescriptor.require(lengthBytes, REPLY_TOKENS_OFFSET, "register reply");
+        final List<AdmissionToken> tokens = AdmissionTokensDescriptor.decode(
+            buffer, offset + REPLY_TOKENS_OFFSET, lengthBytes - REPLY_TOKENS_OFFSET);
+        final int spares = REPLY_TOKENS_OFFSET + AdmissionTokensDescriptor.lengthBytes(tokens.size());
         return new Registration(
             buffer.getInt(offset + REPLY_NODE_ID_OFFSET, ORDER),
             buffer.getInt(offset + REPLY_INCARNATION_OFFSET, ORDER),
@@ -184,7 +190,7 @@ final class RegisterDescriptor
             buffer.getLong(offset + REPLY_LEASE_OFFSET, ORDER),
             buffer.getLong(offset + REPLY_CLUSTER_ID_OFFSET, ORDER),
             IdentitySecret.read(buffer, offset + REPLY_SECRET_OFFSET),
-            AdmissionTokensDescriptor.decode(
-                buffer, offset + REPLY_TOKENS_OFFSET, lengthBytes - REPLY_TOKENS_OFFSET));
+            tokens,
+            SparesDescriptor.decode(buffer, offset + spares, lengthBytes - spares));
     }
 }

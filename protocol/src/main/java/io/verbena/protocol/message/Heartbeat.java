@@ -1,5 +1,7 @@
 package io.verbena.protocol.message;
 
+import io.verbena.raas.PeerIdentity;
+
 import java.util.List;
 
 /**
@@ -10,8 +12,10 @@ import java.util.List;
  * @param membershipVersion changes when a node joins or leaves: then ask for the nodes again.
  * @param leaseNs           new length of the lease.
  * @param tokens            of a compute node: for memory nodes that have registered since, by ascending incarnation.
+ * @param spares            of a memory node: identities that compute nodes may be given any time.
  */
 public record Heartbeat(
-    long epoch, long safeEpoch, long membershipVersion, long leaseNs, List<AdmissionToken> tokens)
+    long epoch, long safeEpoch, long membershipVersion, long leaseNs, List<AdmissionToken> tokens,
+    List<PeerIdentity> spares)
 {
 }

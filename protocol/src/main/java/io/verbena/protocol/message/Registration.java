@@ -18,6 +18,8 @@ import java.util.List;
  * @param clusterId         of the cluster; never 0.
  * @param secret            of this registration: whoever has it can act for it. Known to the meta server besides.
  * @param tokens            of a compute node: for memory nodes, by ascending incarnation; more come with heartbeats.
+ * @param spares            of a memory node: identities that compute nodes may be given any time, among them all such
+ *                          that are older than this registration.
  */
 public record Registration(
     int nodeId,
@@ -29,7 +31,8 @@ public record Registration(
     long leaseNs,
     long clusterId,
     IdentitySecret secret,
-    List<AdmissionToken> tokens)
+    List<AdmissionToken> tokens,
+    List<PeerIdentity> spares)
 {
     /** @return who the node is from now on. */
     public PeerIdentity identity()

@@ -138,7 +138,7 @@ class ControlClientsTest
         assertThat(call.calledAtNs() - beforeNs).isNotNegative();
         assertThat(call.calledAtNs() - client.clock().nanoTime()).isNegative();
         assertThat(await(meta.heartbeat(7, 2, 41, false, 0, TIMEOUT_NS)).result()).isEqualTo(
-            new Heartbeat(42, 41, 3, 9, List.of()));
+            new Heartbeat(42, 41, 3, 9, List.of(), List.of()));
         assertThat(await(meta.heartbeat(7, 2, 42, true, 0, TIMEOUT_NS)).status()).isEqualTo(ControlStatus.OK);
         assertThat(await(meta.leave(7, 2, TIMEOUT_NS)).result()).isNull();
         assertThat(metaService.asked).containsExactly(

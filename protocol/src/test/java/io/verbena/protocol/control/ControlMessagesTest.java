@@ -79,12 +79,12 @@ class ControlMessagesTest
         assertThatThrownBy(() -> RegisterDescriptor.decodeRequest(buffer, AT, 111))
             .isInstanceOf(ControlException.class).hasMessageContaining("of 111 bytes, needs 112");
         final Registration reply = new Registration(
-            3, 9, 0xFFFF, 100, 97, 12, 5_000_000_000L, 0x0102, SECRET, List.of());
+            3, 9, 0xFFFF, 100, 97, 12, 5_000_000_000L, 0x0102, SECRET, List.of(), List.of(new PeerIdentity(7, 8)));
         assertThat(hex(to -> RegisterDescriptor.encodeReply(reply, to, AT))).isEqualTo(
             HEADER + "0300000009000000" + "6400000000000000" + "6100000000000000" + "0c00000000000000" +
             "00f2052a01000000" + "ffff000000000000" + "0201000000000000" +
-            "000102030405060708090a0b0c0d0e0f" + "0000000000000000");
-        assertThat(RegisterDescriptor.decodeReply(buffer, AT, 88)).isEqualTo(reply);
+            "000102030405060708090a0b0c0d0e0f" + "0000000000000000" + "0100000000000000" + "0700000008000000");
+        assertThat(RegisterDescriptor.decodeReply(buffer, AT, 104)).isEqualTo(reply);
     }
 
     @Test
@@ -104,11 +104,13 @@ class ControlMessagesTest
         assertThat(hex(to -> HeartbeatDescriptor.encodeRequest(3, 9, 0x0102L, true, 8, to, AT))).isEqualTo(
             HEADER + "0300000009000000" + "0201000000000000" + "0100000008000000");
         assertThat(HeartbeatDescriptor.wantsEpochs(buffer, AT)).isTrue();
-        final Heartbeat reply = new Heartbeat(100, 97, 12, 1, List.of(new AdmissionToken(5, 6, SECRET)));
+        final Heartbeat reply = new Heartbeat(100, 97, 12, 1, List.of(new AdmissionToken(5, 6, SECRET)),
+            List.of(new PeerIdentity(7, 8)));
         assertThat(hex(to -> HeartbeatDescriptor.encodeReply(reply, to, AT))).isEqualTo(
             HEADER + "6400000000000000" + "6100000000000000" + "0c00000000000000" + "0100000000000000" +
-            "0100000000000000" + "0500000006000000" + "000102030405060708090a0b0c0d0e0f");
-        assertThat(HeartbeatDescriptor.decodeReply(buffer, AT, 48 + 24)).isEqualTo(reply);
+            "0100000000000000" + "0500000006000000" + "000102030405060708090a0b0c0d0e0f" +
+            "0100000000000000" + "0700000008000000");
+        assertThat(HeartbeatDescriptor.decodeReply(buffer, AT, 48 + 24 + 16)).isEqualTo(reply);
         final NotificationRequest news = new NotificationRequest(3, 9, 0x0102L, 0x0304L);
         assertThat(hex(to -> NotificationDescriptor.encode(news, to, AT))).isEqualTo(
             HEADER + "0300000009000000" + "0201000000000000" + "0403000000000000");
@@ -237,7 +239,8 @@ class ControlMessagesTest
             NotificationDescriptor.encode(new NotificationRequest(1, 1, 1, 1), buffer, 0),
             NotificationDescriptor::decode);
         refuseTruncations(HeartbeatDescriptor.encodeReply(
-            new Heartbeat(1, 1, 1, 1, List.of(new AdmissionToken(1, 1, SECRET))), buffer, 0),
+            new Heartbeat(1, 1, 1, 1, List.of(new AdmissionToken(1, 1, SECRET)), List.of(new PeerIdentity(1, 1))),
+            buffer, 0),
             HeartbeatDescriptor::decodeReply);
         refuseTruncations(StatDescriptor.encode(new MemoryNodeStat(1, 1, 1, 1, 1, 1, 1), buffer, 0),
             StatDescriptor::decode);
@@ -289,6 +292,7 @@ class ControlMessagesTest
             RegisterDescriptor.class,
             HeartbeatDescriptor.class,
             AdmissionTokensDescriptor.class,
+            SparesDescriptor.class,
             NotificationDescriptor.class,
             IdentityDescriptor.class,
             ForgetNodeDescriptor.class,

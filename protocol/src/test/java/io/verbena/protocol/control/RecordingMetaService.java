@@ -24,7 +24,7 @@ import java.util.function.Supplier;
 final class RecordingMetaService implements MetaService
 {
     static final Registration REGISTRATION = new Registration(
-        7, 2, 513, 42, 40, 3, 1_000_000, 99, IdentitySecret.random(new SecureRandom()), List.of());
+        7, 2, 513, 42, 40, 3, 1_000_000, 99, IdentitySecret.random(new SecureRandom()), List.of(), List.of());
 
     static final long RETRY_DELAY_NS = 7_000_000;
 
@@ -54,7 +54,7 @@ final class RecordingMetaService implements MetaService
         final int newestToken)
     {
         asked.add("heartbeat " + nodeId + ' ' + incarnation + ' ' + passedEpoch + (wantsEpochs ? " wants epochs" : ""));
-        return new Heartbeat(42, 41, 3, 9, List.of());
+        return new Heartbeat(42, 41, 3, 9, List.of(), List.of());
     }
 
     @Override

@@ -15,7 +15,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 class LeaseTest
 {
     private static final Registration REGISTRATION = new Registration(
-        1, 2, 3, 4, 5, 6, 300, 7, IdentitySecret.random(new SecureRandom()), List.of());
+        1, 2, 3, 4, 5, 6, 300, 7, IdentitySecret.random(new SecureRandom()), List.of(), List.of());
 
     @Test
     void shouldCountFromBeforeTheRegistrationWasSent()
@@ -33,7 +33,7 @@ class LeaseTest
     {
         final Lease lease = new Lease();
         lease.begin(ended(1_000, REGISTRATION));
-        lease.renew(ended(1_200, new Heartbeat(5, 4, 6, 500, List.of())));
+        lease.renew(ended(1_200, new Heartbeat(5, 4, 6, 500, List.of(), List.of())));
         assertThat(lease.leftNs(1_500)).isEqualTo(200);
         assertThat(lease.lengthNs()).isEqualTo(500);
     }
