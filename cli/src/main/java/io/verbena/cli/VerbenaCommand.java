@@ -5,6 +5,7 @@ import io.verbena.cli.admin.ClusterDashboard;
 import io.verbena.cli.admin.DownCommand;
 import io.verbena.cli.admin.NodeCommand;
 import io.verbena.cli.admin.ScaleCommand;
+import io.verbena.cli.admin.SlowlogCommand;
 import io.verbena.cli.admin.StatusCommand;
 import io.verbena.cli.admin.TopCommand;
 import io.verbena.cli.admin.UpCommand;
@@ -84,6 +85,7 @@ public final class VerbenaCommand implements Runnable
         command("up", UpCommand.class),
         command("status", StatusCommand.class),
         command("top", TopCommand.class),
+        command("slowlog", SlowlogCommand.class),
         command("scale", ScaleCommand.class),
         command("autoscale", AutoscaleCommand.class),
         command("down", DownCommand.class),

@@ -75,7 +75,7 @@ public final class ComputeNode implements Agent
     private final JoinTimeline timeline;
     private final UnexpectedFailures failures;
     private final OperationDispatcher dispatcher;
-    private final OperationFigures figures = new OperationFigures();
+    private final OperationFigures figures;
     private final CounterTally ended = new CounterTally();
     private NodeSession session;
     private long answeredAtLastLook;
@@ -113,6 +113,7 @@ public final class ComputeNode implements Agent
         endpoint = new QueueEndpoint(queue, () -> firstIncarnation, configuration.name());
         timeline = new JoinTimeline(beganNs);
         failures = new UnexpectedFailures(clock);
+        figures = new OperationFigures(configuration.traces());
         dispatcher = new OperationDispatcher(configuration.operationSlots(), clock, timeline, failures, figures);
         joining = new Joining(device, metaServer, configuration, timeline, failures);
     }

@@ -1,9 +1,11 @@
 package io.verbena.compute;
 
+import io.verbena.compute.figures.OperationTraces;
 import io.verbena.raas.directory.TcpAddress;
 import io.verbena.rdma.verbs.CompletionChannel;
 
 import org.agrona.concurrent.EpochNanoClock;
+import org.agrona.concurrent.SystemEpochClock;
 
 import java.util.concurrent.TimeUnit;
 
@@ -29,6 +31,8 @@ public final class ComputeNodeConfiguration
     private long fillLookPauseNs = TimeUnit.SECONDS.toNanos(1);
     private boolean fillsChunks = true;
     private long sweepIntervalNs = TimeUnit.MINUTES.toNanos(5);
+    private long slowThresholdNs = TimeUnit.MILLISECONDS.toNanos(10);
+    private long traceOneIn = 10_000;
     private EpochNanoClock versionClock;
 
     /** @return name of the node in messages and threads. */
@@ -117,6 +121,54 @@ public final class ComputeNodeConfiguration
             throw new IllegalArgumentException("sweepIntervalNs=" + intervalNs + " (1,000,000 or more, or 0)");
         }
         sweepIntervalNs = intervalNs;
+        return this;
+    }
+
+    /** @return new ones, as set below. */
+    OperationTraces traces()
+    {
+        return new OperationTraces(slowThresholdNs, traceOneIn, SystemEpochClock.INSTANCE);
+    }
+
+    /** @return what is slow, in ns from the arrival of an operation at the node to its answer. */
+    public long slowThresholdNs()
+    {
+        return slowThresholdNs;
+    }
+
+    /**
+     * @param thresholdNs of operations that took so long a trace is kept; 0 or more, or {@link OperationTraces#NEVER}.
+     *                    Default: 10 ms.
+     * @return this.
+     */
+    public ComputeNodeConfiguration slowThresholdNs(final long thresholdNs)
+    {
+        if (thresholdNs < 0)
+        {
+            throw new IllegalArgumentException("slowThresholdNs=" + thresholdNs + " (0 or more)");
+        }
+        slowThresholdNs = thresholdNs;
+        return this;
+    }
+
+    /** @return of one operation in so many a trace is kept, slow or not. */
+    public long traceOneIn()
+    {
+        return traceOneIn;
+    }
+
+    /**
+     * @param oneIn of one operation in so many a trace is kept, slow or not; 1 or more, or {@link
+     *              OperationTraces#NEVER}. Default: 10,000.
+     * @return this.
+     */
+    public ComputeNodeConfiguration traceOneIn(final long oneIn)
+    {
+        if (oneIn < 1)
+        {
+            throw new IllegalArgumentException("traceOneIn=" + oneIn + " (1 or more)");
+        }
+        traceOneIn = oneIn;
         return this;
     }
 

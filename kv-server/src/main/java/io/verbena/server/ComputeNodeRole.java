@@ -536,6 +536,12 @@ public final class ComputeNodeRole implements Role
     }
 
     @Override
+    public Map<String, Object> slowlog()
+    {
+        return SlowlogFigures.of(node.operationFigures().traces());
+    }
+
+    @Override
     public void measure(final Measurements measurements)
     {
         measurements.set(Metric.NODE_ID, node.nodeId());

@@ -29,7 +29,8 @@ import java.util.function.Supplier;
 
 /**
  * The health endpoint of a process, on loopback only: {@code GET /health} is 200 while the role is ready and 503
- * otherwise, with its figures as JSON; {@code GET /metrics} is what Prometheus scrapes; {@code GET /dashboard}, where
+ * otherwise, with its figures as JSON; {@code GET /metrics} is what Prometheus scrapes; {@code GET
+ * /slowlog}, of a compute node, its slow operations; {@code GET /dashboard}, where
  * there is one, is for browsers. It serves 64 connections at once, each on a thread of its own, and closes one whose
  * request has not arrived, or whose answer has not left, after 5 s. Closed by its opener.
  */
@@ -37,6 +38,7 @@ public final class HealthServer implements AutoCloseable
 {
     private static final JsonFactory JSON = new JsonFactory();
     private static final int OK = 200;
+    private static final int NOT_FOUND = 404;
     private static final int METHOD_NOT_ALLOWED = 405;
     private static final int UNAVAILABLE = 503;
 
@@ -72,6 +74,7 @@ public final class HealthServer implements AutoCloseable
         this.role = role;
         this.isReady = isReady;
         http.createContext("/health", (exchange) -> answer(exchange, this::health));
+        http.createContext("/slowlog", (exchange) -> answer(exchange, this::slowlog));
         http.createContext("/metrics", (exchange) -> answer(exchange, this::metrics));
         if (null != dashboard)
         {
@@ -165,6 +168,14 @@ public final class HealthServer implements AutoCloseable
         final boolean ready = isReady.getAsBoolean();
         return new Page(ready ? OK : UNAVAILABLE, "application/json",
             (json(role, ready) + '\n').getBytes(StandardCharsets.UTF_8));
+    }
+
+    private Page slowlog()
+    {
+        final Map<String, Object> operations = role.slowlog();
+        return null == operations ?
+            new Page(NOT_FOUND, "text/plain", "only compute nodes have a slow log\n".getBytes(StandardCharsets.UTF_8)) :
+            new Page(OK, "application/json", (json(operations) + '\n').getBytes(StandardCharsets.UTF_8));
     }
 
     private Page metrics()

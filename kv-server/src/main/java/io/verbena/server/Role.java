@@ -91,6 +91,12 @@ public interface Role extends AutoCloseable
     /** @return figures for people and probes, in the order to show them. Any thread. */
     Map<String, Object> health();
 
+    /** @return its slow operations, as {@code docs/slowlog.md} describes them; null if it has none. Any thread. */
+    default Map<String, Object> slowlog()
+    {
+        return null;
+    }
+
     /**
      * Measures the process for one look at its metrics. Any thread.
      *

@@ -34,6 +34,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
 
 /** The demand that a compute node reports, whose duty cycles the test runs itself. */
 @Timeout(120)
@@ -76,7 +77,8 @@ class DemandTest
         final MetaServerLocator locator = new BootstrapLocator(
             meta.address(), token, BootstrapClient.ask(meta.address(), token, 10_000));
         run(MemoryNodeRole.open(fabric, locator, 16 << 20));
-        final ComputeNodeConfiguration configuration = new ComputeNodeConfiguration().operationSlots(7);
+        final ComputeNodeConfiguration configuration = new ComputeNodeConfiguration().operationSlots(7)
+            .slowThresholdNs(PAUSE_NS / 4).traceOneIn(4);
         compute = open(ComputeNodeRole.open(fabric, locator, null, configuration, 4));
         while (!compute.isReady())
         {
@@ -173,6 +175,45 @@ class DemandTest
     private static long late(final Map<?, ?> figures)
     {
         return ((List<?>)figures.get("response_counts")).stream().skip(17).mapToLong((count) -> (Long)count).sum();
+    }
+
+    private List<?> slow()
+    {
+        return (List<?>)compute.slowlog().get("slow");
+    }
+
+    @Test
+    void shouldSayWhyAnOperationWasSlow()
+    {
+        drive(0, false, () -> table.get(new byte[]{1}));
+        final int before = slow().size();
+        drive(PAUSE_MS, false, () -> table.get(new byte[]{1}));
+        assertThat(slow()).hasSizeGreaterThan(before);
+        final Map<?, ?> slow = (Map<?, ?>)slow().getFirst();
+        assertThat(slow.get("kind")).isEqualTo("get");
+        assertThat(slow.get("answer")).isEqualTo("found");
+        assertThat(slow.get("table")).isEqualTo("t");
+        assertThat(slow.get("key_bytes")).isEqualTo(1);
+        assertThat((Double)slow.get("queued_us")).isGreaterThanOrEqualTo(PAUSE_MS * 1_000.0);
+        assertThat((Double)slow.get("response_us")).isGreaterThanOrEqualTo((Double)slow.get("queued_us"));
+        final Map<?, ?> step = (Map<?, ?>)((List<?>)slow.get("steps")).getFirst();
+        assertThat(step.get("step")).isEqualTo("cached_read");
+        assertThat(step.get("verbs")).isEqualTo(2);
+        assertThat(step.get("round_trips")).isEqualTo(1);
+        assertThat(step.get("from_us")).isEqualTo(0.0);
+        assertThat((Double)step.get("took_us"))
+            .isEqualTo((Double)slow.get("response_us") - (Double)slow.get("queued_us"), within(0.1));
+    }
+
+    @Test
+    void shouldSampleAtRandom()
+    {
+        for (int i = 0; i < 40; i++)
+        {
+            drive(0, false, () -> table.get(new byte[]{1}));
+        }
+        // One in 4 of 41: that it is none, or all, does not happen with gaps of 1 to 7.
+        assertThat((List<?>)compute.slowlog().get("sampled")).hasSizeBetween(5, 40);
     }
 
     @Test

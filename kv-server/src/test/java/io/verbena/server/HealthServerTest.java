@@ -33,7 +33,12 @@ class HealthServerTest
     private HealthServer open(final Supplier<Map<String, Object>> figures)
     {
         final Role role = (Role)Proxy.newProxyInstance(HealthServerTest.class.getClassLoader(),
-            new Class<?>[]{Role.class}, (_, method, _) -> "health".equals(method.getName()) ? figures.get() : "stub");
+            new Class<?>[]{Role.class}, (_, method, _) -> switch (method.getName())
+            {
+                case "health" -> figures.get();
+                case "slowlog" -> null;
+                default -> "stub";
+            });
         final HealthServer server = HealthServer.open(0, role, () -> true);
         open.add(server);
         return server;
@@ -58,11 +63,25 @@ class HealthServerTest
 
     private static HttpResponse<String> get(final HealthServer server) throws IOException, InterruptedException
     {
+        return get(server, "/health");
+    }
+
+    private static HttpResponse<String> get(final HealthServer server, final String path)
+        throws IOException, InterruptedException
+    {
         try (HttpClient http = HttpClient.newHttpClient())
         {
-            return http.send(HttpRequest.newBuilder(URI.create("http://localhost:" + server.port() + "/health"))
+            return http.send(HttpRequest.newBuilder(URI.create("http://localhost:" + server.port() + path))
                 .timeout(Duration.ofSeconds(20)).build(), HttpResponse.BodyHandlers.ofString());
         }
+    }
+
+    @Test
+    void shouldSayWhichProcessesHaveASlowLog() throws Exception
+    {
+        final HttpResponse<String> answer = get(open(Map::of), "/slowlog");
+        assertThat(answer.statusCode()).isEqualTo(404);
+        assertThat(answer.body()).isEqualTo("only compute nodes have a slow log\n");
     }
 
     @Test

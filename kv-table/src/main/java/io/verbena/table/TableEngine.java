@@ -69,7 +69,7 @@ public final class TableEngine implements AutoCloseable
         growthSource = configuration.growthSource();
         growth = new EngineGrowth(protectionDomain, attributes, epochs, configuration.splitGroupsUnderWay());
         operations = new PointOperations(configuration.operationSlots(), memory.scratch(), memory.cache(), epochs,
-            attributes.readAfterAtomicNeedsFence(), configuration);
+            attributes.readAfterAtomicNeedsFence(), clock, configuration);
         sweep = new ExpirySweep(
             protectionDomain, attributes, epochs, expiryClock, new SweptRecords(operations), operations.counters());
         readClocks(clock.nanoTime());

@@ -9,11 +9,13 @@ import io.verbena.table.format.TableDescriptor;
 import io.verbena.table.operation.Operation;
 import io.verbena.table.operation.OperationKind;
 import io.verbena.table.operation.OperationResult;
+import io.verbena.table.operation.OperationTrace;
 import io.verbena.table.operation.TableRequest;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
 import java.util.function.Consumer;
 import org.agrona.concurrent.UnsafeBuffer;
 
@@ -48,6 +50,9 @@ public final class EngineFixture implements AutoCloseable
     long lastExpiryMs;
     /** Whether the record that was found last is a counter of 8 bytes that an increment wrote. */
     boolean lastIsCounter;
+    /** Entries of the last operation, see OperationTrace, and how many there were with those that are not kept. */
+    long[] lastTrace = {};
+    int lastTraceCount;
 
     EngineFixture(final StepFabric fabric, final Consumer<TableEngineConfiguration> settings)
     {
@@ -113,6 +118,10 @@ public final class EngineFixture implements AutoCloseable
         lastSequence = operation.sequence();
         lastExpiryMs = operation.expiryMs();
         lastIsCounter = operation.isCounter();
+        final long[] words = new long[OperationTrace.CAPACITY * OperationTrace.ENTRY_WORDS];
+        lastTrace = Arrays.copyOf(words, operation.trace().copyTo(words, 0) * OperationTrace.ENTRY_WORDS);
+        System.arraycopy(words, 0, lastTrace, 0, lastTrace.length);
+        lastTraceCount = operation.trace().count();
         outcome = new Outcome(operation.result(), operation.version(), value, operation.counter(),
             operation.verbs(), operation.doorbells(), operation.roundTrips(), operation.retries());
     }

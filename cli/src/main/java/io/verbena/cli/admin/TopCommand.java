@@ -37,8 +37,6 @@ public final class TopCommand implements Callable<Integer>
 {
     private static final int MOST_SECONDS = 3_600;
     private static final double BYTES_PER_MIB = 1 << 20;
-    private static final double US_PER_MS = 1_000;
-    private static final double US_PER_S = 1_000_000;
     private static final String CLEAR = "\u001b[H\u001b[J";
     private static final String NONE = "-";
 
@@ -135,13 +133,7 @@ public final class TopCommand implements Callable<Integer>
 
     private static String time(final Object us)
     {
-        if (null == us)
-        {
-            return NONE;
-        }
-        final double time = (Double)us;
-        return time >= US_PER_S ? String.format(Locale.ROOT, "%.2f s", time / US_PER_S) : time >= US_PER_MS ?
-            String.format(Locale.ROOT, "%.2f ms", time / US_PER_MS) : String.format(Locale.ROOT, "%.1f us", time);
+        return null == us ? NONE : SlowlogText.time((Double)us);
     }
 
     private static List<?> list(final Object value)

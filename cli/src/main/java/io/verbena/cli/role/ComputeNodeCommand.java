@@ -55,7 +55,7 @@ public final class ComputeNodeCommand implements Callable<Integer>
         "VERBENA_ADVERTISE", "VERBENA_INSECURE_NETWORK", "VERBENA_RESP_PORT", "VERBENA_RESP_LISTEN",
         "VERBENA_RESP_TABLE", "VERBENA_RESP_PASSWORD_FILE", "VERBENA_RESP_OPEN", "VERBENA_RESP_MAX_CLIENTS",
         "VERBENA_RESP_CLUSTER", "VERBENA_RESP_ANNOUNCE", "VERBENA_RESP_TLS_CERTIFICATE", "VERBENA_RESP_TLS_KEY",
-        "VERBENA_RESP_TLS_CA");
+        "VERBENA_RESP_TLS_CA", "VERBENA_SLOWLOG_THRESHOLD_US", "VERBENA_SLOWLOG_SAMPLE");
     private static final int MAX_PORT_DIGITS = 9;
     private static final int LONGEST_SWEEP_SECONDS = 86_400;
 
@@ -89,6 +89,9 @@ public final class ComputeNodeCommand implements Callable<Integer>
         description = "Most clients connected at once, 1 to 4096; one more is refused, and tries again with pauses. " +
             "Default: ${DEFAULT-VALUE}.")
     private int maxClients = ComputeNodeRole.DEFAULT_MAX_CLIENTS;
+
+    @Mixin
+    private SlowlogOptions slowlog = new SlowlogOptions();
 
     @Mixin
     private RespOptions resp = new RespOptions();
@@ -168,6 +171,9 @@ public final class ComputeNodeCommand implements Callable<Integer>
                 ComputeNodeRole.MOST_CLIENTS, null);
         }
         final RespConfiguration port = resp.configuration(System.getenv());
+        final ComputeNodeConfiguration configuration = slowlog.addTo(new ComputeNodeConfiguration()
+            .splitsSubtables(growingTables).maxMemoryNodes(maxMemoryNodes)
+            .sweepIntervalNs(TimeUnit.SECONDS.toNanos(sweepIntervalSeconds)));
         final NanoClock clock = SystemNanoClock.INSTANCE;
         final long calledNs = clock.nanoTime();
         RoleProcess.begin();
@@ -181,10 +187,8 @@ public final class ComputeNodeCommand implements Callable<Integer>
             fabric = Fabrics.open(name, ProcessRole.EXPENDABLE);
             final StartTimeline start =
                 new StartTimeline(ProcessStart.mainNs(), calledNs, bootstrapNs, clock.nanoTime());
-            role = ComputeNodeRole.open(fabric, options.locator(cluster), start,
-                new ComputeNodeConfiguration().splitsSubtables(growingTables).maxMemoryNodes(maxMemoryNodes)
-                    .sweepIntervalNs(TimeUnit.SECONDS.toNanos(sweepIntervalSeconds)),
-                maxClients, port);
+            role = ComputeNodeRole.open(
+                fabric, options.locator(cluster), start, configuration, maxClients, port);
         }
         catch (final RespException ex)
         {

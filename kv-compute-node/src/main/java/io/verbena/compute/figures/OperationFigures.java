@@ -24,6 +24,7 @@ public final class OperationFigures
     private static final int ANSWERS = OperationAnswer.values().length;
     private static final int BUCKETS = BOUND_COUNT + 1;
 
+    private final OperationTraces traces;
     private final long[] answers = new long[KINDS * ANSWERS];
     private final long[] durations = new long[KINDS * BUCKETS];
     private final long[] totalNs = new long[KINDS];
@@ -32,6 +33,24 @@ public final class OperationFigures
     private final long[] waitNs = new long[1];
     private final long[] responseNs = new long[1];
     private final long[] all = new long[1];
+
+    /** Of a node that keeps no traces. */
+    public OperationFigures()
+    {
+        this(OperationTraces.none());
+    }
+
+    /** @param traces that the node keeps. */
+    public OperationFigures(final OperationTraces traces)
+    {
+        this.traces = traces;
+    }
+
+    /** @return which operations were slow, and why. */
+    public OperationTraces traces()
+    {
+        return traces;
+    }
 
     /**
      * Counts an operation that was begun. The node's thread.

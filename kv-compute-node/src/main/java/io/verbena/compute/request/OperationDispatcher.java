@@ -3,6 +3,7 @@ package io.verbena.compute.request;
 import io.verbena.compute.catalog.TableRegistry;
 import io.verbena.compute.figures.JoinTimeline;
 import io.verbena.compute.figures.OperationFigures;
+import io.verbena.compute.figures.OperationTraces;
 import io.verbena.compute.figures.UnexpectedFailures;
 import io.verbena.protocol.request.NodeRequest;
 import io.verbena.protocol.request.OperationAnswer;
@@ -40,6 +41,7 @@ public final class OperationDispatcher implements OperationListener, TableRegist
     private final UnexpectedFailures failures;
     private final ScanDispatcher scans;
     private final OperationFigures figures;
+    private final OperationTraces traces;
     private final OperationRequest[] inFlight;
     private final long[] beganNs;
     private final long[] waitedNs;
@@ -62,6 +64,7 @@ public final class OperationDispatcher implements OperationListener, TableRegist
     {
         this.failures = failures;
         this.figures = figures;
+        traces = figures.traces();
         this.clock = clock;
         this.timeline = timeline;
         scans = new ScanDispatcher(clock, failures, figures);
@@ -163,6 +166,7 @@ public final class OperationDispatcher implements OperationListener, TableRegist
     {
         if (request.deadlineNs() - nowNs <= 0)
         {
+            traces.refused(request, OperationAnswer.TIMED_OUT, request.waitNs(nowNs));
             refuse(request, OperationAnswer.TIMED_OUT, null);
             return null;
         }
@@ -258,8 +262,10 @@ public final class OperationDispatcher implements OperationListener, TableRegist
         inFlight[slot] = null;
         freeSlots[freeCount++] = slot;
         final long nowNs = clock.nanoTime();
-        figures.answered(
-            request.kind(), OperationAnswers.answerOf(operation.result()), nowNs - beganNs[slot], waitedNs[slot]);
+        final OperationAnswer result = OperationAnswers.answerOf(operation.result());
+        final long durationNs = nowNs - beganNs[slot];
+        figures.answered(request.kind(), result, durationNs, waitedNs[slot]);
+        traces.answered(request, operation, result, beganNs[slot], durationNs, waitedNs[slot]);
         if (!timeline.hasAnswered())
         {
             timeline.firstAnswer(nowNs);

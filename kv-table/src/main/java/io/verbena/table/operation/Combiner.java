@@ -133,6 +133,7 @@ public final class Combiner
         // Begun again, it may have been one of the writers under way.
         flow.contention.giveBack(op);
         op.step = Step.COMBINED;
+        flow.traceWait(op);
         op.combining.turn = ++turns;
         op.combining.leader = null;
         op.combining.next = null;

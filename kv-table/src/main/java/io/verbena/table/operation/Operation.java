@@ -134,6 +134,7 @@ public final class Operation
     final Candidates candidates = new Candidates();
     final Answer answer = new Answer();
     final Cost cost = new Cost();
+    final OperationTrace trace = new OperationTrace();
     final Pause pause = new Pause();
 
     int step = Step.FREE;
@@ -241,6 +242,18 @@ public final class Operation
     public int retries()
     {
         return cost.retries;
+    }
+
+    /** @return its steps. */
+    public OperationTrace trace()
+    {
+        return trace;
+    }
+
+    /** @return the half of the hash of its key that the header of its block has. */
+    public long keyHash()
+    {
+        return request.hash.high();
     }
 
     /** @return whether it changes nothing: a read, as long as it has not met a record that it has to remove. */
@@ -371,6 +384,7 @@ public final class Operation
         candidates.reset();
         answer.reset();
         cost.reset();
+        trace.reset();
         pause.reset();
     }
 

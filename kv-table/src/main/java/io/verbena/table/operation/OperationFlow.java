@@ -5,6 +5,7 @@ import io.verbena.table.allocation.EpochTracker;
 import io.verbena.table.directory.NodeLink;
 import io.verbena.table.expiry.ExpiryClock;
 import io.verbena.table.format.CounterValue;
+import org.agrona.concurrent.NanoClock;
 
 /**
  * What the steps of operations see of the runner: the parts that all of them use, and the ways in which an operation
@@ -25,6 +26,7 @@ abstract class OperationFlow implements Batch.Owner
     final ComputedValues computedValues;
     final ExpiryClock expiryClock;
     final boolean controlsContention;
+    final NanoClock clock;
     long nowNs;
 
     OperationFlow(
@@ -33,8 +35,10 @@ abstract class OperationFlow implements Batch.Owner
         final LocationCache cache,
         final EpochTracker epochs,
         final boolean fencesReads,
+        final NanoClock clock,
         final OperationSettings settings)
     {
+        this.clock = clock;
         this.operations = operations;
         this.cache = cache;
         this.epochs = epochs;
@@ -54,6 +58,15 @@ abstract class OperationFlow implements Batch.Owner
 
     /** Lets an operation wait for the next poll. */
     abstract void park(Operation op);
+
+    /** Enters in its trace that an operation waits, unless it did so already. */
+    final void traceWait(final Operation op)
+    {
+        if (!op.trace.isWaiting() && !op.reported)
+        {
+            op.trace.waits(op.step, op.request.link.memoryNodeId, clock.nanoTime());
+        }
+    }
 
     /** Ends an operation with nothing under way: reports it, and takes a standing tentative word back. */
     abstract void end(Operation op, int result);

@@ -8,6 +8,7 @@ import io.verbena.table.allocation.EpochTracker;
 import io.verbena.table.format.SlotWord;
 import java.util.Arrays;
 import org.agrona.collections.IntArrayQueue;
+import org.agrona.concurrent.NanoClock;
 
 /**
  * Drives operations from step to step: posts a step's batch, takes its completion, parks an operation that has to wait,
@@ -39,9 +40,10 @@ final class OperationRunner extends OperationFlow
         final LocationCache cache,
         final EpochTracker epochs,
         final boolean fencesReads,
+        final NanoClock clock,
         final OperationSettings settings)
     {
-        super(operations, scratch, cache, epochs, fencesReads, settings);
+        super(operations, scratch, cache, epochs, fencesReads, clock, settings);
         listener = settings.operationListener();
         repeatsLost = settings.repeatsLostOutcomes();
         combiner = new Combiner(this, operations.length);
@@ -246,6 +248,11 @@ final class OperationRunner extends OperationFlow
             // Nothing was posted: as if the room had been seen to be missing.
             park(op);
         }
+        else
+        {
+            op.trace.posted(op.step, op.cost.stagedVerbs, 1 + op.cost.stagedExtraRoundTrips,
+                op.request.link.memoryNodeId, op.trace.isFresh() ? OperationTrace.UNKNOWN_NS : clock.nanoTime());
+        }
     }
 
     @Override
@@ -324,6 +331,7 @@ final class OperationRunner extends OperationFlow
     void park(final Operation op)
     {
         op.pause.waiting = true;
+        traceWait(op);
         parked.addInt(op.index);
     }
 

@@ -13,6 +13,7 @@ import io.verbena.table.format.BlockDescriptor;
 import io.verbena.table.format.KeyHash;
 import io.verbena.table.format.SizeClasses;
 import io.verbena.table.format.SlotWord;
+import org.agrona.concurrent.NanoClock;
 
 /** The point operations of one engine, each in a slot made with it. Owner thread of the engine only. */
 public final class PointOperations
@@ -31,6 +32,7 @@ public final class PointOperations
      * @param cache       of locations; both outlive this.
      * @param epochs      of the engine.
      * @param fencesReads whether the device orders READs behind atomics by a fence only.
+     * @param clock       of the engine.
      * @param settings    read now, not kept.
      */
     public PointOperations(
@@ -39,6 +41,7 @@ public final class PointOperations
         final LocationCache cache,
         final EpochTracker epochs,
         final boolean fencesReads,
+        final NanoClock clock,
         final OperationSettings settings)
     {
         this.scratch = scratch;
@@ -47,7 +50,7 @@ public final class PointOperations
         {
             operations[i] = new Operation(i, scratch);
         }
-        runner = new OperationRunner(operations, scratch, cache, epochs, fencesReads, settings);
+        runner = new OperationRunner(operations, scratch, cache, epochs, fencesReads, clock, settings);
     }
 
     /** Makes the next operation begun a repetition of an earlier one. */

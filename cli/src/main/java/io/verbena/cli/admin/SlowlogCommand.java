@@ -1,0 +1,149 @@
+package io.verbena.cli.admin;
+
+import io.verbena.cli.cluster.ClientOptions;
+import io.verbena.cli.cluster.ClusterFolder;
+import io.verbena.cli.cluster.HealthProbe;
+import io.verbena.cli.cluster.ProcessTable;
+import io.verbena.cli.cluster.ProcessTable.Entry;
+import io.verbena.cli.console.CommandFailedException;
+import io.verbena.cli.console.ExitStatus;
+import io.verbena.cli.console.OptionRange;
+import io.verbena.cli.console.SettingsProvider;
+import io.verbena.server.HealthServer;
+
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+
+import java.io.PrintWriter;
+import java.time.ZoneId;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.Callable;
+import java.util.concurrent.TimeUnit;
+import java.util.function.ToLongFunction;
+
+/** {@code verbena slowlog}. */
+@Command(
+    name = "slowlog",
+    description = "Show the last operations on records that were slow at the compute nodes on this host, and what " +
+        "each of them did when: its batches of requests to memory nodes, and what it waited.",
+    footer = {"", "Slow is what took 10 ms from its arrival at the node to its answer: 'compute-node " +
+        "--slowlog-threshold-us'. A node keeps the last 128. Exit status 0, also when nothing was slow; 69: no " +
+        "compute node answers."},
+    defaultValueProvider = SettingsProvider.class)
+public final class SlowlogCommand implements Callable<Integer>
+{
+    private static final int MOST = 1_000_000;
+    private static final long FOLLOW_MS = 500;
+
+    @Spec
+    private CommandSpec spec;
+
+    @Mixin
+    private ClientOptions clientOptions;
+
+    @Option(names = "--sampled",
+        description = "Show the operations that were sampled, slow or not, instead: 'compute-node --slowlog-sample'.")
+    private boolean sampled;
+
+    @Option(names = "--limit", paramLabel = "N", defaultValue = "10",
+        description = "Show the last N, 1 to 1000000. Default: ${DEFAULT-VALUE}.")
+    private int limit = 10;
+
+    @Option(names = "--follow", description = "Go on with what becomes slow from now on, until Ctrl-C.")
+    private boolean follow;
+
+    @Option(names = "--json", description = "As one JSON object a line.")
+    private boolean json;
+
+    /** Of each node by its name and process, how far its operations were shown. */
+    private final Map<String, Long> shown = new HashMap<>();
+
+    @Override
+    public Integer call() throws InterruptedException
+    {
+        OptionRange.check("--limit", limit, 1, MOST);
+        if (clientOptions.namesCluster())
+        {
+            throw new CommandFailedException(ExitStatus.USAGE, "--cluster: slowlog asks the processes that 'up' " +
+                "started on this host; run it there, or ask the health port of a compute node for /slowlog", null);
+        }
+        final PrintWriter out = spec.commandLine().getOut();
+        final List<Map<String, Object>> operations = gather();
+        if (operations.isEmpty() && !json && !follow)
+        {
+            out.println(sampled ? "No operation was sampled." : "No operation was slow.");
+        }
+        print(operations.subList(Math.max(0, operations.size() - limit), operations.size()), out);
+        while (follow && !out.checkError())
+        {
+            TimeUnit.MILLISECONDS.sleep(FOLLOW_MS);
+            print(gather(), out);
+        }
+        return ExitStatus.OK;
+    }
+
+    private void print(final List<Map<String, Object>> operations, final PrintWriter out)
+    {
+        for (final Map<String, Object> operation : operations)
+        {
+            out.print(json ? HealthServer.json(operation) + '\n' : SlowlogText.of(operation, ZoneId.systemDefault()));
+        }
+        out.flush();
+    }
+
+    /** @return operations that were not gathered before, the latest last. */
+    private List<Map<String, Object>> gather()
+    {
+        final ClusterFolder folder = clientOptions.folder();
+        final List<Entry> entries = new ProcessTable(folder.processes()).entries();
+        final List<Map<String, Object>> operations = new ArrayList<>();
+        boolean hasAnswered = false;
+        for (final Entry entry : entries)
+        {
+            final Map<String, Object> log = entry.isLive() ? HealthProbe.ask(entry, "/slowlog") : null;
+            if (null != log)
+            {
+                hasAnswered = true;
+                add(entry, log, operations);
+            }
+        }
+        if (!hasAnswered && !follow)
+        {
+            throw new CommandFailedException(ExitStatus.UNAVAILABLE, entries.isEmpty() ?
+                "no cluster is up in " + folder.path() + ": 'verbena up'" :
+                "no compute node in " + folder.path() + " answers: 'verbena status' says more", null);
+        }
+        operations.sort(Comparator.comparingLong(number("ended_ms")).thenComparingLong(number("number")));
+        return operations;
+    }
+
+    private static ToLongFunction<Map<String, Object>> number(final String name)
+    {
+        return (operation) -> ((Number)operation.get(name)).longValue();
+    }
+
+    private void add(final Entry entry, final Map<String, Object> log, final List<Map<String, Object>> operations)
+    {
+        final String node = entry.name() + ' ' + entry.pid();
+        final long last = shown.getOrDefault(node, 0L);
+        for (final Object each : (List<?>)log.get(sampled ? "sampled" : "slow"))
+        {
+            final Map<String, Object> operation = new LinkedHashMap<>(Map.of("node", entry.name()));
+            ((Map<?, ?>)each).forEach((name, value) -> operation.put(name.toString(), value));
+            final long number = number("number").applyAsLong(operation);
+            if (number > last)
+            {
+                operations.add(operation);
+                shown.merge(node, number, Math::max);
+            }
+        }
+    }
+}
