@@ -38,7 +38,9 @@ import io.verbena.cli.table.TableCommand;
 import io.verbena.cli.training.TrainCacheCommand;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.ArgSpec;
 import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Model.OptionSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.ScopeType;
@@ -48,8 +50,10 @@ import picocli.CommandLine.TypeConversionException;
 import java.io.PrintWriter;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.function.Function;
@@ -182,7 +186,7 @@ public final class VerbenaCommand implements Runnable
         }
         catch (final RuntimeException ex)
         {
-            return onFailure(ex, err, false, "verbena: ");
+            return onFailure(ex, err, false, "verbena: ", null);
         }
     }
 
@@ -301,9 +305,10 @@ public final class VerbenaCommand implements Runnable
             // A key may begin with '@', and be the name of a file.
             .setExpandAtFiles(false)
             .setUsageHelpAutoWidth(true)
-            .setParameterExceptionHandler((exception, args) -> onBadUsage(exception, prefix))
+            .setParameterExceptionHandler((exception, args) -> onBadUsage(exception, prefix, args))
             .setExecutionExceptionHandler((exception, commandLine, parsed) ->
-                onFailure(exception, commandLine.getErr(), debug || root.stackTrace, prefix));
+                onFailure(exception, commandLine.getErr(), debug || root.stackTrace, prefix,
+                    origin(exception, commandLine, parsed.originalArgs().toArray(new String[0]))));
     }
 
     /** Names that are no UTF-8 all look alike by the time they come here: one file would be confused with another. */
@@ -328,14 +333,42 @@ public final class VerbenaCommand implements Runnable
         throw new ParameterException(spec.commandLine(), "no command given");
     }
 
-    private static int onBadUsage(final ParameterException exception, final String prefix)
+    /** @return where the value of an option comes from that is not among the words of the command line; else null. */
+    private static String origin(final ArgSpec argument, final CommandLine commandLine, final String... args)
+    {
+        return argument instanceof final OptionSpec option &&
+            commandLine.getDefaultValueProvider() instanceof final SettingsProvider settings &&
+            Arrays.stream(args).noneMatch((word) -> Arrays.stream(option.names()).anyMatch(word::startsWith)) ?
+            settings.origin(option) : null;
+    }
+
+    /** As the command's own checks of ranges report it: with the name and the value of the option first. */
+    private static String origin(final Exception failure, final CommandLine commandLine, final String... args)
+    {
+        if (!(failure instanceof final CommandFailedException failed) || ExitStatus.USAGE != failed.exitStatus())
+        {
+            return null;
+        }
+        return commandLine.getCommandSpec().options().stream()
+            .filter((option) -> failed.getMessage().startsWith(option.longestName() + ' '))
+            .map((option) -> origin(option, commandLine, args)).filter(Objects::nonNull).findFirst().orElse(null);
+    }
+
+    private static int onBadUsage(
+        final ParameterException exception, final String prefix, final String... args)
     {
         final CommandLine commandLine = exception.getCommandLine();
         final PrintWriter err = commandLine.getErr();
         if (exception.getCause() instanceof final CommandFailedException failed)
         {
             // Where settings come from; the library would repeat all words in its message, values too.
-            return onFailure(failed, err, false, prefix);
+            return onFailure(failed, err, false, prefix, null);
+        }
+        final String origin = origin(exception.getArgSpec(), commandLine, args);
+        if (null != origin)
+        {
+            err.println(prefix + oneLine(UsageText.of(exception)) + " (" + origin + ")");
+            return ExitStatus.USAGE;
         }
         err.println(prefix + oneLine(UsageText.of(exception)) + " (see " +
             commandLine.getCommandSpec().qualifiedName() + " --help)");
@@ -343,7 +376,8 @@ public final class VerbenaCommand implements Runnable
     }
 
     private static int onFailure(
-        final Exception exception, final PrintWriter err, final boolean stackTrace, final String prefix)
+        final Exception exception, final PrintWriter err, final boolean stackTrace, final String prefix,
+        final String origin)
     {
         if (stackTrace)
         {
@@ -351,7 +385,7 @@ public final class VerbenaCommand implements Runnable
         }
         if (exception instanceof final CommandFailedException failed)
         {
-            err.println(prefix + oneLine(failed.getMessage()));
+            err.println(prefix + oneLine(failed.getMessage()) + (null == origin ? "" : " (" + origin + ")"));
             return failed.exitStatus();
         }
         if (isProcessEnding())

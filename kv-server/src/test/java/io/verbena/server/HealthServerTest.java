@@ -77,6 +77,14 @@ class HealthServerTest
     }
 
     @Test
+    void shouldSendHeadAndBodyWithoutADelay()
+    {
+        open(Map::of);
+        // Read by the server of the JDK when it is loaded: without it an answer takes 40 ms.
+        assertThat(System.getProperty("sun.net.httpserver.nodelay")).isEqualTo("true");
+    }
+
+    @Test
     void shouldSayWhichProcessesHaveASlowLog() throws Exception
     {
         final HttpResponse<String> answer = get(open(Map::of), "/slowlog");

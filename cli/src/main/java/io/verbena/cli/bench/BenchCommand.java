@@ -33,7 +33,8 @@ import java.util.concurrent.Callable;
         BenchCommand.BenchCheckCommand.class, BenchRttCommand.class, BenchTableCommand.class,
         BenchContentionCommand.class, BenchSimCommand.class, BenchQpScalingCommand.class, BenchVerbsCommand.class,
         BenchSequencerCommand.class, BenchSoakCommand.class, BenchClusterCommand.class, BenchGrowthCommand.class,
-        BenchWireCommand.class, BenchConnectCommand.class, BenchConnectionsCommand.class, BenchRespCommand.class})
+        BenchWireCommand.class, BenchConnectCommand.class, BenchConnectionsCommand.class, BenchRespCommand.class,
+        BenchMetricsCommand.class})
 public final class BenchCommand implements Runnable
 {
     @Spec
@@ -44,7 +45,7 @@ public final class BenchCommand implements Runnable
     {
         throw new ParameterException(
             spec.commandLine(), "say what to measure: check, rtt, table, contention, sim, qp-scaling, verbs, " +
-            "sequencer, soak, cluster, growth, wire, connect, connections or resp");
+            "sequencer, soak, cluster, growth, wire, connect, connections, resp or metrics");
     }
 
     /**

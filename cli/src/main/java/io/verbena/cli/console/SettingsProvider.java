@@ -5,14 +5,15 @@ import picocli.CommandLine.Model.ArgSpec;
 import picocli.CommandLine.Model.OptionSpec;
 
 import java.io.IOException;
-import java.io.Reader;
+import java.io.StringReader;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.HashMap;
+import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Properties;
 import java.util.Set;
-import java.util.TreeSet;
 import java.util.function.Supplier;
 
 /**
@@ -29,7 +30,12 @@ public final class SettingsProvider implements IDefaultValueProvider
 
     private final Map<String, String> environment;
     private final Supplier<Set<String>> known;
-    private Properties file;
+    private Map<String, Setting> file;
+
+    /** A value and the number of its line. */
+    private record Setting(String value, int line)
+    {
+    }
 
     /**
      * Made by the root of the commands, which knows the options of all.
@@ -56,9 +62,26 @@ public final class SettingsProvider implements IDefaultValueProvider
         {
             return null;
         }
-        final String name = name(option);
-        final String variable = environment.get(PREFIX + name.replace('-', '_').toUpperCase(Locale.ROOT));
-        return null != variable ? variable : file().getProperty(name);
+        final String value = environment.get(variable(option));
+        final Setting setting = null == value ? file().get(name(option)) : null;
+        return null == setting ? value : setting.value();
+    }
+
+    /**
+     * Where the value of an option comes from, for messages about it.
+     *
+     * @param option that is not on the command line.
+     * @return the variable, or the file with the line; null where it is the option's own default.
+     */
+    public String origin(final OptionSpec option)
+    {
+        if (environment.containsKey(variable(option)))
+        {
+            return variable(option) + " in the environment";
+        }
+        final Setting setting = file().get(name(option));
+        return null == setting ? null :
+            FILE_VARIABLE + '=' + environment.get(FILE_VARIABLE) + ", line " + setting.line();
     }
 
     /** @return how an option is called in a file. */
@@ -67,39 +90,88 @@ public final class SettingsProvider implements IDefaultValueProvider
         return option.longestName().replaceFirst("^-+", "");
     }
 
-    private Properties file()
+    /** @return how an option is called in the environment. */
+    public static String variable(final OptionSpec option)
+    {
+        return PREFIX + name(option).replace('-', '_').toUpperCase(Locale.ROOT);
+    }
+
+    private Map<String, Setting> file()
     {
         if (null == file)
         {
             final String name = environment.get(FILE_VARIABLE);
-            file = null == name || name.isEmpty() ? new Properties() : read(name);
+            file = null == name || name.isEmpty() ? Map.of() : read(name);
         }
         return file;
     }
 
-    private Properties read(final String name)
+    private Map<String, Setting> read(final String name)
     {
-        final Properties settings = new Properties();
-        try (Reader reader = Files.newBufferedReader(Path.of(name)))
+        final List<String> lines;
+        try
         {
-            settings.load(reader);
+            lines = Files.readAllLines(Path.of(name));
         }
         catch (final IOException ex)
         {
             throw bad(name, "cannot be read (" + FileErrors.reason(ex) + ")", ex);
         }
-        catch (final IllegalArgumentException ex)
+        final Map<String, Setting> settings = new HashMap<>();
+        final StringBuilder text = new StringBuilder();
+        for (int i = 0; i < lines.size(); i++)
         {
-            throw bad(name, "is no property file (" + ex.getMessage() + ")", ex);
-        }
-        // A setting with a typing error would be none, without anybody knowing.
-        final Set<String> unknown = new TreeSet<>(settings.stringPropertyNames());
-        unknown.removeAll(known.get());
-        if (!unknown.isEmpty())
-        {
-            throw bad(name, "no command has an option --" + unknown.iterator().next(), null);
+            text.append(lines.get(i)).append('\n');
+            if (i + 1 == lines.size() || !goesOn(lines.get(i)))
+            {
+                final int line = i + 1;
+                parse(text.toString(), name, line).forEach((key, value) -> put(settings, name, line, key, value));
+                text.setLength(0);
+            }
         }
         return settings;
+    }
+
+    /** Whether a line ends in an odd number of backslashes, and is no comment. */
+    private static boolean goesOn(final String line)
+    {
+        final String text = line.strip();
+        int end = text.length();
+        while (end > 0 && text.charAt(end - 1) == '\\')
+        {
+            end--;
+        }
+        return (text.length() - end) % 2 == 1 && !text.startsWith("#") && !text.startsWith("!");
+    }
+
+    private static Map<Object, Object> parse(final String text, final String name, final int line)
+    {
+        final Properties settings = new Properties();
+        try
+        {
+            settings.load(new StringReader(text));
+        }
+        catch (final IOException | IllegalArgumentException ex)
+        {
+            throw bad(name, "line " + line + " is no setting (" + ex.getMessage() + ")", ex);
+        }
+        return settings;
+    }
+
+    /** A setting with a typing error would be none, without anybody knowing; of two, one would be none. */
+    private void put(
+        final Map<String, Setting> settings, final String name, final int line, final Object key, final Object value)
+    {
+        if (!known.get().contains(key))
+        {
+            throw bad(name, "line " + line + ": no command has an option --" + key, null);
+        }
+        final Setting earlier = settings.put(key.toString(), new Setting(value.toString(), line));
+        if (null != earlier)
+        {
+            throw bad(
+                name, "line " + line + ": " + key + " is in line " + earlier.line() + " too; leave one out", null);
+        }
     }
 
     private static CommandFailedException bad(final String name, final String why, final Exception cause)

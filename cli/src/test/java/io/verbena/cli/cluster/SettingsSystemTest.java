@@ -59,11 +59,21 @@ class SettingsSystemTest
     {
         final Path file = Files.writeString(directory.resolve("settings"), "records=0\n");
         assertThat(run("VERBENA_CONFIG", file.toString(), "table", "create", "orders"))
-            .startsWith("verbena: --records 0: must be 1 to ").hasLineCount(1);
+            .startsWith("verbena: --records 0: must be 1 to ").endsWith(" (VERBENA_CONFIG=" + file + ", line 1)\n")
+            .hasLineCount(1);
+        assertThat(run("VERBENA_CONFIG", file.toString(), "table", "create", "orders", "--records=-1"))
+            .startsWith("verbena: --records -1: must be 1 to ").doesNotContain("VERBENA_CONFIG");
+        Files.writeString(file, "# how many\nrecords=many\n");
+        assertThat(run("VERBENA_CONFIG", file.toString(), "table", "create", "orders"))
+            .startsWith("verbena: ").contains("'many' is not").endsWith(" (VERBENA_CONFIG=" + file + ", line 2)\n")
+            .hasLineCount(1);
+        assertThat(status).isEqualTo(ExitStatus.USAGE);
+        assertThat(run("VERBENA_RECORDS", "few", "table", "create", "orders"))
+            .contains("'few' is not").endsWith(" (VERBENA_RECORDS in the environment)\n");
         assertThat(status).isEqualTo(ExitStatus.USAGE);
         Files.writeString(file, "recrods=0\n");
         assertThat(run("VERBENA_CONFIG", file.toString(), "table", "create", "orders"))
-            .isEqualTo("verbena: VERBENA_CONFIG=" + file + ": no command has an option --recrods\n");
+            .isEqualTo("verbena: VERBENA_CONFIG=" + file + ": line 1: no command has an option --recrods\n");
         assertThat(status).isEqualTo(ExitStatus.BAD_DATA);
     }
 

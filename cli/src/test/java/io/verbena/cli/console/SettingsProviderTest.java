@@ -36,6 +36,40 @@ class SettingsProviderTest
     }
 
     @Test
+    void shouldReadWhatJavaReadsAsPropertiesAndKnowEachLine() throws IOException
+    {
+        final Path file = directory.resolve("settings");
+        Files.writeString(file, "# memory-nodes=1\\\n\n! health-port=\n" +
+            "  health-port : \\\n  94\\\n01\nmemory-nodes = 2\\\\\n");
+        final SettingsProvider settings = new SettingsProvider(
+            Map.of("VERBENA_CONFIG", file.toString()), () -> Set.of("memory-nodes", "health-port"));
+        assertThat(settings.defaultValue(OPTION)).isEqualTo("2\\");
+        assertThat(settings.origin(OPTION)).isEqualTo("VERBENA_CONFIG=" + file + ", line 7");
+        final OptionSpec port = OptionSpec.builder("--health-port").type(int.class).build();
+        assertThat(settings.defaultValue(port)).isEqualTo("9401");
+        assertThat(settings.origin(port)).isEqualTo("VERBENA_CONFIG=" + file + ", line 6");
+    }
+
+    @Test
+    void shouldSayWhereAValueComesFrom() throws IOException
+    {
+        final Path file = Files.writeString(directory.resolve("settings"), "memory-nodes=2\n");
+        assertThat(SettingsProvider.none().origin(OPTION)).isNull();
+        assertThat(new SettingsProvider(Map.of("VERBENA_CONFIG", file.toString(), "VERBENA_MEMORY_NODES", "3"),
+            () -> Set.of("memory-nodes")).origin(OPTION)).isEqualTo("VERBENA_MEMORY_NODES in the environment");
+    }
+
+    @Test
+    void shouldRefuseASettingThatIsThereTwice() throws IOException
+    {
+        final Path file = Files.writeString(
+            directory.resolve("settings"), "memory-nodes=2\nhealth-port=1\nmemory-nodes=2\n");
+        assertThatThrownBy(() -> value(Map.of("VERBENA_CONFIG", file.toString())))
+            .isInstanceOf(CommandFailedException.class)
+            .hasMessageEndingWith("settings: line 3: memory-nodes is in line 1 too; leave one out");
+    }
+
+    @Test
     void shouldNotGoOnWithoutAFileThatIsNamed()
     {
         assertThatThrownBy(() -> value(Map.of("VERBENA_CONFIG", directory.resolve("none").toString())))
@@ -50,10 +84,10 @@ class SettingsProviderTest
         final Map<String, String> environment = Map.of("VERBENA_CONFIG", file.toString());
         Files.writeString(file, "memory-nodes=2\nhealth-port=1\nmemory-nodse=3\n");
         assertThatThrownBy(() -> value(environment)).isInstanceOf(CommandFailedException.class)
-            .hasMessageEndingWith("settings: no command has an option --memory-nodse");
+            .hasMessageEndingWith("settings: line 3: no command has an option --memory-nodse");
         Files.writeString(file, "memory-nodes=\\u12\n");
         assertThatThrownBy(() -> value(environment)).isInstanceOf(CommandFailedException.class)
-            .hasMessageContaining("is no property file");
+            .hasMessageContaining("line 1 is no setting (Malformed");
         Files.write(file, new byte[]{(byte)0xff});
         assertThatThrownBy(() -> value(environment)).isInstanceOf(CommandFailedException.class)
             .hasMessageContaining("cannot be read (not text in UTF-8)");
