@@ -53,7 +53,11 @@ class BenchSimCommandTest
         assertThat(run("bench", "sim", "--threads", "0")).isEqualTo(ExitStatus.USAGE);
         assertThat(run("bench", "qp-scaling", "--read-bytes", "0")).isEqualTo(ExitStatus.USAGE);
         assertThat(run("bench", "qp-scaling", "--connections", "5,5")).isEqualTo(ExitStatus.USAGE);
-        assertThat(err.toString().lines()).hasSize(4).allMatch(line -> line.startsWith("verbena: "));
+        assertThat(run("bench", "tenants", "--weight", "0")).isEqualTo(ExitStatus.USAGE);
+        assertThat(run("bench", "tenants", "--weight", "heavy")).isEqualTo(ExitStatus.USAGE);
+        assertThat(run("bench", "tenants", "--queue-slots", "0")).isEqualTo(ExitStatus.USAGE);
+        assertThat(run("bench", "tenants", "--slices", "61")).isEqualTo(ExitStatus.USAGE);
+        assertThat(err.toString().lines()).hasSize(8).allMatch(line -> line.startsWith("verbena: "));
     }
 
     private int run(final String... args)

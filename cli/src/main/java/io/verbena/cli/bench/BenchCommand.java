@@ -34,7 +34,7 @@ import java.util.concurrent.Callable;
         BenchContentionCommand.class, BenchSimCommand.class, BenchQpScalingCommand.class, BenchVerbsCommand.class,
         BenchSequencerCommand.class, BenchSoakCommand.class, BenchClusterCommand.class, BenchGrowthCommand.class,
         BenchWireCommand.class, BenchConnectCommand.class, BenchConnectionsCommand.class, BenchRespCommand.class,
-        BenchMetricsCommand.class})
+        BenchMetricsCommand.class, BenchTenantsCommand.class})
 public final class BenchCommand implements Runnable
 {
     @Spec

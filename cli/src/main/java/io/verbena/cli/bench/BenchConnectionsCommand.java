@@ -54,7 +54,7 @@ final class BenchConnectionsCommand implements Callable<Integer>
         final boolean isJudged = connections == ConnectionsBenchmark.FULL_CONNECTIONS;
         final OutputFile output = OutputFile.open("--json", json);
         final PrintWriter out = spec.commandLine().getOut();
-        out.println("figure                                            value unit      reference    judged goal");
+        printHead(out);
         final List<TableFigure> figures = new ConnectionsBenchmark(
             connections, SystemNanoClock.INSTANCE, figure -> print(out, figure, isJudged)).run();
         final Map<String, Object> fields = new LinkedHashMap<>();
@@ -68,7 +68,12 @@ final class BenchConnectionsCommand implements Callable<Integer>
         return !isJudged || figures.stream().allMatch(TableFigure::isReached) ? ExitStatus.OK : ExitStatus.FAILED;
     }
 
-    private static void print(final PrintWriter out, final TableFigure figure, final boolean isJudged)
+    static void printHead(final PrintWriter out)
+    {
+        out.println("figure                                            value unit      reference    judged goal");
+    }
+
+    static void print(final PrintWriter out, final TableFigure figure, final boolean isJudged)
     {
         out.printf(Locale.ROOT, ROW, figure.name(), figure.value(), figure.unit(),
             Double.isNaN(figure.bare()) ? "" : String.format(Locale.ROOT, "%,.3f", figure.bare()), figure.judged(),
