@@ -1,6 +1,7 @@
 package io.verbena.resp;
 
 import io.netty.buffer.ByteBuf;
+import io.netty.channel.Channel;
 import io.netty.channel.ChannelFutureListener;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
@@ -14,6 +15,7 @@ import io.verbena.resp.session.Transport;
 import io.verbena.resp.session.Worker;
 
 import java.nio.charset.StandardCharsets;
+import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 
@@ -187,10 +189,28 @@ final class RespConnection extends ChannelInboundHandlerAdapter implements Trans
     }
 
     @Override
+    public Future<?> schedule(final long delayNs, final Runnable task)
+    {
+        return context.executor().schedule(task, delayNs, TimeUnit.NANOSECONDS);
+    }
+
+    @Override
     public String[] addresses()
     {
+        return addresses(context.channel());
+    }
+
+    /** Address of the client, and that of this side; any thread. */
+    static String[] addresses(final Channel channel)
+    {
         return new String[]{
-            String.valueOf(context.channel().remoteAddress()).replaceFirst("^[^/]*/", ""),
-            String.valueOf(context.channel().localAddress()).replaceFirst("^[^/]*/", "")};
+            String.valueOf(channel.remoteAddress()).replaceFirst("^[^/]*/", ""),
+            String.valueOf(channel.localAddress()).replaceFirst("^[^/]*/", "")};
+    }
+
+    /** What is known of the client; any thread. */
+    SessionState state()
+    {
+        return state;
     }
 }

@@ -28,6 +28,7 @@ import io.verbena.raas.directory.TcpAddress;
 import io.verbena.resp.codec.MemoryBudget;
 import io.verbena.resp.command.Commands;
 import io.verbena.resp.session.CommandTable;
+import io.verbena.resp.session.ServedPort;
 import io.verbena.resp.session.Session;
 import io.verbena.resp.session.SessionSettings;
 import io.verbena.resp.session.SessionState;
@@ -42,6 +43,8 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.UnknownHostException;
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
@@ -55,7 +58,7 @@ import java.util.concurrent.atomic.AtomicLong;
  * read and write the connections, and the node's thread carries the operations out; or the node's thread does both, see
  * {@link #openDriven}. Thread-safe, but for what the driver calls.
  */
-public final class RespServer implements AutoCloseable
+public final class RespServer implements ServedPort, AutoCloseable
 {
     private static final Logger LOGGER = LoggerFactory.getLogger(RespServer.class);
     private static final long TABLE_CACHE_NS = TimeUnit.SECONDS.toNanos(1);
@@ -87,6 +90,7 @@ public final class RespServer implements AutoCloseable
     private final List<Long> threadIds = new CopyOnWriteArrayList<>();
     private final AtomicLong accepted = new AtomicLong();
     private final AtomicLong refused = new AtomicLong();
+    private final long openedNs;
     private Channel listener;
 
     private RespServer(
@@ -95,6 +99,7 @@ public final class RespServer implements AutoCloseable
     {
         this.configuration = configuration;
         this.clock = clock;
+        openedNs = clock.nanoTime();
         tls = RespTls.of(configuration, clock::nanoTime);
         followNoBuffers();
         budget = new MemoryBudget(configuration.maxBufferBytes());
@@ -111,7 +116,7 @@ public final class RespServer implements AutoCloseable
         for (int i = 0; i < threadCount; i++)
         {
             final EventLoop thread = isDriven ? loop : group.next();
-            workers.put(thread, new Worker(endpoint, clock, wakeNode, thread, settings, budget));
+            workers.put(thread, new Worker(endpoint, clock, wakeNode, thread, this, settings, budget));
         }
     }
 
@@ -376,9 +381,38 @@ public final class RespServer implements AutoCloseable
     }
 
     /** @return port at which it listens. */
+    @Override
     public int port()
     {
         return ((InetSocketAddress)listener.localAddress()).getPort();
+    }
+
+    @Override
+    public long openedNs()
+    {
+        return openedNs;
+    }
+
+    @Override
+    public long acceptances()
+    {
+        return accepted.get();
+    }
+
+    @Override
+    public long maxBufferBytes()
+    {
+        return configuration.maxBufferBytes();
+    }
+
+    @Override
+    public List<Client> clients()
+    {
+        final List<Client> clients = new ArrayList<>();
+        connections.forEach((connection, channel) -> clients.add(
+            new Client(connection.state(), RespConnection.addresses(channel), channel::close)));
+        clients.sort(Comparator.comparingLong((client) -> client.state().id()));
+        return clients;
     }
 
     /** @return address that clients learn from the other nodes of the cluster; NONE where it is not a part of one. */
@@ -388,18 +422,21 @@ public final class RespServer implements AutoCloseable
     }
 
     /** @return connections now. */
+    @Override
     public int connections()
     {
         return connections.size();
     }
 
     /** @return connections that it takes at once, see {@link RespConfiguration#maxClients()}. */
+    @Override
     public int maxConnections()
     {
         return configuration.maxClients();
     }
 
     /** @return connections refused so far, because there were too many. */
+    @Override
     public long refusals()
     {
         return refused.get();
@@ -412,6 +449,7 @@ public final class RespServer implements AutoCloseable
     }
 
     /** @return commands so far. */
+    @Override
     public long commandCount()
     {
         return workers.values().stream().mapToLong(Worker::commandCount).sum();
@@ -424,6 +462,7 @@ public final class RespServer implements AutoCloseable
     }
 
     /** @return bytes that the buffers of clients hold beyond their first ones. */
+    @Override
     public long bufferBytes()
     {
         return budget.takenBytes();

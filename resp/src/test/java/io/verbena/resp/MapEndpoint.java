@@ -19,7 +19,9 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Random;
 import java.util.TreeMap;
 import java.util.concurrent.LinkedBlockingQueue;
@@ -41,6 +43,8 @@ final class MapEndpoint implements ComputeEndpoint, AutoCloseable
     final List<RequestKind> asked = Collections.synchronizedList(new ArrayList<>());
 
     private final TreeMap<String, Entry> records = new TreeMap<>();
+    /** Where each key that was ever met stands in a walk. */
+    private final Map<String, Integer> places = new LinkedHashMap<>();
     private final LinkedBlockingQueue<NodeRequest> queue = new LinkedBlockingQueue<>();
     private final Random random;
     private final Thread thread = new Thread(this::run, "map-endpoint");
@@ -155,6 +159,11 @@ final class MapEndpoint implements ComputeEndpoint, AutoCloseable
         if (request instanceof final ControlRequest control)
         {
             final String name = control.tableName();
+            if (ControlRequest.Kind.LIST_TABLES == control.kind())
+            {
+                control.answer(ControlRequest.Status.OK, List.of("users", "default", "db1"), null);
+                return;
+            }
             final boolean isKnown = "default".equals(name) || "db1".equals(name) || "users".equals(name);
             control.answer(isKnown ? ControlRequest.Status.OK : ControlRequest.Status.NOT_FOUND,
                 isKnown ? new TableReference(name, name.hashCode()) : null, null);
@@ -312,28 +321,31 @@ final class MapEndpoint implements ComputeEndpoint, AutoCloseable
         request.answer(OperationAnswer.STORED, null, nextVersion, null);
     }
 
-    /** Ten records a page, by their order. */
+    /** Ten records a page, in the order in which they were met first; deletes move no other record. */
     private void scan(final OperationRequest request, final String prefix)
     {
+        records.keySet().forEach((key) -> places.computeIfAbsent(key, (name) -> places.size()));
+        final long from = request.operand() >= 0 ? request.operand() :
+            (request.operand() << 2 >>> 33) * (places.size() + 1) >>> 31;
         final RecordPage page = new RecordPage();
         page.clear();
-        long position = 0;
         long next = RecordPage.END;
-        for (final var entry : records.entrySet())
+        int taken = 0;
+        for (final Map.Entry<String, Integer> place : places.entrySet())
         {
-            if (entry.getKey().startsWith(prefix) && position++ >= request.operand())
+            final Entry entry = records.get(place.getKey());
+            if (null != entry && place.getKey().startsWith(prefix) && place.getValue() >= from)
             {
-                if (position > request.operand() + 10)
+                if (10 == taken++)
                 {
-                    next = request.operand() + 10;
+                    next = place.getValue();
                     break;
                 }
-                final byte[] key = entry.getKey().substring(prefix.length()).getBytes(StandardCharsets.ISO_8859_1);
-                final byte[] block = Arrays.copyOf(key, key.length + entry.getValue().value.length);
-                System.arraycopy(
-                    entry.getValue().value, 0, block, key.length, entry.getValue().value.length);
-                page.add(new UnsafeBuffer(block), 0, key.length, entry.getValue().value.length,
-                    entry.getValue().version, position, entry.getValue().expiryMs);
+                final byte[] key = place.getKey().substring(prefix.length()).getBytes(StandardCharsets.ISO_8859_1);
+                final byte[] block = Arrays.copyOf(key, key.length + entry.value.length);
+                System.arraycopy(entry.value, 0, block, key.length, entry.value.length);
+                page.add(new UnsafeBuffer(block), 0, key.length, entry.value.length, entry.version,
+                    place.getValue() + 1, entry.expiryMs);
             }
         }
         request.answer(OperationAnswer.FOUND, page.toByteArray(), next, null);

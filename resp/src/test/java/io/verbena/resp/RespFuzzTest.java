@@ -20,6 +20,8 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -43,8 +45,8 @@ class RespFuzzTest
     private final ArrayDeque<Runnable> tasks = new ArrayDeque<>();
     private final MemoryBudget budget = new MemoryBudget(BUDGET);
     private final CommandTable<Session> commands = Commands.table();
-    private final Worker worker = new Worker(endpoint, () -> 0, () -> { }, tasks::add, new SessionSettings(
-        "default", null, TimeUnit.SECONDS.toNanos(5), MAX_COMMAND, 1 << 20, 0, false), budget);
+    private final Worker worker = new Worker(endpoint, () -> 0, () -> { }, tasks::add, new FixedPort(),
+        new SessionSettings("default", null, TimeUnit.SECONDS.toNanos(5), MAX_COMMAND, 1 << 20, 0, false), budget);
     private final List<Command<Session>> known = new ArrayList<>(commands.commands());
     private long ids;
 
@@ -108,6 +110,13 @@ class RespFuzzTest
         public void close()
         {
             isOver = true;
+        }
+
+        @Override
+        public Future<?> schedule(final long delayNs, final Runnable task)
+        {
+            tasks.add(task);
+            return new CompletableFuture<>();
         }
 
         @Override

@@ -27,8 +27,10 @@ import io.verbena.table.format.SubtableDescriptor;
  * group, and walks what is above it from its beginning: some is visited again. Who finds it merged into a longer one
  * goes on there, and passes by what is not of the interval; then it walks that one again for the interval behind.
  *
- * <p>0 is the beginning. Positions without bit 62 are of earlier versions, the middle of an interval times its slots,
- * and a slot: they are understood as the beginning of that slot's group. Owner thread only.
+ * <p>0 is the beginning. A position with bit 63 and without bit 62 is a place to begin at: 20 bits from bit 42 on choose
+ * an interval, 31 bits from bit 0 on a group; the subtable there is walked from that group on. No walk comes to such a
+ * position by itself. Positions without bits 62 and 63 are of earlier versions, the middle of an interval times its
+ * slots, and a slot: they are understood as the beginning of that slot's group. Owner thread only.
  */
 public final class Cursor
 {
@@ -40,6 +42,8 @@ public final class Cursor
     private static final int PLACE_BITS = 52;
     private static final int DEPTH_SHIFT = SLOTS_BITS + PLACE_BITS;
     private static final long MARK = 1L << DEPTH_SHIFT + DEPTH_BITS;
+    private static final int PLACE_INTERVAL_SHIFT = Long.SIZE - 2 - MAX_DEPTH;
+    private static final int PLACE_GROUP_BITS = 31;
     private static final int FINGERPRINT_SHIFT = Long.SIZE - SlotWord.FINGERPRINT_BITS;
 
     private int groupCount;
@@ -87,6 +91,10 @@ public final class Cursor
     boolean isPosition(final OpenTable table, final long position)
     {
         groupCount = table.groupCount;
+        if (position < 0)
+        {
+            return position < Long.MIN_VALUE + MARK;
+        }
         if (position < MARK)
         {
             final long middle = position / slotsPerSubtable(table);
@@ -104,18 +112,29 @@ public final class Cursor
 
     private void decode(final long position)
     {
-        if (position < MARK)
+        if (position < 0)
+        {
+            intervalDepth = MAX_DEPTH;
+            from = (int)(position >>> PLACE_INTERVAL_SHIFT) & (1 << MAX_DEPTH) - 1;
+            group = (int)((position & (1L << PLACE_GROUP_BITS) - 1) * groupCount >>> PLACE_GROUP_BITS);
+            doneBits = 0;
+            doneOrder = 0;
+            doneSlots = 0;
+        }
+        else if (position < MARK)
         {
             decodeEarlier(position);
-            return;
         }
-        intervalDepth = (int)(position - MARK >>> DEPTH_SHIFT);
-        doneBits = orderBits(intervalDepth);
-        from = (int)(position >>> SLOTS_BITS + doneBits + groupBits(groupCount) & (1L << intervalDepth) - 1) <<
-            MAX_DEPTH - intervalDepth;
-        group = groupOf(position, intervalDepth);
-        doneOrder = position >>> SLOTS_BITS & (1L << doneBits) - 1;
-        doneSlots = (int)position & (1 << SLOTS_BITS) - 1;
+        else
+        {
+            intervalDepth = (int)(position - MARK >>> DEPTH_SHIFT);
+            doneBits = orderBits(intervalDepth);
+            from = (int)(position >>> SLOTS_BITS + doneBits + groupBits(groupCount) & (1L << intervalDepth) - 1) <<
+                MAX_DEPTH - intervalDepth;
+            group = groupOf(position, intervalDepth);
+            doneOrder = position >>> SLOTS_BITS & (1L << doneBits) - 1;
+            doneSlots = (int)position & (1 << SLOTS_BITS) - 1;
+        }
     }
 
     private void decodeEarlier(final long position)
@@ -151,7 +170,7 @@ public final class Cursor
         splitLink = directory.splitLink(entry);
         siblingSide = 1 - (entry >>> depth & 1);
         bucketHeader = directory.bucketHeader(entry);
-        if (takesAllOfIt || !isMerged())
+        if (takesAllOfIt || position < 0 || !isMerged())
         {
             from = reversed(suffix);
             intervalDepth = depth;

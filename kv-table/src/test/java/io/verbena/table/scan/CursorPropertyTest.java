@@ -82,6 +82,40 @@ class CursorPropertyTest
         }
     }
 
+    /** All subtables and groups are as likely, and a walk goes on from there as from any other position. */
+    @ParameterizedTest
+    @ValueSource(ints = {1, 3, 1365, MOST_GROUPS})
+    void shouldBeginAnywhere(final int groupCount)
+    {
+        try (EngineFixture fixture = EngineFixture.single())
+        {
+            final OpenTable table = table(fixture, DEPTH, groupCount);
+            final int[] times = new int[1 << DEPTH];
+            final int rounds = 200 << DEPTH;
+            long groups = 0;
+            for (int round = 0; round < rounds; round++)
+            {
+                final long place = Long.MIN_VALUE | random.nextLong() >>> 2;
+                assertThat(cursor.isPosition(table, place)).isTrue();
+                cursor.resolve(table, place, false);
+                times[cursor.suffix()]++;
+                groups += cursor.group();
+                assertThat(cursor.group()).isBetween(0, groupCount - 1);
+                final long next = cursor.begin(groupCount);
+                final long inside = cursor.position(cursor.group(), 0, 0);
+                cursor.resolve(table, inside, false);
+                assertThat(cursor.begin(groupCount)).isEqualTo(next);
+                assertThat(next == TableScan.END || cursor.isPosition(table, next)).isTrue();
+            }
+            for (final int each : times)
+            {
+                assertThat(each).isBetween(100, 300);
+            }
+            assertThat((double)groups / rounds).isBetween((groupCount - 1) * 0.45, (groupCount - 1) * 0.55);
+            assertThat(cursor.isPosition(table, TableScan.END)).isFalse();
+        }
+    }
+
     /** Each hash lies in one of the intervals that are walked, and in one only. */
     @Test
     void shouldWalkEachHashOnceWhateverIsMergedBetween()

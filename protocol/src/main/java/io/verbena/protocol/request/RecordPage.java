@@ -58,6 +58,17 @@ public final class RecordPage
     private final MutableDirectBuffer buffer = new UnsafeBuffer(bytes);
     private int length;
 
+    /**
+     * A position at which a range may begin that is no other one's end: any place of a table, each as likely.
+     *
+     * @param random number that chooses the place, all 62 bits from the highest one on.
+     * @return the position.
+     */
+    public static long anywhere(final long random)
+    {
+        return Long.MIN_VALUE | random >>> 2;
+    }
+
     /** Begins an empty page. */
     public void clear()
     {

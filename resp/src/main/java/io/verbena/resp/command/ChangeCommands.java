@@ -16,12 +16,14 @@ import java.math.RoundingMode;
 import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
+import java.util.regex.Pattern;
 
 /** Commands that make a new value out of the old one, which keeps its deadline. Stateless. */
 final class ChangeCommands
 {
     private static final String TOO_LONG =
         "ERR string exceeds maximum allowed size (" + RequestLimits.MAX_VALUE_BYTES + " bytes)";
+    private static final Pattern INFINITY = Pattern.compile("(?i)[+-]?inf(inity)?");
     private static final String NO_FLOAT = "ERR value is not a valid float";
     private static final int DECIMALS = 17;
     private static final int MAX_FLOAT_BYTES = 512;
@@ -228,7 +230,11 @@ final class ChangeCommands
     {
         final RespDecoder arguments = session.arguments();
         final int length = arguments.length(2);
-        if (!arguments.isKept(2) || null == decimal(arguments.array(), arguments.offset(2), length))
+        if (arguments.isKept(2) && INFINITY.matcher(arguments.text(2)).matches())
+        {
+            StringCommands.refuse(session, "ERR increment would produce NaN or Infinity");
+        }
+        else if (!arguments.isKept(2) || null == decimal(arguments.array(), arguments.offset(2), length))
         {
             StringCommands.refuse(session, NO_FLOAT);
         }

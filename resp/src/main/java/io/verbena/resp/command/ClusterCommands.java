@@ -94,7 +94,7 @@ final class ClusterCommands
     static void cluster(final Session session)
     {
         final RespDecoder arguments = session.arguments();
-        if (!isCluster(session) || !ServerCommands.isSubcommand(session, ARITIES))
+        if (!isCluster(session) || !Subcommands.is(session, ARITIES))
         {
             return;
         }

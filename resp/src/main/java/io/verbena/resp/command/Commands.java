@@ -18,6 +18,7 @@ public final class Commands
     private static final List<String> EXPIRE = DELETE;
     private static final List<String> READ_TABLE = List.of("readonly", "table");
     private static final List<String> WRITE_TABLE = List.of("write", "table");
+    private static final List<String> FLUSH_ALL = List.of("write");
     private static final List<String> CONNECTION = List.of("noscript", "loading", "stale", "fast");
     private static final List<String> REFUSED = List.of("noscript");
 
@@ -127,6 +128,8 @@ public final class Commands
         alone("RANDOMKEY", 1, READ_TABLE, "Any key.", TableCommands::randomkey);
         alone("FLUSHDB", -1, WRITE_TABLE, "Deletes the keys of the table, one after the other.",
             TableCommands::flushdb);
+        alone("FLUSHALL", -1, FLUSH_ALL, "Deletes the keys of all databases, one after the other.",
+            TableCommands::flushall);
     }
 
     private void connection()
@@ -134,7 +137,7 @@ public final class Commands
         alone("PING", -1, CONNECTION, "Whether the connection works.", ConnectionCommands::ping);
         alone("ECHO", 2, CONNECTION, "What was sent.", ConnectionCommands::echo);
         alone("SELECT", 2, CONNECTION, "Selects a table by its name, or by its number.", ConnectionCommands::select);
-        alone("CLIENT", -2, CONNECTION, "About this connection.", ServerCommands::client);
+        alone("CLIENT", -2, CONNECTION, "About this connection.", ClientCommands::client);
         first("QUIT", -1, "Closes the connection.", ConnectionCommands::quit);
         first("RESET", 1, "Makes the connection as it was at first.", ConnectionCommands::reset);
         first("AUTH", -2, "Gives the password.", ConnectionCommands::auth);
@@ -149,8 +152,8 @@ public final class Commands
     private void server()
     {
         alone("COMMAND", -1, CONNECTION, "What commands there are.", ServerCommands::command);
-        alone("CONFIG", -2, CONNECTION, "Settings, as tools ask for them.", ServerCommands::config);
-        alone("INFO", -1, CONNECTION, "Figures of this node.", ServerCommands::info);
+        alone("CONFIG", -2, CONNECTION, "Settings, as tools ask for them.", ConfigCommands::config);
+        alone("INFO", -1, CONNECTION, "Figures of this node.", InfoCommand::info);
         alone("SLOWLOG", -2, CONNECTION, "No command is logged as slow.", DiagnosisCommands::slowlog);
         alone("LATENCY", -2, CONNECTION, "No latency is logged.", DiagnosisCommands::latency);
         commands.add(new Command<>("MEMORY", -2, READ, 2, 2, 1, Kind.ALONE, "The bytes of a record.",
@@ -163,10 +166,14 @@ public final class Commands
         {
             alone(name, 1, CONNECTION, "Nothing: each node of a cluster serves all keys.", ClusterCommands::accept);
         }
-        for (final String name : List.of("MULTI", "EXEC", "DISCARD", "WATCH", "UNWATCH", "MSETNX"))
+        alone("DEBUG", -2, CONNECTION, "Replies later.", DebugCommands::debug);
+        alone("FUNCTION", -2, CONNECTION, "There are no functions.", DebugCommands::function);
+        alone("SCRIPT", -2, CONNECTION, "There are no scripts.", DebugCommands::script);
+        for (final String name : List.of("MULTI", "EXEC", "DISCARD", "UNWATCH"))
         {
-            alone(name, -1, REFUSED, "Refused: not atomic.", ServerCommands::refuseTransaction);
+            alone(name, 1, REFUSED, "Refused: not atomic.", ServerCommands::refuseTransaction);
         }
-        alone("FLUSHALL", -1, REFUSED, "Refused: FLUSHDB empties one table.", ServerCommands::refuseFlushAll);
+        alone("WATCH", -2, REFUSED, "Refused: not atomic.", ServerCommands::refuseTransaction);
+        alone("MSETNX", -3, REFUSED, "Refused: not atomic.", ServerCommands::refuseMsetnx);
     }
 }

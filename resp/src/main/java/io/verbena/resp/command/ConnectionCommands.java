@@ -3,7 +3,6 @@ package io.verbena.resp.command;
 import io.verbena.resp.codec.RespDecoder;
 import io.verbena.resp.codec.RespWriter;
 import io.verbena.resp.session.Session;
-import io.verbena.resp.session.SessionState;
 
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
@@ -87,9 +86,14 @@ final class ConnectionCommands
             session.writer().error("ERR DB index is out of range");
             return;
         }
-        final String name = 0 == number ? session.state().defaultTable() :
-            isNumber ? "db" + number : new String(utf8(arguments, 1), StandardCharsets.UTF_8);
-        session.begin(new SelectTask(name, isNumber));
+        session.begin(new SelectTask(isNumber ? tableName(session, number) :
+            new String(utf8(arguments, 1), StandardCharsets.UTF_8), isNumber));
+    }
+
+    /** The table of a database. */
+    static String tableName(final Session session, final long number)
+    {
+        return 0 == number ? session.state().defaultTable() : "db" + number;
     }
 
     private static byte[] utf8(final RespDecoder arguments, final int i)
@@ -232,14 +236,5 @@ final class ConnectionCommands
     static boolean isName(final String name)
     {
         return name.length() <= MAX_NAME_BYTES && name.chars().allMatch((letter) -> letter >= '!' && letter <= '~');
-    }
-
-    /** How {@code CLIENT INFO} and {@code CLIENT LIST} describe a client. */
-    static String line(final SessionState state, final String[] addresses, final long nowNs)
-    {
-        return "id=" + state.id() + " addr=" + addresses[0] + " laddr=" + addresses[1] + " name=" + state.name() +
-            " age=" + TimeUnit.NANOSECONDS.toSeconds(nowNs - state.createdNs()) +
-            " db=0 table=" + state.tableName() + " lib-name=" + state.libraryName() +
-            " lib-ver=" + state.libraryVersion() + " resp=" + state.version() + "\n";
     }
 }

@@ -1,7 +1,9 @@
 package io.verbena.resp.command;
 
+import io.verbena.protocol.request.ControlRequest;
 import io.verbena.protocol.request.OperationAnswer;
 import io.verbena.protocol.request.RequestKind;
+import io.verbena.protocol.request.TableReference;
 import io.verbena.resp.codec.RespWriter;
 import io.verbena.resp.session.Session;
 import io.verbena.resp.session.TableOperation;
@@ -40,6 +42,9 @@ final class CopyTask extends Session.Task
 
     private final Kind kind;
     private final boolean isSameKey;
+    private final String toName;
+    private TableReference to;
+    private boolean isAsked;
     private TableOperation operation;
     private long version;
     private boolean isUnderWay;
@@ -49,18 +54,24 @@ final class CopyTask extends Session.Task
 
     /**
      * @param kind      of command; its first argument is the key that is read, its second one the key that is written.
-     * @param isSameKey whether both are the same.
+     * @param isSameKey whether both are the same record.
+     * @param toName    name of the table that is written; null: the selected one.
      */
-    CopyTask(final Kind kind, final boolean isSameKey)
+    CopyTask(final Kind kind, final boolean isSameKey, final String toName)
     {
         this.kind = kind;
         this.isSameKey = isSameKey;
+        this.toName = toName;
     }
 
     @Override
     protected void proceed(final Session session)
     {
-        if (null == operation)
+        if (null != toName && null == to)
+        {
+            findTable(session);
+        }
+        else if (null == operation)
         {
             operation = session.operation();
             if (null != operation)
@@ -76,9 +87,39 @@ final class CopyTask extends Session.Task
         }
     }
 
+    private void findTable(final Session session)
+    {
+        if (!isAsked)
+        {
+            isAsked = true;
+            session.worker().ask(ControlRequest.Kind.FIND_TABLE, toName, (answer) -> take(session, answer));
+        }
+    }
+
+    private void take(final Session session, final ControlRequest answer)
+    {
+        if (session.isClosed())
+        {
+            return;
+        }
+        if (ControlRequest.Status.OK == answer.status())
+        {
+            to = (TableReference)answer.result();
+        }
+        else
+        {
+            session.writer().error(ControlRequest.Status.NOT_FOUND == answer.status() ?
+                "ERR DB index is out of range: there is no table \"" + toName + "\"" :
+                "ERR table \"" + toName + "\" cannot be found now: " + answer.status());
+            session.endTask();
+        }
+        session.resume();
+    }
+
     private void ask(final Session session, final int key, final RequestKind request, final long operand)
     {
         isUnderWay = true;
+        operation.table(TO == key && null != to ? to : session.table());
         operation.keyOf(session.arguments(), key);
         operation.ask(request, operand);
     }

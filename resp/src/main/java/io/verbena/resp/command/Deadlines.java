@@ -73,16 +73,22 @@ final class Deadlines
             of(Arguments.number(arguments, i), isSeconds ? MS_OF_SECOND : 1, isFromNow) : NO_INTEGER;
     }
 
+    /** As Redis refuses it; a deadline behind the latest one possible is that one. */
     private static long of(final long number, final long unitMs, final boolean isFromNow)
     {
         final long nowMs = SystemEpochClock.INSTANCE.time();
-        final long mostMs = RequestExpiry.MAX_MS - (isFromNow ? nowMs : 0);
-        if (number > mostMs / unitMs || number < Long.MIN_VALUE / unitMs)
+        final long mostMs = Long.MAX_VALUE - (isFromNow ? nowMs : 0);
+        if (number > Long.MAX_VALUE / unitMs || number * unitMs > mostMs || number < Long.MIN_VALUE / unitMs)
         {
             return INVALID;
         }
         final long ms = number * unitMs;
-        return ms <= (isFromNow ? 0 : nowMs) ? PAST : isFromNow ? RequestExpiry.in(ms) : RequestExpiry.at(ms);
+        if (ms <= (isFromNow ? 0 : nowMs))
+        {
+            return PAST;
+        }
+        return ms > RequestExpiry.MAX_MS - (isFromNow ? nowMs : 0) ? RequestExpiry.at(RequestExpiry.MAX_MS) :
+            isFromNow ? RequestExpiry.in(ms) : RequestExpiry.at(ms);
     }
 
     /** Why a word cannot be written, or null. */

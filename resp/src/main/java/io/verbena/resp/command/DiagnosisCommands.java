@@ -17,7 +17,7 @@ final class DiagnosisCommands
     private static final Map<String, Integer> LATENCY_ARITIES =
         Map.of("LATEST", 2, "HISTORY", 3, "RESET", -2);
     private static final Map<String, Integer> MEMORY_ARITIES = Map.of("USAGE", -3);
-    private static final Map<String, Integer> OBJECT_ARITIES = Map.of("ENCODING", 3);
+    private static final Map<String, Integer> OBJECT_ARITIES = Map.of("ENCODING", 3, "REFCOUNT", 3);
     /** As Redis has it: a longer string is not kept with its key. */
     private static final int MAX_EMBEDDED_BYTES = 44;
 
@@ -79,13 +79,30 @@ final class DiagnosisCommands
         }
     }
 
+    /** No value is shared. */
+    private static final class References extends Reading
+    {
+        @Override
+        protected void take(final TableOperation operation, final RespWriter writer)
+        {
+            if (OperationAnswer.FOUND == operation.answer())
+            {
+                writer.number(1);
+            }
+            else
+            {
+                writer.nothing();
+            }
+        }
+    }
+
     private DiagnosisCommands()
     {
     }
 
     static void slowlog(final Session session)
     {
-        if (ServerCommands.isSubcommand(session, SLOWLOG_ARITIES))
+        if (Subcommands.is(session, SLOWLOG_ARITIES))
         {
             nothing(session, "LEN");
         }
@@ -93,7 +110,7 @@ final class DiagnosisCommands
 
     static void latency(final Session session)
     {
-        if (ServerCommands.isSubcommand(session, LATENCY_ARITIES))
+        if (Subcommands.is(session, LATENCY_ARITIES))
         {
             nothing(session, "RESET");
         }
@@ -119,7 +136,7 @@ final class DiagnosisCommands
     static void memory(final Session session)
     {
         final RespDecoder arguments = session.arguments();
-        if (!ServerCommands.isSubcommand(session, MEMORY_ARITIES))
+        if (!Subcommands.is(session, MEMORY_ARITIES))
         {
             return;
         }
@@ -140,9 +157,9 @@ final class DiagnosisCommands
 
     static void object(final Session session)
     {
-        if (ServerCommands.isSubcommand(session, OBJECT_ARITIES))
+        if (Subcommands.is(session, OBJECT_ARITIES))
         {
-            read(session, new Encoding());
+            read(session, Arguments.is(session.arguments(), 1, "REFCOUNT") ? new References() : new Encoding());
         }
     }
 

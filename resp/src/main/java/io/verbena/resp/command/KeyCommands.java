@@ -234,41 +234,56 @@ final class KeyCommands
 
     static void rename(final Session session)
     {
-        copy(session, CopyTask.Kind.RENAME);
+        copy(session, CopyTask.Kind.RENAME, null);
     }
 
     static void renamenx(final Session session)
     {
-        copy(session, CopyTask.Kind.RENAME_IF_ABSENT);
+        copy(session, CopyTask.Kind.RENAME_IF_ABSENT, null);
     }
 
-    /** Redis' DB would be another table, which another database number names: only the selected one is possible. */
     static void copy(final Session session)
     {
+        final RespDecoder arguments = session.arguments();
         boolean isReplaced = false;
-        for (int i = COPIED_KEYS + 1; i < session.arguments().count(); i++)
+        String table = session.state().tableName();
+        for (int i = COPIED_KEYS + 1; i < arguments.count(); i++)
         {
-            if (Arguments.is(session.arguments(), i, "DB") && i + 1 < session.arguments().count())
+            if (Arguments.is(arguments, i, "DB") && i + 1 < arguments.count())
             {
-                session.writer().error("ERR DB is not supported: COPY writes to the selected table");
+                i++;
+                if (!Arguments.isNumber(arguments, i))
+                {
+                    session.writer().error(Arguments.NO_INTEGER);
+                    return;
+                }
+                if (Arguments.number(arguments, i) < 0)
+                {
+                    session.writer().error("ERR DB index is out of range");
+                    return;
+                }
+                table = ConnectionCommands.tableName(session, Arguments.number(arguments, i));
+            }
+            else if (Arguments.is(arguments, i, "REPLACE"))
+            {
+                isReplaced = true;
+            }
+            else
+            {
+                session.writer().error(Arguments.SYNTAX_ERROR);
                 return;
             }
-            if (!Arguments.is(session.arguments(), i, "REPLACE"))
-            {
-                session.writer().error("ERR syntax error");
-                return;
-            }
-            isReplaced = true;
         }
-        if (isSame(session.arguments(), 1, COPIED_KEYS))
+        final boolean isSelected = table.equals(session.state().tableName());
+        if (isSelected && isSame(arguments, 1, COPIED_KEYS))
         {
             session.writer().error("ERR source and destination objects are the same");
             return;
         }
-        copy(session, isReplaced ? CopyTask.Kind.COPY : CopyTask.Kind.COPY_IF_ABSENT);
+        copy(session, isReplaced ? CopyTask.Kind.COPY : CopyTask.Kind.COPY_IF_ABSENT, isSelected ? null : table);
     }
 
-    private static void copy(final Session session, final CopyTask.Kind kind)
+    private static void copy(final Session session, final CopyTask.Kind kind, final String table)
     {
         final String from = session.keyRefusal(1);
         final String refusal = null == from ? session.keyRefusal(COPIED_KEYS) : from;
@@ -277,7 +292,7 @@ final class KeyCommands
             session.writer().error(refusal);
             return;
         }
-        session.begin(new CopyTask(kind, isSame(session.arguments(), 1, COPIED_KEYS)));
+        session.begin(new CopyTask(kind, null == table && isSame(session.arguments(), 1, COPIED_KEYS), table));
     }
 
     /** Whether all keys, and the values beside them, can be; else the reply is written. Nothing is begun before. */

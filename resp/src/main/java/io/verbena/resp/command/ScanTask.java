@@ -9,10 +9,11 @@ import io.verbena.resp.session.TableOperation;
 /** A walk over the table of a session, one range after the other. */
 abstract class ScanTask extends Session.Task
 {
-    private final RequestKind kind;
+    private RequestKind kind;
     private final int mark;
     private long position;
     private boolean isUnderWay;
+    private boolean isAgain;
     private boolean isOver;
 
     /**
@@ -35,6 +36,14 @@ abstract class ScanTask extends Session.Task
      * @return whether it shall go on with the next range.
      */
     protected abstract boolean take(Session session, byte[] page, long next);
+
+    /** Begins another walk in the place of the present one; for {@link #take}. */
+    protected final void again(final RequestKind newKind, final long newPosition)
+    {
+        kind = newKind;
+        position = newPosition;
+        isAgain = true;
+    }
 
     /** Writes the reply. */
     protected abstract void reply(Session session);
@@ -67,9 +76,14 @@ abstract class ScanTask extends Session.Task
         {
             fail(session, null == failure ? "ERR the table cannot be walked over now" : failure);
         }
-        else if (!take(session, page, position) || RecordPage.END == position)
+        else
         {
-            end(session);
+            final boolean goesOn = take(session, page, position) && RecordPage.END != position;
+            if (!goesOn && !isAgain)
+            {
+                end(session);
+            }
+            isAgain = false;
         }
     }
 

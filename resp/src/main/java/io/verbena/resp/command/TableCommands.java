@@ -1,20 +1,22 @@
 package io.verbena.resp.command;
 
 import io.verbena.protocol.request.CountPage;
-import io.verbena.protocol.request.OperationAnswer;
 import io.verbena.protocol.request.RecordPage;
 import io.verbena.protocol.request.RequestKind;
 import io.verbena.resp.codec.RespDecoder;
 import io.verbena.resp.codec.RespWriter;
 import io.verbena.resp.session.Session;
-import io.verbena.resp.session.TableOperation;
 
-import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.ThreadLocalRandom;
 
 /** Commands on a table as a whole; each of them walks over it, and none is atomic. Stateless. */
 final class TableCommands
 {
     private static final int DEFAULT_COUNT = 10;
+    /** Records that DBSIZE reads; where there are more, it counts also those that a sweep has yet to take away. */
+    private static final int MOST_READ = 10_000;
     private static final String BAD_CURSOR = "ERR invalid cursor";
 
     /** One step of a client's walk. */
@@ -132,8 +134,10 @@ final class TableCommands
         }
     }
 
+    /** Counts words; of few it reads the records, and leaves out those behind their deadlines. */
     private static final class Count extends ScanTask
     {
+        private boolean isReading;
         private long sum;
 
         Count(final Session session)
@@ -144,8 +148,19 @@ final class TableCommands
         @Override
         protected boolean take(final Session session, final byte[] page, final long next)
         {
+            if (isReading)
+            {
+                sum += records(page);
+                return true;
+            }
             final CountPage counted = CountPage.of(page);
             sum += null == counted ? 0 : counted.records();
+            if (RecordPage.END == next && sum > 0 && sum <= MOST_READ)
+            {
+                isReading = true;
+                sum = 0;
+                again(RequestKind.SCAN, 0);
+            }
             return true;
         }
 
@@ -156,148 +171,53 @@ final class TableCommands
         }
     }
 
-    /** A key from a place that a number chooses; from the beginning where there is none behind it. */
+    /** One of some keys behind a place of the table that a number chooses; where few are left, of the first ones. */
     private static final class RandomKey extends ScanTask
     {
+        private static final int ENOUGH = 64;
+
         private final long random;
-        private byte[] page = {};
-        private int at;
+        private final List<byte[]> pages = new ArrayList<>();
+        private boolean isFromBeginning;
+        private int count;
 
         RandomKey(final Session session, final long random)
         {
-            super(session, RequestKind.SCAN, 0);
+            super(session, RequestKind.SCAN, RecordPage.anywhere(random));
             this.random = random;
         }
 
         @Override
-        protected boolean take(final Session session, final byte[] found, final long next)
+        protected boolean take(final Session session, final byte[] page, final long next)
         {
-            int records = 0;
-            for (int i = 0; i < found.length; i = behind(found, i))
+            pages.add(page);
+            count += records(page);
+            if (RecordPage.END == next && count < ENOUGH && !isFromBeginning)
             {
-                records++;
+                isFromBeginning = true;
+                pages.clear();
+                count = 0;
+                again(RequestKind.SCAN, 0);
             }
-            if (records > 0)
-            {
-                page = found;
-                at = 0;
-                for (long left = Math.floorMod(random, records); left > 0; left--)
-                {
-                    at = behind(page, at);
-                }
-            }
-            return 0 == records;
+            return count < ENOUGH;
         }
 
         @Override
         protected void reply(final Session session)
         {
-            if (0 == page.length)
+            int left = 0 == count ? 0 : (int)Math.floorMod(random, (long)count);
+            for (final byte[] page : pages)
             {
-                session.writer().nothing();
-            }
-            else
-            {
-                session.writer().bulk(page, at + RecordPage.KEY_OFFSET, RecordPage.keyLength(page, at));
-            }
-        }
-    }
-
-    /** Deletes what it meets, one page after the other. */
-    private static final class Flush extends Session.Task
-    {
-        private static final int AT_A_TIME = 64;
-
-        private final ArrayDeque<byte[]> pages = new ArrayDeque<>();
-        private long position;
-        private int at;
-        private int underWay;
-        private boolean isScanning;
-        private String failure;
-
-        @Override
-        protected void proceed(final Session session)
-        {
-            while (!isScanning && underWay < AT_A_TIME && null == failure && !isOver())
-            {
-                final TableOperation operation = session.operation();
-                if (null == operation)
+                for (int at = 0; at < page.length; at = behind(page, at))
                 {
-                    return;
-                }
-                if (pages.isEmpty())
-                {
-                    isScanning = true;
-                    operation.ask(RequestKind.SCAN, position);
-                }
-                else
-                {
-                    underWay++;
-                    delete(operation);
-                }
-            }
-            if (0 == underWay && !isScanning)
-            {
-                end(session);
-            }
-        }
-
-        private boolean isOver()
-        {
-            return pages.isEmpty() && RecordPage.END == position;
-        }
-
-        private void delete(final TableOperation operation)
-        {
-            final byte[] page = pages.peek();
-            operation.keyOf(page, at + RecordPage.KEY_OFFSET, RecordPage.keyLength(page, at));
-            at = behind(page, at);
-            if (at == page.length)
-            {
-                pages.poll();
-                at = 0;
-            }
-            operation.ask(RequestKind.DELETE, 0);
-        }
-
-        private void end(final Session session)
-        {
-            if (null == failure)
-            {
-                session.writer().ok();
-            }
-            else
-            {
-                session.writer().error(failure);
-            }
-            session.endTask();
-        }
-
-        @Override
-        protected void onAnswer(final Session session, final TableOperation operation)
-        {
-            failure = null == failure ? operation.failure() : failure;
-            if (RequestKind.SCAN == operation.kind())
-            {
-                isScanning = false;
-                if (null == failure && OperationAnswer.FOUND == operation.answer())
-                {
-                    position = operation.version();
-                    if (operation.foundLength() > 0)
+                    if (0 == left--)
                     {
-                        pages.add(operation.foundValue());
+                        session.writer().bulk(page, at + RecordPage.KEY_OFFSET, RecordPage.keyLength(page, at));
+                        return;
                     }
                 }
-                else if (null == failure)
-                {
-                    failure = "ERR the table cannot be walked over now";
-                }
             }
-            else
-            {
-                underWay--;
-            }
-            session.release(operation);
+            session.writer().nothing();
         }
     }
 
@@ -305,7 +225,17 @@ final class TableCommands
     {
     }
 
-    private static int behind(final byte[] page, final int at)
+    private static int records(final byte[] page)
+    {
+        int records = 0;
+        for (int at = 0; at < page.length; at = behind(page, at))
+        {
+            records++;
+        }
+        return records;
+    }
+
+    static int behind(final byte[] page, final int at)
     {
         return at + RecordPage.KEY_OFFSET + RecordPage.keyLength(page, at) + RecordPage.valueLength(page, at);
     }
@@ -366,11 +296,21 @@ final class TableCommands
 
     static void randomkey(final Session session)
     {
-        // The clock chooses: which key it is has to be nobody's guess, not more.
-        session.begin(new RandomKey(session, session.worker().clock().nanoTime()));
+        session.begin(new RandomKey(session, ThreadLocalRandom.current().nextLong()));
     }
 
     static void flushdb(final Session session)
+    {
+        flush(session, true);
+    }
+
+    /** All databases: what numbers name. A table that only a name names is no database, and stays. */
+    static void flushall(final Session session)
+    {
+        flush(session, false);
+    }
+
+    private static void flush(final Session session, final boolean isOne)
     {
         final RespDecoder arguments = session.arguments();
         if (arguments.count() > 2 || arguments.count() == 2 && !Arguments.is(arguments, 1, "SYNC") &&
@@ -380,7 +320,7 @@ final class TableCommands
         }
         else
         {
-            session.begin(new Flush());
+            session.begin(new FlushTask(isOne ? session.table() : null));
         }
     }
 }

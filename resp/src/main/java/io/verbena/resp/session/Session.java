@@ -267,6 +267,7 @@ public final class Session extends TableOperation.Owner
         else
         {
             final int before = underWay();
+            state.lastCommand(command, worker.nowNs());
             command.action().accept(this);
             // No operation was left: the same command begins again when one is.
             isHeld = isWaiting && null == task && before == underWay();
@@ -392,7 +393,18 @@ public final class Session extends TableOperation.Owner
      */
     public TableOperation operation()
     {
-        return worker.take(this, table);
+        return operation(table);
+    }
+
+    /**
+     * As {@link #operation()}, on another table than the selected one.
+     *
+     * @param other that table.
+     * @return null when none is left: the task is told to proceed when one is.
+     */
+    public TableOperation operation(final TableReference other)
+    {
+        return worker.take(this, other);
     }
 
     /** Gives back an operation of a task. */
@@ -533,7 +545,9 @@ public final class Session extends TableOperation.Owner
     /** Goes on after a task has ended by what is no operation. */
     public void resume()
     {
+        worker.look();
         proceed();
+        worker.wakeNode();
     }
 
     /** The client has read, so that more may be sent to it. */

@@ -1,5 +1,7 @@
 package io.verbena.resp.session;
 
+import java.util.Locale;
+
 /** What is known of a client. By the thread of its session; {@code CLIENT LIST} reads it from others, as it happens. */
 public final class SessionState
 {
@@ -13,6 +15,10 @@ public final class SessionState
     private volatile String tableName;
     private volatile boolean isAuthenticated;
     private volatile int version = 2;
+    /** Of each command, so that it is not volatile: others read it some time later. */
+    private Command<?> lastCommand;
+    private String lastSubcommand;
+    private long lastNs;
 
     /**
      * @param id            of the connection, unique at its node.
@@ -24,6 +30,7 @@ public final class SessionState
     {
         this.id = id;
         this.createdNs = createdNs;
+        lastNs = createdNs;
         this.defaultTable = defaultTable;
         this.needsPassword = needsPassword;
         reset();
@@ -132,6 +139,39 @@ public final class SessionState
     public void version(final int newVersion)
     {
         version = newVersion;
+    }
+
+    /**
+     * A command begins.
+     *
+     * @param command that begins.
+     * @param nowNs   by the clock of the worker.
+     */
+    void lastCommand(final Command<?> command, final long nowNs)
+    {
+        lastCommand = command;
+        lastSubcommand = null;
+        lastNs = nowNs;
+    }
+
+    /** @param name of the subcommand of that command, in any case. */
+    public void lastSubcommand(final String name)
+    {
+        lastSubcommand = name;
+    }
+
+    /** @return name of the command that began last; {@code NULL} before the first one. */
+    public String lastCommand()
+    {
+        final Command<?> last = lastCommand;
+        final String sub = lastSubcommand;
+        return null == last ? "NULL" : last.lowerName() + (null == sub ? "" : "|" + sub.toLowerCase(Locale.ROOT));
+    }
+
+    /** @return when that was, or when the connection was made, by the clock of the worker. */
+    public long lastNs()
+    {
+        return lastNs;
     }
 
     @Override

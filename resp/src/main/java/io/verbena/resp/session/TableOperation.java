@@ -104,6 +104,12 @@ public final class TableOperation extends OperationRequest
         }
     }
 
+    /** @param table that is asked from now on, in place of that of the session. */
+    public void table(final TableReference table)
+    {
+        asked = table;
+    }
+
     /** Takes an argument as the key. */
     public void keyOf(final RespDecoder arguments, final int i)
     {

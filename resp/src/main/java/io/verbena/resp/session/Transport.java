@@ -1,5 +1,7 @@
 package io.verbena.resp.session;
 
+import java.util.concurrent.Future;
+
 /** What carries a session. By the thread of the session. */
 public interface Transport
 {
@@ -22,6 +24,15 @@ public interface Transport
 
     /** Closes the connection at once. */
     void close();
+
+    /**
+     * Does something later, by the thread of the session.
+     *
+     * @param delayNs how much later.
+     * @param task    to do.
+     * @return cancels it.
+     */
+    Future<?> schedule(long delayNs, Runnable task);
 
     /** @return address of the client, and that of this side. */
     String[] addresses();

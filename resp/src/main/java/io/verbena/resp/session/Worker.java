@@ -48,6 +48,7 @@ public final class Worker implements TableOperation.Node
     private final NanoClock clock;
     private final Runnable wakeNode;
     private final Executor thread;
+    private final ServedPort port;
     private final SessionSettings settings;
     private final MemoryBudget budget;
     private final ManyToOneConcurrentArrayQueue<TableOperation> answered =
@@ -91,17 +92,20 @@ public final class Worker implements TableOperation.Node
      * @param clock    of the node's deadlines.
      * @param wakeNode makes the node's thread look for requests; called after some were left.
      * @param thread   runs things on the network thread.
+     * @param port     that is served.
      * @param settings of all sessions.
      * @param budget   of all sessions.
      */
     public Worker(
-        final ComputeEndpoint endpoint, final NanoClock clock, final Runnable wakeNode, final Executor thread,
-        final SessionSettings settings, final MemoryBudget budget)
+        final ComputeEndpoint endpoint, final NanoClock clock, final Runnable wakeNode,
+        final Executor thread, final ServedPort port, final SessionSettings settings,
+        final MemoryBudget budget)
     {
         this.endpoint = endpoint;
         this.clock = clock;
         this.wakeNode = wakeNode;
         this.thread = thread;
+        this.port = port;
         this.settings = settings;
         this.budget = budget;
         look();
@@ -121,6 +125,18 @@ public final class Worker implements TableOperation.Node
     public NanoClock clock()
     {
         return clock;
+    }
+
+    /** @return what is known of the port. */
+    public ServedPort port()
+    {
+        return port;
+    }
+
+    /** @return the clock at the last look. */
+    long nowNs()
+    {
+        return nowNs;
     }
 
     MemoryBudget budget()

@@ -1,0 +1,143 @@
+package io.verbena.resp.command;
+
+import io.verbena.resp.codec.RespDecoder;
+import io.verbena.resp.session.Session;
+import io.verbena.resp.session.TableOperation;
+
+import java.util.Map;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+
+/** DEBUG SLEEP, and what there is to say of scripts and functions where there are none. Stateless. */
+final class DebugCommands
+{
+    private static final Map<String, Integer> DEBUG_ARITIES = Map.of("SLEEP", 3);
+    private static final Map<String, Integer> FUNCTION_ARITIES = Map.of("FLUSH", -2, "LIST", -2);
+    private static final Map<String, Integer> SCRIPT_ARITIES = Map.of("FLUSH", -2, "EXISTS", -3);
+    private static final double MOST_SECONDS = 3_600;
+
+    /** Replies later; other clients are served meanwhile. */
+    private static final class Sleep extends Session.Task
+    {
+        private final long durationNs;
+        private Future<?> end;
+
+        Sleep(final long durationNs)
+        {
+            this.durationNs = durationNs;
+        }
+
+        @Override
+        protected void proceed(final Session session)
+        {
+            if (null == end)
+            {
+                end = session.transport().schedule(durationNs, () -> wake(session));
+            }
+        }
+
+        private static void wake(final Session session)
+        {
+            if (!session.isClosed())
+            {
+                session.writer().ok();
+                session.endTask();
+                session.resume();
+            }
+        }
+
+        @Override
+        protected void onAnswer(final Session session, final TableOperation operation)
+        {
+            throw new IllegalStateException("a task without operations got the answer of one: " + operation);
+        }
+
+        @Override
+        protected void onClosed(final Session session)
+        {
+            end.cancel(false);
+        }
+    }
+
+    private DebugCommands()
+    {
+    }
+
+    static void debug(final Session session)
+    {
+        if (Subcommands.is(session, DEBUG_ARITIES))
+        {
+            final double seconds = seconds(session.arguments().text(2));
+            if (seconds >= 0 && seconds <= MOST_SECONDS)
+            {
+                session.begin(new Sleep((long)(seconds * TimeUnit.SECONDS.toNanos(1))));
+            }
+            else
+            {
+                session.writer().error("ERR DEBUG SLEEP takes 0 to 3600 seconds");
+            }
+        }
+    }
+
+    private static double seconds(final String text)
+    {
+        try
+        {
+            return Double.parseDouble(text);
+        }
+        catch (final NumberFormatException ex)
+        {
+            return Double.NaN;
+        }
+    }
+
+    /** There are none: a client that empties them before a test finds them empty. */
+    static void function(final Session session)
+    {
+        if (Subcommands.is(session, FUNCTION_ARITIES))
+        {
+            if (Arguments.is(session.arguments(), 1, "FLUSH"))
+            {
+                flush(session, "ERR FUNCTION FLUSH only supports SYNC|ASYNC option");
+            }
+            else
+            {
+                session.writer().array(0);
+            }
+        }
+    }
+
+    static void script(final Session session)
+    {
+        if (Subcommands.is(session, SCRIPT_ARITIES))
+        {
+            if (Arguments.is(session.arguments(), 1, "FLUSH"))
+            {
+                flush(session, "ERR SCRIPT FLUSH only support SYNC|ASYNC option");
+            }
+            else
+            {
+                final int scripts = session.arguments().count() - 2;
+                session.writer().array(scripts);
+                for (int i = 0; i < scripts; i++)
+                {
+                    session.writer().number(0);
+                }
+            }
+        }
+    }
+
+    private static void flush(final Session session, final String refusal)
+    {
+        final RespDecoder arguments = session.arguments();
+        if (2 == arguments.count() || 3 == arguments.count() &&
+            (Arguments.is(arguments, 2, "SYNC") || Arguments.is(arguments, 2, "ASYNC")))
+        {
+            session.writer().ok();
+        }
+        else
+        {
+            session.writer().error(refusal);
+        }
+    }
+}

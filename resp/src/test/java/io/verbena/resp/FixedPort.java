@@ -1,0 +1,69 @@
+package io.verbena.resp;
+
+import io.verbena.resp.session.ServedPort;
+
+import java.util.List;
+
+/** A port without clients. */
+final class FixedPort implements ServedPort
+{
+    @Override
+    public List<Client> clients()
+    {
+        return List.of();
+    }
+
+    @Override
+    public int connections()
+    {
+        return 0;
+    }
+
+    @Override
+    public int maxConnections()
+    {
+        return 1;
+    }
+
+    @Override
+    public long acceptances()
+    {
+        return 0;
+    }
+
+    @Override
+    public long refusals()
+    {
+        return 0;
+    }
+
+    @Override
+    public long commandCount()
+    {
+        return 0;
+    }
+
+    @Override
+    public long bufferBytes()
+    {
+        return 0;
+    }
+
+    @Override
+    public long maxBufferBytes()
+    {
+        return 1;
+    }
+
+    @Override
+    public int port()
+    {
+        return 1;
+    }
+
+    @Override
+    public long openedNs()
+    {
+        return 0;
+    }
+}
