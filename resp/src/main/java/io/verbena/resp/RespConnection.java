@@ -84,6 +84,12 @@ final class RespConnection extends ChannelInboundHandlerAdapter implements Trans
     }
 
     @Override
+    public void channelReadComplete(final ChannelHandlerContext ignored)
+    {
+        session.onReceivedAll();
+    }
+
+    @Override
     public void userEventTriggered(final ChannelHandlerContext ignored, final Object event)
     {
         if (event instanceof ChannelInputShutdownReadComplete && !session.isClosed())

@@ -87,6 +87,34 @@ class RespManagementTest
         }
     }
 
+    /** A client that sends a transaction at once must not find a part of it done; one that waits goes on. */
+    @Test
+    void shouldExecuteNothingOfATransaction() throws Exception
+    {
+        try (RawClient client = new RawClient(server.port()))
+        {
+            final String refusal = "is not supported: operations on several keys are not atomic here";
+            for (int round = 0; round < 100; round++)
+            {
+                client.send(RawClient.command("INCR before") + RawClient.command("MULTI") +
+                    RawClient.command("SET a 1") + RawClient.command("PING") + RawClient.command("EXEC") +
+                    RawClient.command("GET a"));
+                assertThat(client.reply()).isEqualTo(":" + (1 + 2 * round));
+                assertThat(client.reply()).isEqualTo("-ERR MULTI " + refusal);
+                assertThat(client.reply()).startsWith("-ERR not executed: it came with MULTI");
+                assertThat(client.reply()).startsWith("-ERR not executed: it came with MULTI");
+                assertThat(client.reply()).isEqualTo("-ERR EXEC " + refusal);
+                assertThat(client.reply()).isEqualTo("$-1");
+                assertThat(client.ask("MULTI")).isEqualTo("-ERR MULTI " + refusal);
+                assertThat(client.ask("INCR before")).isEqualTo(":" + (2 + 2 * round));
+                client.send(RawClient.command("MULTI") + RawClient.command("SET a 1"));
+                client.reply();
+                assertThat(client.reply()).startsWith("-ERR not executed");
+                assertThat(client.ask("GET a")).isEqualTo("$-1");
+            }
+        }
+    }
+
     /** All keys are found, wherever the place is that a number chooses. */
     @Test
     void shouldFindAnyKey() throws Exception

@@ -27,10 +27,10 @@ import io.verbena.table.format.SubtableDescriptor;
  * group, and walks what is above it from its beginning: some is visited again. Who finds it merged into a longer one
  * goes on there, and passes by what is not of the interval; then it walks that one again for the interval behind.
  *
- * <p>0 is the beginning. A position with bit 63 and without bit 62 is a place to begin at: 20 bits from bit 42 on choose
- * an interval, 31 bits from bit 0 on a group; the subtable there is walked from that group on. No walk comes to such a
- * position by itself. Positions without bits 62 and 63 are of earlier versions, the middle of an interval times its
- * slots, and a slot: they are understood as the beginning of that slot's group. Owner thread only.
+ * <p>0 is the beginning. A position with bit 63 and without bit 62 is a place to begin at: 20 bits from bit 42 on
+ * choose an interval, 31 bits from bit 0 on a group; the subtable there is walked from that group on. No walk comes to
+ * such a position by itself. Positions without bits 62 and 63 are of earlier versions, the middle of an interval times
+ * its slots, and a slot: they are understood as the beginning of that slot's group. Owner thread only.
  */
 public final class Cursor
 {

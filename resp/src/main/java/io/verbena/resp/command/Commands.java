@@ -20,6 +20,7 @@ public final class Commands
     private static final List<String> WRITE_TABLE = List.of("write", "table");
     private static final List<String> FLUSH_ALL = List.of("write");
     private static final List<String> CONNECTION = List.of("noscript", "loading", "stale", "fast");
+    private static final List<String> TRANSACTION = List.of("noscript", "transaction");
     private static final List<String> REFUSED = List.of("noscript");
 
     private final List<Command<Session>> commands = new ArrayList<>();
@@ -166,14 +167,19 @@ public final class Commands
         {
             alone(name, 1, CONNECTION, "Nothing: each node of a cluster serves all keys.", ClusterCommands::accept);
         }
+        for (final String name : List.of("EVAL", "EVALSHA", "EVAL_RO", "EVALSHA_RO", "FCALL", "FCALL_RO"))
+        {
+            alone(name, -3, REFUSED, "Refused: there are no scripts.", DebugCommands::refuseScript);
+        }
         alone("DEBUG", -2, CONNECTION, "Replies later.", DebugCommands::debug);
         alone("FUNCTION", -2, CONNECTION, "There are no functions.", DebugCommands::function);
         alone("SCRIPT", -2, CONNECTION, "There are no scripts.", DebugCommands::script);
-        for (final String name : List.of("MULTI", "EXEC", "DISCARD", "UNWATCH"))
+        for (final String name : List.of("MULTI", "EXEC", "DISCARD"))
         {
-            alone(name, 1, REFUSED, "Refused: not atomic.", ServerCommands::refuseTransaction);
+            alone(name, 1, TRANSACTION, "Refused: not atomic.", ServerCommands::refuseTransaction);
         }
-        alone("WATCH", -2, REFUSED, "Refused: not atomic.", ServerCommands::refuseTransaction);
+        alone("UNWATCH", 1, REFUSED, "Refused: not atomic.", ServerCommands::refuse);
+        alone("WATCH", -2, REFUSED, "Refused: not atomic.", ServerCommands::refuse);
         alone("MSETNX", -3, REFUSED, "Refused: not atomic.", ServerCommands::refuseMsetnx);
     }
 }

@@ -4,6 +4,7 @@ import io.verbena.resp.codec.RespDecoder;
 import io.verbena.resp.session.Session;
 import io.verbena.resp.session.TableOperation;
 
+import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
@@ -105,6 +106,13 @@ final class DebugCommands
                 session.writer().array(0);
             }
         }
+    }
+
+    /** In words of its own: Redisson waits for ever after an unknown EVALSHA. */
+    static void refuseScript(final Session session)
+    {
+        session.writer().error("ERR " + session.arguments().text(0).toUpperCase(Locale.ROOT) +
+            " is not supported: the node runs no scripts");
     }
 
     static void script(final Session session)

@@ -23,7 +23,14 @@ final class ServerCommands
     {
     }
 
+    /** A pipeline that begins with MULTI and ends with EXEC has no effect, although replies come one by one. */
     static void refuseTransaction(final Session session)
+    {
+        session.refuseTransaction(Arguments.is(session.arguments(), 0, "MULTI"));
+        refuse(session);
+    }
+
+    static void refuse(final Session session)
     {
         session.writer().error("ERR " + session.arguments().text(0).toUpperCase(Locale.ROOT) + NOT_ATOMIC);
     }
@@ -36,7 +43,7 @@ final class ServerCommands
         }
         else
         {
-            refuseTransaction(session);
+            refuse(session);
         }
     }
 

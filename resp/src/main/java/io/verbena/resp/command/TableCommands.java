@@ -9,7 +9,6 @@ import io.verbena.resp.session.Session;
 
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.ThreadLocalRandom;
 
 /** Commands on a table as a whole; each of them walks over it, and none is atomic. Stateless. */
 final class TableCommands
@@ -17,6 +16,7 @@ final class TableCommands
     private static final int DEFAULT_COUNT = 10;
     /** Records that DBSIZE reads; where there are more, it counts also those that a sweep has yet to take away. */
     private static final int MOST_READ = 10_000;
+    private static final long MIX = 0x9E3779B97F4A7C15L;
     private static final String BAD_CURSOR = "ERR invalid cursor";
 
     /** One step of a client's walk. */
@@ -296,7 +296,8 @@ final class TableCommands
 
     static void randomkey(final Session session)
     {
-        session.begin(new RandomKey(session, ThreadLocalRandom.current().nextLong()));
+        // The clock chooses: which key it is has to be nobody's guess, not more.
+        session.begin(new RandomKey(session, session.worker().clock().nanoTime() * MIX));
     }
 
     static void flushdb(final Session session)

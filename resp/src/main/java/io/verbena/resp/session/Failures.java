@@ -2,13 +2,16 @@ package io.verbena.resp.session;
 
 import io.verbena.protocol.request.OperationAnswer;
 import io.verbena.protocol.request.OperationRequest;
+import io.verbena.resp.codec.RespDecoder;
 
-/** What clients get for answers that are failures. Stateless. */
+/** What clients get for answers that are failures, and for commands that there are not. Stateless. */
 public final class Failures
 {
     /** As Redis says that it does not serve yet: clients try again, or at another node. */
     private static final String LOADING = "LOADING this compute node does not serve now, it joins or leaves";
     private static final String OUT_OF_MEMORY = "OOM command not allowed: ";
+    private static final int SHOWN_ARGUMENTS = 20;
+    private static final int SHOWN_BYTES = 128;
 
     private Failures()
     {
@@ -40,6 +43,20 @@ public final class Failures
     static String notTaken(final boolean isFull)
     {
         return isFull ? "TRYAGAIN the queue of this compute node is full" : LOADING;
+    }
+
+    /** @return the error for a command that there is not. */
+    static String unknown(final RespDecoder arguments)
+    {
+        final StringBuilder shown = new StringBuilder();
+        for (int i = 1; i < Math.min(arguments.count(), SHOWN_ARGUMENTS) && shown.length() < SHOWN_BYTES; i++)
+        {
+            final String text = arguments.text(i);
+            shown.append('\'').append(text, 0, Math.min(text.length(), SHOWN_BYTES - shown.length())).append("' ");
+        }
+        final String name = arguments.text(0);
+        return "ERR unknown command '" + name.substring(0, Math.min(name.length(), SHOWN_BYTES)) +
+            "', with args beginning with: " + shown;
     }
 
     private static String detail(final OperationRequest request)

@@ -50,8 +50,6 @@ public final class Session extends TableOperation.Owner
     private static final int MAX_WAITING_BYTES = 64 * 1024;
     /** Replies that are sent before more of them are made, so that a client that does not read is noticed. */
     private static final int SENT_AT_ONCE_BYTES = 64 * 1024;
-    private static final int SHOWN_ARGUMENTS = 20;
-    private static final int SHOWN_BYTES = 128;
 
     private final Worker worker;
     private final CommandTable<Session> commands;
@@ -70,6 +68,9 @@ public final class Session extends TableOperation.Owner
     private boolean isClosed;
     private boolean isReading = true;
     private boolean isBusy;
+    /** Whether commands are refused that arrived together with one whose refusal their client had not read yet. */
+    private boolean isRefusing;
+    private boolean isReceiving;
 
     /**
      * @param worker    of the thread.
@@ -162,9 +163,31 @@ public final class Session extends TableOperation.Owner
     /** Begins what has arrived, and sends what can be replied. After bytes were received. */
     public void onReceived()
     {
+        isReceiving = true;
         worker.look();
         proceed();
         worker.wakeNode();
+    }
+
+    /** All is here that had arrived. */
+    public void onReceivedAll()
+    {
+        isReceiving = false;
+        endRefusing();
+    }
+
+    private void endRefusing()
+    {
+        if (isRefusing && !isReceiving && !isHeld && 0 == arguments.bufferedBytes())
+        {
+            isRefusing = false;
+        }
+    }
+
+    /** @param isBegun whether commands that arrived with the present one are refused, too, until one that ends it. */
+    public void refuseTransaction(final boolean isBegun)
+    {
+        isRefusing = isBegun;
     }
 
     /** Goes on wherever it stands. */
@@ -226,6 +249,7 @@ public final class Session extends TableOperation.Owner
         if (RespDecoder.NEEDS_MORE == next)
         {
             isStopped |= isEnded;
+            endRefusing();
             return false;
         }
         worker.countCommand();
@@ -283,7 +307,7 @@ public final class Session extends TableOperation.Owner
         }
         if (null == command)
         {
-            return unknown();
+            return Failures.unknown(arguments);
         }
         if (arguments.count() < 1 || command.isWrongCount(arguments.count()))
         {
@@ -292,6 +316,10 @@ public final class Session extends TableOperation.Owner
         if (!state.isAuthenticated() && Command.Kind.UNAUTHENTICATED != command.kind())
         {
             return "NOAUTH Authentication required.";
+        }
+        if (isRefusing && !command.flags().contains("transaction"))
+        {
+            return "ERR not executed: it came with MULTI, which is not supported";
         }
         return command.isOneOperation(arguments.count()) ? keyRefusal(command.firstKey()) : null;
     }
@@ -310,19 +338,6 @@ public final class Session extends TableOperation.Owner
         final int length = arguments.length(i);
         return length <= RequestLimits.MAX_VALUE_BYTES ? null : "ERR value has " + length + " bytes: at most " +
             RequestLimits.MAX_VALUE_BYTES + " are possible";
-    }
-
-    private String unknown()
-    {
-        final StringBuilder shown = new StringBuilder();
-        for (int i = 1; i < Math.min(arguments.count(), SHOWN_ARGUMENTS) && shown.length() < SHOWN_BYTES; i++)
-        {
-            final String text = arguments.text(i);
-            shown.append('\'').append(text, 0, Math.min(text.length(), SHOWN_BYTES - shown.length())).append("' ");
-        }
-        final String name = arguments.text(0);
-        return "ERR unknown command '" + name.substring(0, Math.min(name.length(), SHOWN_BYTES)) +
-            "', with args beginning with: " + shown;
     }
 
     private void findTable()
