@@ -173,7 +173,7 @@ final class NodeSession implements AutoCloseable
     private void onHeartbeat(final Heartbeat heartbeat)
     {
         memoryLinks.onLeaseRenewed();
-        failures.onReplays(raas.replays());
+        failures.onUsage(raas.usage());
         engine.onEpoch(heartbeat.epoch(), heartbeat.safeEpoch());
         catalog.onHeard(heartbeat.epoch(), heartbeat.membershipVersion());
     }

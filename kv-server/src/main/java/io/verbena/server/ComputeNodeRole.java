@@ -493,9 +493,7 @@ public final class ComputeNodeRole implements Role
             device.clock().nanoTime(), node.operationFigures(), load, operationSlots));
         figures.put("failed_requests", node.failures().requestCount() + clientFailures.requestCount());
         figures.put("failed_dc_initiators", node.failures().dcInitiatorCount());
-        figures.put("replaced_connections", node.failures().replays().queuePairs());
-        figures.put("replayed_requests", node.failures().replays().requests());
-        figures.put("unknown_outcomes", node.failures().replays().unknownOutcomes());
+        TenantFigures.put(figures, node.failures().usage());
         if (null != resp)
         {
             figures.put("resp_port", resp.port());

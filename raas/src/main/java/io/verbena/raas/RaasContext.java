@@ -233,6 +233,12 @@ public final class RaasContext implements AutoCloseable
         return resources.tenants().first();
     }
 
+    /** @return what is open now, and was done so far; a new object. */
+    public ContextUsage usage()
+    {
+        return new ContextUsage(virtualQps.openCount(), pooledQueuePairs(), dcInitiators(), replays(), tenants());
+    }
+
     /** @return what each tenant has done and uses now, the default one first; a new list. */
     public List<TenantUsage> tenants()
     {

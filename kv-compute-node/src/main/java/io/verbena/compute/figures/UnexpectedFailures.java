@@ -1,6 +1,7 @@
 package io.verbena.compute.figures;
 
 import io.verbena.protocol.message.ControlException;
+import io.verbena.raas.ContextUsage;
 import io.verbena.raas.completion.Replays;
 import io.verbena.raas.failure.FailureLog;
 
@@ -28,7 +29,7 @@ public final class UnexpectedFailures
     private final FailureLog requests;
     private final AtomicLong dcInitiatorCount = new AtomicLong();
     private final NanoClock clock;
-    private volatile Replays replays = Replays.NONE;
+    private volatile ContextUsage usage = ContextUsage.NONE;
     private long loggedDcInitiatorCount;
     private long loggedDcInitiatorAtNs;
 
@@ -54,13 +55,19 @@ public final class UnexpectedFailures
     /** @return what became of connections of the present session that broke, as of the last heartbeat; any thread. */
     public Replays replays()
     {
-        return replays;
+        return usage.replays();
     }
 
-    /** Takes what became of connections that broke. */
-    public void onReplays(final Replays counted)
+    /** @return connections and tenants of the present session, as of the last heartbeat; any thread. */
+    public ContextUsage usage()
     {
-        replays = counted;
+        return usage;
+    }
+
+    /** Takes what connections and tenants did. */
+    public void onUsage(final ContextUsage counted)
+    {
+        usage = counted;
     }
 
     /**

@@ -1,0 +1,21 @@
+package io.verbena.raas;
+
+import io.verbena.raas.completion.Replays;
+
+import java.util.List;
+
+/**
+ * What a {@link RaasContext} has open, what became of queue pairs that broke, and what its tenants did.
+ *
+ * @param virtualQps   open virtual queue pairs: connections.
+ * @param queuePairs   physical queue pairs that this side made, usable or being connected.
+ * @param dcInitiators made, in use or not.
+ * @param replays      what became of queue pairs that broke.
+ * @param tenants      of each tenant, the default one first.
+ */
+public record ContextUsage(
+    int virtualQps, int queuePairs, int dcInitiators, Replays replays, List<TenantUsage> tenants)
+{
+    /** Of what has no connections. */
+    public static final ContextUsage NONE = new ContextUsage(0, 0, 0, Replays.NONE, List.of());
+}
