@@ -14,6 +14,7 @@ import java.util.Map;
 import java.util.Set;
 
 import static io.verbena.table.ExplorationTotals.ALL_STEPS;
+import static io.verbena.table.ExplorationTotals.DEEP;
 import static io.verbena.table.ExplorationTotals.GOES_TO_THE_END;
 import static io.verbena.table.ExplorationTotals.MOST_STEPS;
 import static io.verbena.table.ExplorationTotals.NO_BOUND;
@@ -26,7 +27,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * requests land late or never. Complete for all pairs but those that may both insert, which can hinder each other for
  * ever: there every order of the first verbs, after which one runs to its end and then the other. Their states are
  * finite all the same, so that they too are explored to the end where nobody crashes, and else, in some minutes, with
- * {@code -Dverbena.table.toTheEnd=true}.
+ * {@code -Dverbena.table.toTheEnd=true}. One more crash with {@code -Dverbena.table.deep=true}.
  */
 class ExhaustiveScheduleTest
 {
@@ -42,7 +43,7 @@ class ExhaustiveScheduleTest
                 for (int state = 0; state < TableScenario.Race.STATES; state++)
                 {
                     final boolean isEndless = state == 0 && mayInsert(one) && mayInsert(other);
-                    final boolean goesToTheEnd = !isEndless || GOES_TO_THE_END || mostCrashes == 0;
+                    final boolean goesToTheEnd = !isEndless || GOES_TO_THE_END || mostCrashes == 0 && !weakOrder;
                     final TableScenario.Race race =
                         TableScenario.Race.of(new int[]{one, other}, state);
                     final int mostSteps = !goesToTheEnd ? MOST_STEPS : isEndless ? NO_BOUND : ALL_STEPS;
@@ -65,19 +66,19 @@ class ExhaustiveScheduleTest
     }
 
     @Test
-    void shouldBeLinearizableWhenBothEnginesMayCrashBetweenAnyTwoVerbs() throws IOException
+    void shouldBeLinearizableWhenEnginesMayCrashBetweenAnyTwoVerbs() throws IOException
     {
-        final ExplorationTotals totals = exploreAll(2, false);
-        totals.report("pairs, up to two crashes");
-        totals.assertReached("220 races, 210 complete, 65930 states");
+        final ExplorationTotals totals = exploreAll(DEEP ? 2 : 1, false);
+        totals.report("pairs, up to " + (DEEP ? "two crashes" : "one crash"));
+        totals.assertReached("220 races, 210 complete, 42708 states", "220 races, 210 complete, 65930 states");
     }
 
     @Test
     void shouldBeLinearizableWhenRequestsOvertakeWhereTheyMay() throws IOException
     {
-        final ExplorationTotals totals = exploreAll(1, true);
-        totals.report("pairs, weak order, one crash");
-        totals.assertReached("220 races, 210 complete, 51541 states");
+        final ExplorationTotals totals = exploreAll(DEEP ? 1 : 0, true);
+        totals.report("pairs, weak order, " + (DEEP ? "one crash" : "no crash"));
+        totals.assertReached("220 races, 210 complete, 11856 states", "220 races, 210 complete, 51541 states");
     }
 
     /** What engines are may be taken for what they saw: no outcome is missed by that. */
