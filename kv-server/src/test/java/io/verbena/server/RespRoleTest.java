@@ -59,6 +59,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 class RespRoleTest
 {
     private static final long STEP_NS = TimeUnit.SECONDS.toNanos(40);
+    /** Clients' own timeout of 2 s is not for a busy machine. */
+    private static final int STEP_MS = (int)TimeUnit.NANOSECONDS.toMillis(STEP_NS);
     private static final String LOOPBACK = "127.0.0.1";
 
     @TempDir
@@ -120,7 +122,7 @@ class RespRoleTest
     @Test
     void shouldServeJedis()
     {
-        try (Jedis jedis = new Jedis(LOOPBACK, port))
+        try (Jedis jedis = new Jedis(LOOPBACK, port, STEP_MS))
         {
             assertThat(jedis.set("hello", "world")).isEqualTo("OK");
             assertThat(jedis.get("hello")).isEqualTo("world");
@@ -146,7 +148,7 @@ class RespRoleTest
     @Test
     void shouldCountWithClientsOfBothKinds()
     {
-        try (Jedis jedis = new Jedis(LOOPBACK, port); KvClient client = connect())
+        try (Jedis jedis = new Jedis(LOOPBACK, port, STEP_MS); KvClient client = connect())
         {
             final KvTypedTable<String, String> texts = client.table("default").as(KvCodec.UTF_8, KvCodec.UTF_8);
             final KvTypedTable<String, Long> numbers = client.table("default").as(KvCodec.UTF_8, KvCodec.LONG);
@@ -190,7 +192,7 @@ class RespRoleTest
     void shouldShowHowManyOfItsClientsAreConnected() throws InterruptedException
     {
         final List<Object> limits = new ArrayList<>();
-        try (Jedis first = new Jedis(LOOPBACK, port); Jedis second = new Jedis(LOOPBACK, port))
+        try (Jedis first = new Jedis(LOOPBACK, port, STEP_MS); Jedis second = new Jedis(LOOPBACK, port, STEP_MS))
         {
             assertThat(first.ping() + second.ping()).isEqualTo("PONGPONG");
             final Map<String, Object> expected =
@@ -209,7 +211,7 @@ class RespRoleTest
     @Test
     void shouldLetRecordsEnd()
     {
-        try (Jedis jedis = new Jedis(LOOPBACK, port))
+        try (Jedis jedis = new Jedis(LOOPBACK, port, STEP_MS))
         {
             final long deadlineMs = System.currentTimeMillis() + TimeUnit.HOURS.toMillis(1);
             assertThat(jedis.set("k", "1", SetParams.setParams().ex(100))).isEqualTo("OK");
@@ -239,7 +241,7 @@ class RespRoleTest
     @Test
     void shouldEndRecordsAtTheirTimes()
     {
-        try (Jedis jedis = new Jedis(LOOPBACK, port))
+        try (Jedis jedis = new Jedis(LOOPBACK, port, STEP_MS))
         {
             final long beganNs = System.nanoTime();
             assertThat(jedis.set("short", "v", SetParams.setParams().px(300))).isEqualTo("OK");
@@ -260,7 +262,7 @@ class RespRoleTest
     @Test
     void shouldServeAPipelineInItsOrder()
     {
-        try (Jedis jedis = new Jedis(LOOPBACK, port); Pipeline pipeline = jedis.pipelined())
+        try (Jedis jedis = new Jedis(LOOPBACK, port, STEP_MS); Pipeline pipeline = jedis.pipelined())
         {
             final List<Response<?>> responses = new ArrayList<>();
             final List<Object> expected = new ArrayList<>();
