@@ -46,8 +46,7 @@ import java.util.function.UnaryOperator;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * The agents of a whole cluster, and a client, stepped in one thread over the simulated fabric. Subtables are as short
- * as the records ask for which a table is made, so that it grows soon.
+ * The agents of a whole cluster, and a client, stepped in one thread over the simulated fabric. Subtables are short.
  */
 final class SimCluster implements AutoCloseable
 {
@@ -88,6 +87,7 @@ final class SimCluster implements AutoCloseable
     private final boolean isRemote;
     private long heartbeatNs = LEASE_NS / 20;
     private boolean splitsSubtables = true;
+    boolean addsSpares;
     private long fillLookPauseNs = TimeUnit.SECONDS.toNanos(1);
     private int maxMemoryNodes = 128;
     private UnaryOperator<Device> computeDevices = UnaryOperator.identity();
@@ -403,7 +403,7 @@ final class SimCluster implements AutoCloseable
             computeDevices.apply(machine.device()), locator(),
             new ComputeNodeConfiguration().fillsChunks(false).name(name)
                 .servicePort(isRemote ? CLIENT_PORT : 0).splitsSubtables(splitsSubtables)
-                .fillLookPauseNs(fillLookPauseNs).maxMemoryNodes(maxMemoryNodes)
+                .spare(addsSpares).fillLookPauseNs(fillLookPauseNs).maxMemoryNodes(maxMemoryNodes)
                 .operationSlots(8).heartbeatIntervalNs(heartbeatNs)
                 .callTimeoutNs(LEASE_NS / 2).versionClock(() -> EPOCH_2026_NS + world.clock().nanoTime()),
             world.clock().nanoTime());

@@ -34,6 +34,8 @@ public final class ComputeNodeConfiguration
     private long slowThresholdNs = TimeUnit.MILLISECONDS.toNanos(10);
     private long traceOneIn = 10_000;
     private EpochNanoClock versionClock;
+    private volatile boolean isSpare;
+    private String instance = "";
 
     /** @return name of the node in messages and threads. */
     public String name()
@@ -345,6 +347,39 @@ public final class ComputeNodeConfiguration
     public ComputeNodeConfiguration reclaims(final boolean reclaims)
     {
         this.reclaims = reclaims;
+        return this;
+    }
+
+    /** @return whether clients are not to be sent to the node before it is activated. Any thread. */
+    public boolean isSpare()
+    {
+        return isSpare;
+    }
+
+    /**
+     * @param spare whether clients are not to be sent to the node before somebody activates it at the meta server; the
+     *              node sets it to false then, for its later registrations. Default false.
+     * @return this.
+     */
+    public ComputeNodeConfiguration spare(final boolean spare)
+    {
+        isSpare = spare;
+        return this;
+    }
+
+    /** @return what whoever started the node calls it; empty when that was not said. */
+    public String instance()
+    {
+        return instance;
+    }
+
+    /**
+     * @param name what whoever starts the node calls it, so that tools elsewhere know it by that.
+     * @return this.
+     */
+    public ComputeNodeConfiguration instance(final String name)
+    {
+        instance = name;
         return this;
     }
 

@@ -3,6 +3,7 @@ package io.verbena.compute;
 import io.verbena.compute.catalog.CatalogWatch;
 import io.verbena.compute.figures.UnexpectedFailures;
 import io.verbena.protocol.session.MetaLink;
+import io.verbena.raas.PeerIdentity;
 import io.verbena.raas.directory.NodeRole;
 import io.verbena.raas.directory.PeerListing;
 import io.verbena.raas.directory.PeerRecord;
@@ -38,6 +39,7 @@ final class MemoryNodeWatch
     private List<PeerRecord> tcpNodes = List.of();
     private String failure = "";
     private int[] computeNodes = new int[0];
+    private boolean servesClients;
 
     /**
      * @param onMemoryNode takes the id of each memory node, of known ones again.
@@ -97,6 +99,12 @@ final class MemoryNodeWatch
         return computeNodes;
     }
 
+    /** @return whether the last list sends clients to this node. */
+    boolean servesClients()
+    {
+        return servesClients;
+    }
+
     /** @return when it has to be polled again, or {@link Long#MAX_VALUE}. */
     long nextAtNs(final long nowNs)
     {
@@ -135,6 +143,9 @@ final class MemoryNodeWatch
         failure = listing.failure();
         if (PeerListing.State.LISTED == listing.state())
         {
+            final PeerIdentity own = metaLink.credentials().identity();
+            servesClients = listing.records().stream().anyMatch(
+                (node) -> own.equals(node.identity()) && 0 != node.servicePort());
             tcpNodes = listing.records().stream().filter((node) -> node.tcpService().isPresent())
                 .sorted(Comparator.comparingInt(PeerRecord::nodeId)).toList();
         }

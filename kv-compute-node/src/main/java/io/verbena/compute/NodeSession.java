@@ -443,6 +443,11 @@ final class NodeSession implements AutoCloseable
 
     private int pollServing(final long nowNs)
     {
+        if (configuration.isSpare() && memoryNodes.servesClients())
+        {
+            LOGGER.info("activated: clients come from now on");
+            configuration.spare(false); // also when it registers again
+        }
         return pollLinks(nowNs) + engine.poll(nowNs) + tables.poll(dispatcher) + dispatcher.poll() + tasks.poll(nowNs) +
             catalog.poll(nowNs) + memoryNodes.poll(nowNs) + growth.poll(nowNs) + sweeper.poll(nowNs) +
             indexReturns.poll(parts, memoryLinks.byId(), nowNs);

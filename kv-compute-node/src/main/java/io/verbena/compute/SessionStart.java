@@ -50,7 +50,8 @@ final class SessionStart implements AutoCloseable
         metaLink.directory();
         registering = metaLink.client().register(
             new NodeRegistration(0, NodeRole.COMPUTE_NODE, device.address(), configuration.servicePort(),
-                new RemoteRegion(0, 0, 0), 0, 0, ReadTargetAddress.NONE, configuration.tcpService()),
+                new RemoteRegion(0, 0, 0), 0, 0, ReadTargetAddress.NONE, configuration.tcpService(),
+                configuration.isSpare()),
             configuration.callTimeoutNs());
     }
 

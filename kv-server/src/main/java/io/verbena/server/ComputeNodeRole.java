@@ -5,6 +5,7 @@ import io.verbena.compute.ComputeNodeConfiguration;
 import io.verbena.compute.figures.NodeCounters;
 import io.verbena.compute.figures.SpaceFigures;
 import io.verbena.protocol.bootstrap.MetaServerLocator;
+import io.verbena.protocol.remote.NodeFigures;
 import io.verbena.protocol.remote.RequestServer;
 import io.verbena.protocol.request.ControlRequest;
 import io.verbena.raas.RaasContext;
@@ -68,7 +69,7 @@ public final class ComputeNodeRole implements Role
     private final int maxClients;
     private final StartTimeline start;
     private final long beganNs;
-    private final int operationSlots;
+    private final ComputeNodeConfiguration configuration;
     private final EngineLoad load = new EngineLoad();
     private boolean hasSlept;
     private volatile int connections;
@@ -86,6 +87,7 @@ public final class ComputeNodeRole implements Role
     private final FigurePace pace;
     private boolean isLeaving;
     private long lastAskedNs;
+    private long leavingSinceNs;
     private int servings;
     private int looks = MIN_LOOKS;
     private final int maxLooks;
@@ -113,9 +115,11 @@ public final class ComputeNodeRole implements Role
     private ComputeNodeRole(
         final Device device, final CompletionChannel channel, final ComputeNode node, final RequestServer server,
         final PeerFailures clientFailures, final int maxClients, final StartTimeline start, final long beganNs,
-        final int operationSlots)
+        final ComputeNodeConfiguration configuration)
     {
-        this.operationSlots = operationSlots;
+        this.configuration = configuration;
+        server.figures(new NodeFigures(() -> HealthServer.json(demandFigures(new LinkedHashMap<>(
+            Map.of("name", configuration.instance(), "pid", ProcessHandle.current().pid()))))));
         this.maxClients = maxClients;
         this.start = start;
         this.channel = channel;
@@ -156,7 +160,7 @@ public final class ComputeNodeRole implements Role
             final RequestServer server = RequestServer.open(device, SERVICE_PORT, node.endpoint(), maxClients, channel,
                 clientFailures);
             return new ComputeNodeRole(device, channel, node, server, clientFailures, maxClients, start, beganNs,
-                configuration.operationSlots());
+                configuration);
         }
         catch (final RuntimeException ex)
         {
@@ -357,8 +361,9 @@ public final class ComputeNodeRole implements Role
     {
         int work = server.doWork(nowNs) + node.doWork(nowNs);
         work += work > 0 ? server.sendAnswers() + takeAnswers() : 0;
-        if (isLeaving && 0 == server.owed() && (null == resp || 0 == resp.connections()) &&
-            ComputeNode.State.SERVING == node.state())
+        // Not before they have seen it: what a client sends to a node that leaves, it has to send again.
+        if (isLeaving && 0 == server.owed() && ComputeNode.State.SERVING == node.state() &&
+            haveClientsGone(nowNs - leavingSinceNs))
         {
             node.leave();
             work++;
@@ -442,15 +447,13 @@ public final class ComputeNodeRole implements Role
         return ComputeNode.State.FAILED == node.state() ? "compute node failed: " + node.failure() : "";
     }
 
-    /**
-     * Clients are informed first, and what they asked is answered; then the node leaves. What still comes from a client
-     * that has not noticed is refused, so that it goes elsewhere.
-     */
+    /** Clients are informed first, and what they send until they have seen it is carried out; then the node leaves. */
     @Override
     public void drain()
     {
         isLeaving = true;
-        lastAskedNs = device.clock().nanoTime();
+        leavingSinceNs = device.clock().nanoTime();
+        lastAskedNs = leavingSinceNs;
         server.drain();
         if (null != resp)
         {
@@ -465,10 +468,14 @@ public final class ComputeNodeRole implements Role
     @Override
     public boolean isDrained()
     {
-        final boolean haveClientsGone =
-            0 == server.connections() || device.clock().nanoTime() - lastAskedNs > RequestServer.LINGER_NS;
-        return 0 == server.owed() && haveClientsGone && (null == resp || 0 == resp.connections()) &&
+        return 0 == server.owed() && haveClientsGone(device.clock().nanoTime() - lastAskedNs) &&
             (ComputeNode.State.LEFT == node.state() || ComputeNode.State.FAILED == node.state());
+    }
+
+    private boolean haveClientsGone(final long waitedNs)
+    {
+        return (0 == server.connections() || waitedNs > RequestServer.LINGER_NS) &&
+            (null == resp || 0 == resp.connections());
     }
 
     @Override
@@ -477,7 +484,6 @@ public final class ComputeNodeRole implements Role
         final Map<String, Object> figures = new LinkedHashMap<>();
         figures.put("node_id", node.nodeId());
         figures.put("incarnation", node.incarnation());
-        figures.put("meta_server", node.isMetaServerAway() ? "away" : "reached");
         figures.put("state", node.state().name());
         figures.put("clients", connections);
         figures.put("carriers", transports);
@@ -487,10 +493,10 @@ public final class ComputeNodeRole implements Role
         figures.put("memory_nodes", memoryNodes);
         figures.put("unreachable_memory_nodes", memoryNodeFailures);
         figures.put("requests", served);
+        figures.put("refused_requests", server.refusedRequests());
         figures.put("operations", node.operationFigures().answeredCount());
         figures.put("kinds", KindFigures.of(node.operationFigures()));
-        figures.put(DemandFigures.NAME, DemandFigures.of(
-            device.clock().nanoTime(), node.operationFigures(), load, operationSlots));
+        demandFigures(figures);
         figures.put("failed_requests", node.failures().requestCount() + clientFailures.requestCount());
         figures.put("failed_dc_initiators", node.failures().dcInitiatorCount());
         TenantFigures.put(figures, node.failures().usage());
@@ -517,6 +523,16 @@ public final class ComputeNodeRole implements Role
         figures.put("first_request_after_us", microseconds(node.timeline().joinToFirstRequestNs()));
         figures.put("join_breakdown", node.timeline().breakdown());
         figures.put("failure", ComputeNode.State.SERVING == node.state() ? "" : node.failure());
+        return figures;
+    }
+
+    /** What autoscalers decide by. */
+    private Map<String, Object> demandFigures(final Map<String, Object> figures)
+    {
+        figures.put("meta_server", node.isMetaServerAway() ? "away" : "reached");
+        figures.put("spare", configuration.isSpare());
+        figures.put(DemandFigures.NAME, DemandFigures.of(
+            device.clock().nanoTime(), node.operationFigures(), load, configuration.operationSlots()));
         return figures;
     }
 
@@ -557,7 +573,7 @@ public final class ComputeNodeRole implements Role
         measurements.set(Metric.FAILED_REQUESTS, node.failures().requestCount() + clientFailures.requestCount());
         ComputeMeasurements.measure(node.operationFigures(), measurements);
         ComputeMeasurements.measure(counters, measurements);
-        DemandFigures.measure(node.operationFigures(), load, operationSlots, measurements);
+        DemandFigures.measure(node.operationFigures(), load, configuration.operationSlots(), measurements);
         final SpaceFigures counted = space;
         if (null != counted)
         {

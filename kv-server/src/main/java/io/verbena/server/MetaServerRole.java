@@ -239,6 +239,7 @@ public final class MetaServerRole implements Role
         figures.put("memory_nodes", now.liveMemoryNodes());
         figures.put("lost_memory_nodes", now.lostMemoryNodes());
         figures.put("compute_nodes", now.liveComputeNodes());
+        figures.put("spare_compute_nodes", now.spareComputeNodes());
         figures.put("fencing_nodes", now.fencingNodes());
         figures.put("tables", now.tables());
         figures.put("node_carriers", transports.counts());
@@ -284,6 +285,7 @@ public final class MetaServerRole implements Role
         measurements.set(Metric.NODES, now.liveMemoryNodes(), MEMORY_NODE, "live");
         measurements.set(Metric.NODES, now.lostMemoryNodes(), MEMORY_NODE, "lost");
         measurements.set(Metric.NODES, now.liveComputeNodes(), COMPUTE_NODE, "live");
+        measurements.set(Metric.NODES, now.spareComputeNodes(), COMPUTE_NODE, "spare");
         measurements.set(Metric.NODES, now.fencingNodes(), COMPUTE_NODE, "fencing");
         measurements.set(Metric.TABLES, now.tables());
         measurements.set(Metric.CLIENTS, clients);

@@ -48,6 +48,7 @@ final class MetaAnswers implements MetaService
     private final ShownTables shownTables;
     private final NodeDirectory directory;
     private final ChangeNotifier news;
+    private final NodeNotifier nodeNews;
     private final RegistrationSecrets secrets;
     private final RegistrationQueue registrations;
     private final TableNumbers tableNumbers = new TableNumbers(TableNumbers.MOST);
@@ -60,12 +61,14 @@ final class MetaAnswers implements MetaService
         final ShownTables shownTables,
         final NodeDirectory directory,
         final ChangeNotifier news,
+        final NodeNotifier nodeNews,
         final RegistrationSecrets secrets,
         final RegistrationQueue registrations)
     {
         this.registrations = registrations;
         this.secrets = secrets;
         this.news = news;
+        this.nodeNews = nodeNews;
         this.clock = clock;
         this.ledger = ledger;
         this.conductor = conductor;
@@ -118,6 +121,23 @@ final class MetaAnswers implements MetaService
     public void awaitChange(final NotificationRequest request, final PendingNotification answer)
     {
         news.await(request, answer);
+    }
+
+    @Override
+    public void awaitNodes(final Supplier<PendingNotification> answer)
+    {
+        nodeNews.await(answer);
+    }
+
+    @Override
+    public void activate(final int nodeId, final int incarnation)
+    {
+        answer(() ->
+        {
+            directory.epoch(conductor.epoch());
+            conductor.activate(nodeId, incarnation);
+            return null;
+        });
     }
 
     /** Leaving twice is no error: the first answer may have been lost. */

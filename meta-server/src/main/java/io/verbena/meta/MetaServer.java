@@ -62,6 +62,7 @@ public final class MetaServer implements Agent, AutoCloseable
     private final MembershipConductor conductor;
     private final TableCatalog catalog;
     private final ChangeNotifier news;
+    private final NodeNotifier nodeNews;
     private final MetaAnswers answers;
     private final FenceLinks fenceLinks;
     private final LinkPlaces places;
@@ -100,11 +101,12 @@ public final class MetaServer implements Agent, AutoCloseable
         catalog = new TableCatalog(store, state.tables());
         final ShownTables shownTables = new ShownTables(view, catalog);
         news = new ChangeNotifier(conductor);
+        nodeNews = new NodeNotifier(directory);
         final RegistrationSecrets secrets = new RegistrationSecrets(secret, conductor.table());
         registrations = new RegistrationQueue(clock, conductor, directory, secrets,
             ledger.counters().clusterId(), configuration.maxWaitingRegistrations(),
             configuration.spareIdentities(), failures);
-        answers = new MetaAnswers(clock, ledger, conductor, catalog, shownTables, directory, news, secrets,
+        answers = new MetaAnswers(clock, ledger, conductor, catalog, shownTables, directory, news, nodeNews, secrets,
             registrations);
         // Every start begins with a later epoch: so numbers of requests to connect go on growing.
         raas.identity(PeerIdentity.META_SERVER, conductor.epoch() << NONCE_BITS | 1, secrets::towards);
@@ -197,14 +199,15 @@ public final class MetaServer implements Agent, AutoCloseable
         workCount += conductor.doWork(nowNs, fenceLinks);
         // Before anybody hears of a version.
         directory.membershipVersion(conductor.table().version());
-        return workCount + news.poll();
+        return workCount + news.poll() + nodeNews.poll();
     }
 
     /** @return how long nothing is due by the clock; 0 when that is not known. What arrives comes besides. */
     public long idleNs()
     {
         final long nowNs = clock.nanoTime();
-        return raas.isWaiting() || news.isBusy() || registrations.isBusy() ? 0 : conductor.idleNs(nowNs);
+        return raas.isWaiting() || news.isBusy() || nodeNews.isBusy() || registrations.isBusy() ? 0 :
+            conductor.idleNs(nowNs);
     }
 
     @Override
@@ -317,6 +320,7 @@ public final class MetaServer implements Agent, AutoCloseable
             count(false, StoredNodeState.LIVE),
             count(false, StoredNodeState.LOST),
             count(true, StoredNodeState.LIVE),
+            count(true, StoredNodeState.STANDBY),
             count(true, StoredNodeState.FENCING),
             catalog.tables().size());
     }

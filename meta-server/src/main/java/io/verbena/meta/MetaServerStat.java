@@ -9,7 +9,8 @@ package io.verbena.meta;
  * @param membershipVersion changes with the set of live nodes.
  * @param liveMemoryNodes   with a lease.
  * @param lostMemoryNodes   whose lease ended and that did not come back.
- * @param liveComputeNodes  with a lease.
+ * @param liveComputeNodes  with a lease, but for spares.
+ * @param spareComputeNodes with a lease, and clients are not sent to them.
  * @param fencingNodes      compute nodes without a lease that a memory node may still let in.
  * @param tables            known by name.
  */
@@ -21,6 +22,7 @@ public record MetaServerStat(
     int liveMemoryNodes,
     int lostMemoryNodes,
     int liveComputeNodes,
+    int spareComputeNodes,
     int fencingNodes,
     int tables)
 {

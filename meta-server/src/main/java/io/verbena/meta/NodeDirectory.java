@@ -16,6 +16,7 @@ final class NodeDirectory implements MembershipListener
     private final DirectoryView view;
     private long epoch;
     private final IntHashSet unlisted = new IntHashSet();
+    private long computeChanges;
 
     NodeDirectory(final DirectoryView view)
     {
@@ -38,13 +39,23 @@ final class NodeDirectory implements MembershipListener
     public void onJoined(final Member member)
     {
         publish(member);
+        computeChanges += member.isCompute() && !member.isStandby() ? 1 : 0;
         LOGGER.info("joined: {}", member);
+    }
+
+    @Override
+    public void onActivated(final Member member)
+    {
+        publish(member);
+        computeChanges++;
+        LOGGER.info("activated: {}", member);
     }
 
     @Override
     public void onEnded(final Member member)
     {
         view.remove(member.nodeId());
+        computeChanges += member.isCompute() ? 1 : 0;
         LOGGER.info("ended: {}", member);
     }
 
@@ -52,6 +63,12 @@ final class NodeDirectory implements MembershipListener
     public void onFenced(final Member member)
     {
         LOGGER.info("fenced at every memory node: {}", member);
+    }
+
+    /** @return grows when a compute node begins or ends to serve clients. */
+    long computeChanges()
+    {
+        return computeChanges;
     }
 
     /** Whether a node that joined could be published; where not, it must not stay. */
@@ -71,8 +88,10 @@ final class NodeDirectory implements MembershipListener
         }
     }
 
+    /** A spare serves clients at no port, as far as anybody hears. */
     static PeerRecord record(final Member member, final long epoch)
     {
-        return member.node().record().withEpoch(epoch);
+        final PeerRecord record = member.node().record().withEpoch(epoch);
+        return member.isStandby() ? record.withoutService() : record;
     }
 }

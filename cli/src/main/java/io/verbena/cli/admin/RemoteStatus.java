@@ -4,11 +4,9 @@ import io.verbena.cli.cluster.ClientOptions;
 import io.verbena.cli.cluster.MetaCalls;
 import io.verbena.load.report.TextTable;
 import io.verbena.load.report.Units;
-import io.verbena.protocol.message.NodePage;
 import io.verbena.raas.directory.NodeRole;
 import io.verbena.raas.directory.PeerRecord;
 
-import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
@@ -33,32 +31,9 @@ final class RemoteStatus
     {
         try (MetaCalls meta = options.openMeta())
         {
-            final List<PeerRecord> nodes = new ArrayList<>();
-            NodePage page = page(meta, options, 0);
-            nodes.addAll(page.nodes());
-            while (page.hasMore())
-            {
-                final NodePage next = page(meta, options, nodes.getLast().nodeId());
-                if (next.membershipVersion() == page.membershipVersion())
-                {
-                    nodes.addAll(next.nodes());
-                    page = next;
-                }
-                else
-                {
-                    // Pages of two views do not make one.
-                    page = page(meta, options, 0);
-                    nodes.clear();
-                    nodes.addAll(page.nodes());
-                }
-            }
-            return nodes.stream().map((node) -> figures(node, meta.place(node.device()))).toList();
+            return meta.nodes(options.timeoutNs()).stream()
+                .map((node) -> figures(node, meta.place(node.device()))).toList();
         }
-    }
-
-    private static NodePage page(final MetaCalls meta, final ClientOptions options, final int afterNodeId)
-    {
-        return meta.result((client) -> client.nodes(afterNodeId, options.timeoutNs()));
     }
 
     private static Map<String, Object> figures(final PeerRecord node, final String place)
@@ -66,6 +41,7 @@ final class RemoteStatus
         final Map<String, Object> figures = new LinkedHashMap<>();
         figures.put("node_id", node.nodeId());
         figures.put("role", name(node.role()));
+        figures.put("spare", NodeRole.COMPUTE_NODE == node.role() && 0 == node.servicePort());
         figures.put("incarnation", node.incarnation());
         figures.put("address", place);
         figures.put("memory_bytes", node.region().lengthBytes());
@@ -92,7 +68,8 @@ final class RemoteStatus
         {
             final Map<?, ?> figures = (Map<?, ?>)node;
             final long lengthBytes = (Long)figures.get("memory_bytes");
-            table.row(figures.get("node_id").toString(), figures.get("role").toString(),
+            table.row(figures.get("node_id").toString(),
+                figures.get("role") + (Boolean.TRUE.equals(figures.get("spare")) ? ", spare" : ""),
                 figures.get("incarnation").toString(), figures.get("address").toString(),
                 0 == lengthBytes ? NONE : Units.count(lengthBytes >> 20));
         }

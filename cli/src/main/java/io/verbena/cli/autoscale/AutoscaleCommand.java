@@ -87,6 +87,11 @@ public final class AutoscaleCommand implements Callable<Integer>
         description = "A node that does not serve after so many seconds is ended again. Default: ${DEFAULT-VALUE}.")
     private int launchTimeoutS;
 
+    @Option(names = "--spares", paramLabel = "N", defaultValue = "0",
+        description = "Compute nodes that are started beforehand, and join within milliseconds, 0 to 30; not more " +
+            "than may still join. Default: ${DEFAULT-VALUE}.")
+    private int spares;
+
     @Option(names = "--dry-run", description = "Decide and record, and change nothing.")
     private boolean dryRun;
 
@@ -106,10 +111,11 @@ public final class AutoscaleCommand implements Callable<Integer>
         final ScaleLimits limits = limits();
         final ClusterFolder folder = ClusterFolder.of(data);
         final PrintWriter out = spec.commandLine().getOut();
-        try (DecisionLog log = DecisionLog.open(folder, DecisionLog.MOST_BYTES))
+        try (DecisionLog log = DecisionLog.open(folder, DecisionLog.MOST_BYTES);
+            LocalFleet fleet = new LocalFleet(folder, launchTimeoutS))
         {
-            final Autoscaler autoscaler = new Autoscaler(new LocalFleet(folder, launchTimeoutS), limits, periodMs,
-                dryRun, SystemNanoClock.INSTANCE, SystemEpochClock.INSTANCE);
+            final Autoscaler autoscaler = new Autoscaler(fleet, limits, periodMs, spares, dryRun,
+                SystemNanoClock.INSTANCE, SystemEpochClock.INSTANCE);
             boolean isLogFailing = false;
             for (int round = 1; !out.checkError(); round++)
             {
@@ -145,6 +151,7 @@ public final class AutoscaleCommand implements Callable<Integer>
         OptionRange.check("--step", step, 1, MAX_NODES);
         OptionRange.check("--cool-down", coolDownS, 0, MAX_WINDOW_S);
         OptionRange.check("--launch-timeout", launchTimeoutS, 1, MAX_TIMEOUT_S);
+        OptionRange.check("--spares", spares, 0, MAX_NODES);
         OptionRange.check("--rounds", rounds, 0, Integer.MAX_VALUE);
         if (max < min)
         {

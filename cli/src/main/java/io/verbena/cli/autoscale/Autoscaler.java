@@ -23,6 +23,7 @@ final class Autoscaler
 {
     private final Fleet fleet;
     private final ScaleLimits limits;
+    private final int spareNodes;
     private final boolean isDryRun;
     private final NanoClock clock;
     private final EpochClock wallClock;
@@ -36,17 +37,19 @@ final class Autoscaler
      * @param fleet     to change.
      * @param limits    to keep.
      * @param periodMs  after which {@link #step} is called again, 1 or more.
+     * @param spares    that are ready beside the nodes, as far as there is room below the most nodes; 0 or more.
      * @param isDryRun  whether nothing is changed.
      * @param clock     for windows and deadlines.
      * @param wallClock for the record.
      */
     Autoscaler(
-        final Fleet fleet, final ScaleLimits limits, final long periodMs, final boolean isDryRun,
-        final NanoClock clock, final EpochClock wallClock)
+        final Fleet fleet, final ScaleLimits limits, final long periodMs, final int spares,
+        final boolean isDryRun, final NanoClock clock, final EpochClock wallClock)
     {
         this.fleet = fleet;
         this.limits = limits;
         this.isDryRun = isDryRun;
+        spareNodes = spares;
         this.clock = clock;
         this.wallClock = wallClock;
         policy = new ScalePolicy(limits);
@@ -68,6 +71,17 @@ final class Autoscaler
     DecisionRecord step()
     {
         final Fleet.State state = fleet.observe();
+        final DecisionRecord record = step(state);
+        if (isDryRun || null != state.obstacle())
+        {
+            return record;
+        }
+        final String trouble = fleet.keepSpares(Math.clamp((long)limits.maxNodes() - lastNodes, 0, spareNodes));
+        return null == trouble ? record : record.withTrouble("no spare: " + trouble);
+    }
+
+    private DecisionRecord step(final Fleet.State state)
+    {
         final int live = state.live();
         final Demand demand = meter.measure(state.samples());
         final long nowMs = nowMs();
@@ -76,8 +90,8 @@ final class Autoscaler
             policy.changed(nowMs, lastNodes, live); // by somebody else
         }
         lastNodes = live;
-        final Decision decision = state.dead().isEmpty() ? policy.decide(nowMs, live, demand) :
-            replace(live, state.dead());
+        final Decision decision = state.dead().isEmpty() || live >= limits.maxNodes() ?
+            policy.decide(nowMs, live, demand) : replace(live, state.dead());
         if (!decision.isChange())
         {
             return record(decision, demand, DecisionRecord.HELD, "");
@@ -103,8 +117,7 @@ final class Autoscaler
     private Decision replace(final int live, final List<String> dead)
     {
         final int to = Math.clamp(live + dead.size(), limits.minNodes(), limits.maxNodes());
-        // With no room for another one, what died is forgotten all the same.
-        return new Decision(live, to, to, to == live ? Rule.HOLD : Rule.REPLACE,
+        return new Decision(live, to, to, Rule.REPLACE,
             String.join(", ", dead) + (1 == dead.size() ? " has died" : " have died"));
     }
 

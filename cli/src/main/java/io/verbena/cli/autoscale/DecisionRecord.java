@@ -36,6 +36,13 @@ record DecisionRecord(long timeMs, Decision decision, Demand demand, String outc
     private static final DateTimeFormatter TIME =
         DateTimeFormatter.ofPattern("uuuu-MM-dd HH:mm:ss", Locale.ROOT).withZone(ZoneId.systemDefault());
 
+    /** @return the record, with what else went wrong. */
+    DecisionRecord withTrouble(final String trouble)
+    {
+        return new DecisionRecord(timeMs, decision, demand, outcome,
+            detail.isEmpty() ? trouble : detail + "; " + trouble);
+    }
+
     /** @return the record as members of a JSON object. */
     Map<String, Object> json()
     {

@@ -10,11 +10,12 @@ interface Fleet
      * What there is.
      *
      * @param live    nodes that live, whether or not they report.
+     * @param spares  nodes that are ready and have no clients sent to them.
      * @param dead    names of nodes that were started, were not ended, and died.
      * @param samples of the nodes that report.
      * @param obstacle why no node can be started now, one line, such as a meta server that is unreachable; or null.
      */
-    record State(int live, List<String> dead, List<DemandSample> samples, String obstacle)
+    record State(int live, int spares, List<String> dead, List<DemandSample> samples, String obstacle)
     {
     }
 
@@ -34,4 +35,13 @@ interface Fleet
      * @param progress takes a line for each node.
      */
     void resize(int nodes, Consumer<String> progress);
+
+    /**
+     * Has as many spares as that, from which {@link #resize} takes first: begins to start or end some, and does not
+     * wait for it.
+     *
+     * @param spares that there are to be, 0 or more.
+     * @return why the last attempt failed, one line, once for each; null when nothing did.
+     */
+    String keepSpares(int spares);
 }

@@ -3,31 +3,51 @@ package io.verbena.cli.autoscale;
 import io.verbena.cli.cluster.ClusterFolder;
 import io.verbena.cli.cluster.HealthProbe;
 import io.verbena.cli.cluster.LocalCluster;
+import io.verbena.cli.cluster.MetaCalls;
 import io.verbena.cli.cluster.ProcessTable;
 import io.verbena.cli.cluster.ProcessTable.Entry;
 import io.verbena.cli.console.CommandFailedException;
 import io.verbena.cli.console.ExitStatus;
 
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
+import java.util.stream.IntStream;
 
-/** Processes of this host, as {@code verbena scale} starts and ends them; its lock is held during a change only. */
-final class LocalFleet implements Fleet
+/**
+ * Processes of this host, as {@code verbena scale} starts and ends them. The lock of the cluster is held while
+ * processes are started or ended; a spare is activated without it. Used by one thread.
+ */
+final class LocalFleet implements Fleet, AutoCloseable
 {
     private static final String COMPUTE = "compute-";
+    private static final String SPARE = "spare-";
     private static final String META = "meta-server";
     private static final String AWAY = "away";
+    private static final long META_TIMEOUT_NS = TimeUnit.SECONDS.toNanos(2);
+
+    /** A process that is ready and was not activated. */
+    private record Spare(Entry entry, int nodeId, int incarnation)
+    {
+    }
 
     private final ClusterFolder folder;
     private final ProcessTable processes;
     private final long launchTimeoutS;
     private final Consumer<LocalCluster> setup;
+    private final ClusterNodes nodes;
+    private final SpareLaunches launches = new SpareLaunches();
+    /** Numbers of processes that were activated here: their own figures say so a moment later. */
+    private final Set<Long> activated = new HashSet<>();
+    private List<Spare> spares = List.of();
 
     /**
      * @param folder         of the cluster.
@@ -45,6 +65,7 @@ final class LocalFleet implements Fleet
         this.folder = folder;
         this.launchTimeoutS = launchTimeoutS;
         processes = new ProcessTable(folder.processes());
+        nodes = new ClusterNodes(() -> MetaCalls.open(folder, META_TIMEOUT_NS));
     }
 
     @Override
@@ -56,40 +77,76 @@ final class LocalFleet implements Fleet
             throw new CommandFailedException(
                 ExitStatus.UNAVAILABLE, "no cluster is up in " + folder.path() + ": 'verbena up'", null);
         }
-        final List<Entry> live = new ArrayList<>();
+        final List<Entry> running = new ArrayList<>();
         final List<String> dead = new ArrayList<>();
         boolean isMetaServerLive = false;
         for (final Entry entry : entries)
         {
             isMetaServerLive |= META.equals(entry.name()) && entry.isLive();
-            if (entry.name().startsWith(COMPUTE))
+            final boolean isSpare = entry.name().startsWith(SPARE);
+            if (!isSpare && !entry.name().startsWith(COMPUTE))
             {
-                if (!entry.isLive())
-                {
-                    dead.add(entry.name());
-                }
-                else if (0 != entry.healthPort()) // else it has not been ready yet
-                {
-                    live.add(entry);
-                }
+                continue;
+            }
+            if (!entry.isLive() && (!isSpare || activated.contains(entry.pid())))
+            {
+                dead.add(entry.name());
+            }
+            else if (entry.isLive() && 0 != entry.healthPort()) // else it has not been ready yet
+            {
+                running.add(entry);
             }
         }
-        final List<Map<String, Object>> figures = figures(live);
+        return state(running, dead, isMetaServerLive);
+    }
+
+    private State state(final List<Entry> running, final List<String> dead, final boolean isMetaServerLive)
+    {
+        final List<Map<String, Object>> figures = figures(running);
         final List<DemandSample> samples = new ArrayList<>();
+        final List<Spare> ready = new ArrayList<>();
         boolean isReached = true;
-        for (int i = 0; i < live.size(); i++)
+        for (int i = 0; i < running.size(); i++)
         {
+            final Entry entry = running.get(i);
             final Map<String, Object> health = figures.get(i);
-            final DemandSample sample = DemandSample.of(live.get(i).name(), health);
             isReached &= null == health || !AWAY.equals(health.get("meta_server"));
-            if (null != sample)
+            if (isSpare(entry, health))
             {
-                samples.add(sample);
+                addSpare(entry, health, ready);
+            }
+            else
+            {
+                final DemandSample sample = DemandSample.of(Long.toString(entry.pid()), health);
+                if (null != sample)
+                {
+                    samples.add(sample);
+                }
             }
         }
-        return new State(live.size(), dead, samples, !isMetaServerLive ?
+        final int live = (int)IntStream.range(0, running.size())
+            .filter((i) -> !isSpare(running.get(i), figures.get(i))).count();
+        spares = ready;
+        return new State(live, ready.size(), dead, samples, !isMetaServerLive ?
             "the meta server is dead: './verbena up' starts it again" :
             isReached ? null : "the meta server does not answer the nodes");
+    }
+
+    /** One called a spare that does not answer now counts as one: its clients, if any, stay with it. */
+    private boolean isSpare(final Entry entry, final Map<String, Object> health)
+    {
+        return entry.name().startsWith(SPARE) && !activated.contains(entry.pid()) &&
+            (null == health || !Boolean.FALSE.equals(health.get("spare")));
+    }
+
+    private static void addSpare(final Entry entry, final Map<String, Object> health, final List<Spare> ready)
+    {
+        if (null != health && Boolean.TRUE.equals(health.get("ready")) &&
+            health.get("node_id") instanceof final Long nodeId &&
+            health.get("incarnation") instanceof final Long incarnation)
+        {
+            ready.add(new Spare(entry, nodeId.intValue(), incarnation.intValue()));
+        }
     }
 
     /** Of all at once: one that does not answer takes 2 s. */
@@ -121,11 +178,53 @@ final class LocalFleet implements Fleet
         }
     }
 
-    private static void scale(final LocalCluster cluster, final int nodes, final Consumer<String> progress)
+    @Override
+    public void resize(final int wanted, final Consumer<String> progress)
+    {
+        final int live = liveWithoutLook();
+        final List<Spare> taken = spares.subList(0, Math.clamp((long)wanted - live, 0, spares.size()));
+        for (final Spare spare : taken)
+        {
+            nodes.activate(spare.nodeId, spare.incarnation);
+            activated.add(spare.entry.pid());
+            progress.accept(spare.entry.name() + " is activated");
+        }
+        final boolean isDone = wanted == live + taken.size() && processes.entries().stream().noneMatch(
+            (entry) -> entry.name().startsWith(COMPUTE) && !entry.isLive());
+        spares = List.copyOf(spares.subList(taken.size(), spares.size()));
+        if (isDone && launches.isUnderWay())
+        {
+            return; // names can wait, until the launches give the lock back
+        }
+        launches.alone(() ->
+        {
+            try (LocalCluster cluster = LocalCluster.openExisting(folder))
+            {
+                cluster.readyTimeoutS(launchTimeoutS);
+                setup.accept(cluster);
+                cluster.promoteSpares((entry) -> activated.contains(entry.pid()));
+                if (!isDone)
+                {
+                    scale(cluster, wanted, progress);
+                }
+            }
+        });
+    }
+
+    /** Processes that run and are no spares, by what is known already: nobody is asked, who would take time. */
+    private int liveWithoutLook()
+    {
+        final Set<Long> waiting = new HashSet<>();
+        spares.forEach((spare) -> waiting.add(spare.entry.pid()));
+        return (int)processes.entries().stream().filter((entry) -> entry.isLive() && 0 != entry.healthPort())
+            .filter((entry) -> entry.name().startsWith(COMPUTE) || activated.contains(entry.pid())).count();
+    }
+
+    private static void scale(final LocalCluster cluster, final int wanted, final Consumer<String> progress)
     {
         try
         {
-            cluster.scale(nodes, progress);
+            cluster.scale(wanted, progress);
         }
         catch (final CommandFailedException ex)
         {
@@ -135,13 +234,37 @@ final class LocalFleet implements Fleet
     }
 
     @Override
-    public void resize(final int nodes, final Consumer<String> progress)
+    public String keepSpares(final int wanted)
     {
-        try (LocalCluster cluster = LocalCluster.openExisting(folder))
+        if (wanted > 0)
         {
-            cluster.readyTimeoutS(launchTimeoutS);
-            setup.accept(cluster);
-            scale(cluster, nodes, progress);
+            nodes.prepare();
         }
+        final List<Entry> entries =
+            processes.entries().stream().filter((entry) -> entry.name().startsWith(SPARE)).toList();
+        final long there = entries.stream()
+            .filter((entry) -> entry.isLive() && !activated.contains(entry.pid())).count();
+        if (there == wanted && there == entries.size())
+        {
+            return launches.failure();
+        }
+        return launches.begin(() ->
+        {
+            try (LocalCluster cluster = LocalCluster.openExisting(folder))
+            {
+                cluster.readyTimeoutS(launchTimeoutS);
+                setup.accept(cluster);
+                cluster.promoteSpares((entry) -> activated.contains(entry.pid()));
+                cluster.scaleSpares(wanted, (_) -> {});
+            }
+        });
+    }
+
+    /** Waits for launches that are under way, and leaves the spares. */
+    @Override
+    public void close()
+    {
+        launches.close();
+        nodes.close();
     }
 }

@@ -27,11 +27,13 @@ import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.List;
+import java.util.Map;
 import java.util.Properties;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.function.IntFunction;
+import java.util.function.Predicate;
 
 /** A cluster of processes on this host: started, changed and ended by one command at a time, which holds a lock. */
 public final class LocalCluster implements AutoCloseable
@@ -40,6 +42,8 @@ public final class LocalCluster implements AutoCloseable
     private static final String META = "meta-server";
     private static final String MEMORY = "memory-";
     private static final String COMPUTE = "compute-";
+    private static final String SPARE = "spare-";
+    private static final String SPARE_FIGURE = "spare";
     /** A memory node that finds much memory again ends by itself when that takes too long. */
     private static final long MEMORY_READY_TIMEOUT_S = 4 * 3600;
     /** What {@code up} listens at without the option. */
@@ -296,7 +300,7 @@ public final class LocalCluster implements AutoCloseable
             throw new CommandFailedException(ExitStatus.UNAVAILABLE, "a cluster is up already in " + folder.path() +
                 ", " + live().size() + " processes: 'verbena status' shows it, 'verbena down' ends it", null);
         }
-        for (final String prefix : List.of(META, MEMORY, COMPUTE))
+        for (final String prefix : List.of(META, MEMORY, COMPUTE, SPARE))
         {
             for (final Entry entry : dead)
             {
@@ -326,34 +330,63 @@ public final class LocalCluster implements AutoCloseable
         return arguments;
     }
 
-    /** Starts or ends compute nodes until there are so many. */
+    /** Starts or ends compute nodes until there are so many; spares do not count. */
     public void scale(final int computeNodes, final Consumer<String> progress)
     {
-        table.entries().stream().filter((entry) -> entry.name().startsWith(COMPUTE) && !entry.isLive())
+        promoteSpares((entry) -> HealthProbe.figures(entry) instanceof final Map<?, ?> figures &&
+            Boolean.FALSE.equals(figures.get(SPARE_FIGURE)));
+        scale(COMPUTE, computeNodes, progress);
+    }
+
+    /** Starts or ends spares until there are so many. */
+    public void scaleSpares(final int spares, final Consumer<String> progress)
+    {
+        scale(SPARE, spares, progress);
+    }
+
+    /** Spares that were activated are called compute nodes from now on. */
+    public void promoteSpares(final Predicate<Entry> isActivated)
+    {
+        live().stream().filter((entry) -> entry.name().startsWith(SPARE) && 0 != entry.healthPort())
+            .filter(isActivated).forEach((entry) -> table.rename(entry, freeName(COMPUTE)));
+    }
+
+    private void scale(final String prefix, final int count, final Consumer<String> progress)
+    {
+        table.entries().stream().filter((entry) -> entry.name().startsWith(prefix) && !entry.isLive())
             .forEach(table::forget);
-        endUnready(progress);
-        final List<Entry> present =
-            live().stream().filter((entry) -> entry.name().startsWith(COMPUTE)).toList();
-        int next = 1;
-        for (int count = present.size(); count < computeNodes; count++)
+        endUnready(prefix, progress);
+        final List<Entry> present = live().stream().filter((entry) -> entry.name().startsWith(prefix)).toList();
+        for (int i = present.size(); i < count; i++)
         {
-            while (isTaken(COMPUTE + next))
-            {
-                next++;
-            }
-            final String name = COMPUTE + next;
+            final String name = freeName(prefix);
             progress.accept(name + ' ' + launcher.start(name, computeNode(name)));
         }
-        for (int i = present.size() - 1; i >= computeNodes; i--)
+        for (int i = present.size() - 1; i >= count; i--)
         {
             end(present.get(i), progress);
         }
     }
 
+    private String freeName(final String prefix)
+    {
+        int next = 1;
+        while (isTaken(prefix + next))
+        {
+            next++;
+        }
+        return prefix + next;
+    }
+
     /** Ends compute nodes that were started and never served: this command has the lock, so that nobody awaits them. */
     public void endUnready(final Consumer<String> progress)
     {
-        live().stream().filter((entry) -> entry.name().startsWith(COMPUTE) && 0 == entry.healthPort())
+        List.of(COMPUTE, SPARE).forEach((prefix) -> endUnready(prefix, progress));
+    }
+
+    private void endUnready(final String prefix, final Consumer<String> progress)
+    {
+        live().stream().filter((entry) -> entry.name().startsWith(prefix) && 0 == entry.healthPort())
             .forEach((entry) -> end(entry, progress));
     }
 
@@ -372,6 +405,7 @@ public final class LocalCluster implements AutoCloseable
      */
     public boolean downWithCheckpoint(final Consumer<String> progress)
     {
+        end(SPARE, progress);
         end(COMPUTE, progress);
         final long sinceMs = SystemEpochClock.INSTANCE.time();
         end(progress);
@@ -435,7 +469,7 @@ public final class LocalCluster implements AutoCloseable
     /** Ends what still runs, compute nodes first. */
     private void end(final Consumer<String> progress)
     {
-        List.of(COMPUTE, MEMORY, META).forEach((prefix) -> end(prefix, progress));
+        List.of(SPARE, COMPUTE, MEMORY, META).forEach((prefix) -> end(prefix, progress));
     }
 
     private void end(final String prefix, final Consumer<String> progress)
@@ -492,7 +526,11 @@ public final class LocalCluster implements AutoCloseable
     private List<String> computeNode(final String name)
     {
         final List<String> options = new ArrayList<>(computeOptions);
-        options.addAll(optionsByNumber.apply(Integer.parseInt(name.substring(COMPUTE.length()))));
+        options.addAll(optionsByNumber.apply(Integer.parseInt(name.substring(name.indexOf('-') + 1))));
+        if (name.startsWith(SPARE))
+        {
+            options.add(ComputeNodeCommand.SPARE);
+        }
         return node(ComputeNodeCommand.NAME, options.toArray(String[]::new));
     }
 

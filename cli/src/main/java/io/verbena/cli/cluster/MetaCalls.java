@@ -11,19 +11,31 @@ import io.verbena.protocol.bootstrap.ClusterToken;
 import io.verbena.protocol.control.ControlCall;
 import io.verbena.protocol.control.MetaClient;
 import io.verbena.protocol.message.ControlStatus;
+import io.verbena.protocol.message.NodePage;
+import io.verbena.protocol.remote.NodeFigures;
 import io.verbena.protocol.bootstrap.NetworkFabric;
 import io.verbena.raas.BatchListener;
+import io.verbena.raas.PeerAddress;
 import io.verbena.raas.RaasConfiguration;
 import io.verbena.raas.RaasContext;
 import io.verbena.raas.VirtualQp;
+import io.verbena.raas.directory.PeerRecord;
 import io.verbena.rdma.fabric.Fabrics;
 import io.verbena.rdma.spi.ProcessRole;
 import io.verbena.rdma.verbs.Device;
 import io.verbena.rdma.verbs.DeviceAddress;
 import io.verbena.rdma.verbs.Fabric;
 import io.verbena.rdma.verbs.RdmaException;
+import io.verbena.server.ComputeNodeRole;
 
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Function;
@@ -40,6 +52,8 @@ public final class MetaCalls implements AutoCloseable
     private final VirtualQp vqp;
     private final MetaClient client;
     private final BootstrapAnswer answer;
+    /** To compute nodes, by their incarnations. */
+    private final Map<Integer, VirtualQp> links = new HashMap<>();
 
     private MetaCalls(final Fabric fabric, final BootstrapAnswer answer, final long timeoutNs)
     {
@@ -49,6 +63,12 @@ public final class MetaCalls implements AutoCloseable
         raas = RaasContext.open(device, new RaasConfiguration());
         vqp = raas.connect(answer.metaServer(), BatchListener.CALLS_ONLY, timeoutNs);
         client = new MetaClient(raas, vqp);
+    }
+
+    /** Connects to the meta server of the cluster in a folder. */
+    public static MetaCalls open(final ClusterFolder folder, final long timeoutNs)
+    {
+        return open(folder.address(), folder.token(), null, timeoutNs);
     }
 
     static MetaCalls open(final String address, final Path tokenFile, final String given, final long timeoutNs)
@@ -77,6 +97,88 @@ public final class MetaCalls implements AutoCloseable
     public String place(final DeviceAddress address)
     {
         return NetworkFabric.place(answer, address);
+    }
+
+    /**
+     * Lists the living nodes.
+     *
+     * @param timeoutNs of each page.
+     * @return all of one view, in ascending order of their numbers.
+     */
+    public List<PeerRecord> nodes(final long timeoutNs)
+    {
+        final List<PeerRecord> nodes = new ArrayList<>();
+        NodePage page = result((meta) -> meta.nodes(0, timeoutNs));
+        nodes.addAll(page.nodes());
+        while (page.hasMore())
+        {
+            final NodePage next = result((meta) -> meta.nodes(nodes.getLast().nodeId(), timeoutNs));
+            if (next.membershipVersion() == page.membershipVersion())
+            {
+                nodes.addAll(next.nodes());
+                page = next;
+            }
+            else
+            {
+                // Pages of two views do not make one.
+                page = result((meta) -> meta.nodes(0, timeoutNs));
+                nodes.clear();
+                nodes.addAll(page.nodes());
+            }
+        }
+        return nodes;
+    }
+
+    /**
+     * Asks compute nodes for their figures, all at once.
+     *
+     * @param nodes     that live; connections to others are closed.
+     * @param timeoutNs for all of them together.
+     * @return of each its JSON object, or null when it did not answer.
+     */
+    public List<String> figures(final List<PeerRecord> nodes, final long timeoutNs)
+    {
+        final Set<Integer> present = new HashSet<>();
+        nodes.forEach((node) -> present.add(node.incarnation()));
+        links.entrySet().removeIf((link) ->
+        {
+            final boolean isGone = !present.contains(link.getKey()) ||
+                VirtualQp.State.FAILED == link.getValue().state();
+            if (isGone)
+            {
+                link.getValue().close();
+            }
+            return isGone;
+        });
+        final List<CompletableFuture<String>> asked = nodes.stream().map((node) -> NodeFigures.ask(raas,
+            links.computeIfAbsent(node.incarnation(), (_) -> connect(node, timeoutNs)), timeoutNs)).toList();
+        while (!asked.stream().allMatch(CompletableFuture::isDone))
+        {
+            if (0 == raas.poll())
+            {
+                LockSupport.parkNanos(PAUSE_NS);
+            }
+        }
+        return asked.stream().map(CompletableFuture::join).toList();
+    }
+
+    /** Closes the connection to a compute node, which waits for that when it is to end. */
+    public void leave(final PeerRecord node)
+    {
+        final VirtualQp link = links.remove(node.incarnation());
+        if (null != link)
+        {
+            link.close();
+            raas.poll();
+        }
+    }
+
+    /** A spare is not listed with its port. */
+    private VirtualQp connect(final PeerRecord node, final long timeoutNs)
+    {
+        return raas.connect(
+            new PeerAddress(node.device(), ComputeNodeRole.SERVICE_PORT, node.nodeId(), node.incarnation()),
+            BatchListener.CALLS_ONLY, timeoutNs);
     }
 
     /** Makes a call and waits for its end, which comes by the call's deadline. */
@@ -115,6 +217,7 @@ public final class MetaCalls implements AutoCloseable
     @Override
     public void close()
     {
+        links.values().forEach(VirtualQp::close);
         vqp.close();
         raas.close();
         device.close();

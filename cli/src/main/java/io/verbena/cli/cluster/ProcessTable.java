@@ -153,6 +153,13 @@ public final class ProcessTable
         return isOrderly;
     }
 
+    /** Gives a process another name, which none has; killed in between, it has both. */
+    synchronized void rename(final Entry entry, final String name)
+    {
+        add(new Entry(name, entry.pid(), entry.startMs(), entry.healthPort(), entry.place()));
+        forget(entry);
+    }
+
     synchronized void forget(final Entry entry)
     {
         try

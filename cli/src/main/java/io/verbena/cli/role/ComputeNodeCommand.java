@@ -47,6 +47,9 @@ public final class ComputeNodeCommand implements Callable<Integer>
     public static final String NAME = "compute-node";
     private static final Set<String> PLAIN_OPTIONS = Set.of("--cluster", "--token-file", "--health-port");
     private static final String BUSY_POLL = "--busy-poll";
+    /** Makes it a spare. */
+    public static final String SPARE = "--spare";
+    private static final int MAX_NAME = 255;
     /** Where the environment may hold something of this command. */
     private static final Set<String> VARIABLES = Set.of(
         SettingsProvider.FILE_VARIABLE, "VERBENA_DEBUG", "VERBENA_STACKTRACE", "VERBENA_CLUSTER",
@@ -55,7 +58,8 @@ public final class ComputeNodeCommand implements Callable<Integer>
         "VERBENA_ADVERTISE", "VERBENA_INSECURE_NETWORK", "VERBENA_RESP_PORT", "VERBENA_RESP_LISTEN",
         "VERBENA_RESP_TABLE", "VERBENA_RESP_PASSWORD_FILE", "VERBENA_RESP_OPEN", "VERBENA_RESP_MAX_CLIENTS",
         "VERBENA_RESP_CLUSTER", "VERBENA_RESP_ANNOUNCE", "VERBENA_RESP_TLS_CERTIFICATE", "VERBENA_RESP_TLS_KEY",
-        "VERBENA_RESP_TLS_CA", "VERBENA_SLOWLOG_THRESHOLD_US", "VERBENA_SLOWLOG_SAMPLE");
+        "VERBENA_RESP_TLS_CA", "VERBENA_SLOWLOG_THRESHOLD_US", "VERBENA_SLOWLOG_SAMPLE", "VERBENA_SPARE",
+        "VERBENA_NAME");
     private static final int MAX_PORT_DIGITS = 9;
     private static final int LONGEST_SWEEP_SECONDS = 86_400;
 
@@ -90,6 +94,14 @@ public final class ComputeNodeCommand implements Callable<Integer>
             "Default: ${DEFAULT-VALUE}.")
     private int maxClients = ComputeNodeRole.DEFAULT_MAX_CLIENTS;
 
+    @Option(names = SPARE, description = "Be ready, and have no clients sent here before the autoscaler activates " +
+        "this node, which takes milliseconds.")
+    private boolean spare;
+
+    @Option(names = "--name", paramLabel = "NAME", defaultValue = "",
+        description = "What the autoscaler calls this node, of at most 255 letters, digits and the marks . _ @ : - .")
+    private String name = "";
+
     @Mixin
     private SlowlogOptions slowlog = new SlowlogOptions();
 
@@ -115,7 +127,7 @@ public final class ComputeNodeCommand implements Callable<Integer>
         for (int i = 1; i < args.length; i++)
         {
             final String option = args[i];
-            final boolean isFlag = BUSY_POLL.equals(option);
+            final boolean isFlag = BUSY_POLL.equals(option) || SPARE.equals(option);
             final String value = isFlag ? "" : ++i < args.length ? args[i] : "";
             final boolean isPlain = isFlag || PLAIN_OPTIONS.contains(option) && value.matches("[^-@\"'].*");
             if (!isPlain || null != given.put(option, value))
@@ -138,6 +150,7 @@ public final class ComputeNodeCommand implements Callable<Integer>
         command.options =
             RoleOptions.of(given.get("--cluster"), Path.of(given.get("--token-file")), Integer.parseInt(port));
         command.busyPoll = given.containsKey(BUSY_POLL);
+        command.spare = given.containsKey(SPARE);
         return command;
     }
 
@@ -170,21 +183,26 @@ public final class ComputeNodeCommand implements Callable<Integer>
             throw new CommandFailedException(ExitStatus.USAGE, "--max-clients " + maxClients + ": must be 1 to " +
                 ComputeNodeRole.MOST_CLIENTS, null);
         }
+        if (name.length() > MAX_NAME || !name.matches("[\\w.@:-]*"))
+        {
+            throw new CommandFailedException(ExitStatus.USAGE, "--name " + name +
+                ": must have at most 255 letters, digits and the marks . _ @ : -", null);
+        }
         final RespConfiguration port = resp.configuration(System.getenv());
         final ComputeNodeConfiguration configuration = slowlog.addTo(new ComputeNodeConfiguration()
             .splitsSubtables(growingTables).maxMemoryNodes(maxMemoryNodes)
-            .sweepIntervalNs(TimeUnit.SECONDS.toNanos(sweepIntervalSeconds)));
+            .sweepIntervalNs(TimeUnit.SECONDS.toNanos(sweepIntervalSeconds)).spare(spare).instance(name));
         final NanoClock clock = SystemNanoClock.INSTANCE;
         final long calledNs = clock.nanoTime();
         RoleProcess.begin();
         final BootstrapAnswer cluster = options.bootstrap();
-        final String name = options.fabric(cluster);
+        final String fabricName = options.fabric(cluster);
         final long bootstrapNs = clock.nanoTime();
         Fabric fabric = null;
         ComputeNodeRole role = null;
         try
         {
-            fabric = Fabrics.open(name, ProcessRole.EXPENDABLE);
+            fabric = Fabrics.open(fabricName, ProcessRole.EXPENDABLE);
             final StartTimeline start =
                 new StartTimeline(ProcessStart.mainNs(), calledNs, bootstrapNs, clock.nanoTime());
             role = ComputeNodeRole.open(
@@ -206,7 +224,7 @@ public final class ComputeNodeCommand implements Callable<Integer>
             }
         }
         return RoleProcess.run(fabric, role, busyPoll, RoleProcess.JOIN_TIMEOUT_NS, options.healthPort(),
-            out, "on " + name + (null == port ? "" : " resp=" + port.host() + ":" + role.respPort()),
+            out, "on " + fabricName + (null == port ? "" : " resp=" + port.host() + ":" + role.respPort()),
             NetworkFabric.whySilent(cluster));
     }
 

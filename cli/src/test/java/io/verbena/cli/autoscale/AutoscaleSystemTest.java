@@ -64,7 +64,7 @@ class AutoscaleSystemTest
         public State observe()
         {
             final State state = fleet.observe();
-            return isQuiet ? new State(state.live(), state.dead(),
+            return isQuiet ? new State(state.live(), state.spares(), state.dead(),
                 state.samples().stream().map(Quieted::withoutWork).toList(), state.obstacle()) : state;
         }
 
@@ -78,6 +78,12 @@ class AutoscaleSystemTest
         public void resize(final int nodes, final Consumer<String> progress)
         {
             fleet.resize(nodes, progress);
+        }
+
+        @Override
+        public String keepSpares(final int spares)
+        {
+            return fleet.keepSpares(spares);
         }
     }
 
@@ -158,7 +164,7 @@ class AutoscaleSystemTest
         final ClusterFolder folder = ClusterFolder.of(directory.resolve("cluster"));
         final Quieted fleet = new Quieted(new LocalFleet(folder, LAUNCH_TIMEOUT_S));
         final Autoscaler autoscaler = new Autoscaler(fleet, new ScaleLimits(1, 3, TARGET_SHARE, 0, 0, 1_000, 2, 500),
-            PERIOD_MS, false, SystemNanoClock.INSTANCE, SystemEpochClock.INSTANCE);
+            PERIOD_MS, 0, false, SystemNanoClock.INSTANCE, SystemEpochClock.INSTANCE);
         try (KvClient client = KvClient.connect(folder.address(), new KvClientOptions().tokenFile(folder.token()));
             ExecutorService threads = Executors.newFixedThreadPool(THREADS))
         {
@@ -225,7 +231,7 @@ class AutoscaleSystemTest
     {
         final Autoscaler hanging = new Autoscaler(
             new LocalFleet(folder, 2, (cluster) -> cluster.mainClass(HangingNode.class.getName())),
-            new ScaleLimits(2, 3, 0.3, 0, 0, 0, 2, 0), TimeUnit.MINUTES.toMillis(1), false, SystemNanoClock.INSTANCE,
+            new ScaleLimits(2, 3, 0.3, 0, 0, 0, 2, 0), TimeUnit.MINUTES.toMillis(1), 0, false, SystemNanoClock.INSTANCE,
             SystemEpochClock.INSTANCE);
         final DecisionRecord record = hanging.step();
         assertThat(record.outcome()).isEqualTo(DecisionRecord.FAILED);

@@ -30,6 +30,8 @@ class AutoscalerTest
     {
         private final List<String> dead = new ArrayList<>();
         private final List<Integer> asked = new ArrayList<>();
+        private final List<Integer> spareNumbers = new ArrayList<>();
+        private String spareTrouble;
         private int live = 1;
         private int silent;
         private double share;
@@ -49,7 +51,7 @@ class AutoscalerTest
                 samples.add(new DemandSample("compute-" + i, nowNs, busyNs / 1_000, busyNs, busyNs, 64, 0,
                     Collections.nCopies(26, 0L), Collections.nCopies(26, busyNs / 1_000)));
             }
-            return new State(live, List.copyOf(dead), samples, obstacle);
+            return new State(live, 0, List.copyOf(dead), samples, obstacle);
         }
 
         @Override
@@ -65,13 +67,20 @@ class AutoscalerTest
             progress.accept("compute-" + wanted + " ready: and much more");
             live = wanted;
         }
+
+        @Override
+        public String keepSpares(final int spares)
+        {
+            spareNumbers.add(spares);
+            return spareTrouble;
+        }
     }
 
     private final Autoscaler autoscaler = autoscaler(false);
 
     private Autoscaler autoscaler(final boolean isDryRun)
     {
-        return new Autoscaler(nodes, new ScaleLimits(1, 4, 0.6, 0, 2_000, 10_000, 4, 1_000), PERIOD_MS, isDryRun,
+        return new Autoscaler(nodes, new ScaleLimits(1, 4, 0.6, 0, 2_000, 10_000, 4, 1_000), PERIOD_MS, 2, isDryRun,
             () -> nowNs, () -> 1_234);
     }
 
@@ -187,6 +196,37 @@ class AutoscalerTest
     }
 
     @Test
+    void shouldHaveAsManySparesAsMayStillJoin()
+    {
+        nodes.live = 1;
+        step();
+        nodes.live = 3;
+        step();
+        nodes.live = 4;
+        nodes.spareTrouble = "spare-1 is not ready after 60 s";
+        assertThat(step().detail()).isEqualTo("no spare: spare-1 is not ready after 60 s");
+        assertThat(nodes.spareNumbers).containsExactly(2, 1, 0);
+        nodes.obstacle = "the meta server is dead";
+        step();
+        step(autoscaler(true));
+        assertThat(nodes.spareNumbers).as("nothing is started without a meta server, or in a dry run").hasSize(3);
+    }
+
+    @Test
+    void shouldGoOnDecidingWhenWhatDiedHasNoPlaceAnyMore()
+    {
+        nodes.live = 4;
+        nodes.dead.add("compute-5");
+        step();
+        nodes.share = 0.1;
+        for (int i = 0; i < 30; i++)
+        {
+            step();
+        }
+        assertThat(nodes.live).isEqualTo(1);
+    }
+
+    @Test
     void shouldEndWithTheCluster()
     {
         nodes.failure = "interrupted";
@@ -203,7 +243,13 @@ class AutoscalerTest
             {
                 throw new AssertionError();
             }
-        }, new ScaleLimits(1, 4, 0.6, 0, 0, 0, 1, 0), PERIOD_MS, false, () -> nowNs, () -> 0);
+
+            @Override
+            public String keepSpares(final int spares)
+            {
+                throw new AssertionError();
+            }
+        }, new ScaleLimits(1, 4, 0.6, 0, 0, 0, 1, 0), PERIOD_MS, 0, false, () -> nowNs, () -> 0);
         assertThatThrownBy(gone::step).isInstanceOf(CommandFailedException.class).hasMessage("no cluster is up");
     }
 }

@@ -1,6 +1,8 @@
 package io.verbena.client.routing;
 
 import io.verbena.protocol.bootstrap.MetaServerLocator;
+import io.verbena.protocol.control.ControlCall;
+import io.verbena.protocol.message.ControlStatus;
 import io.verbena.protocol.remote.RemoteEndpoint;
 import io.verbena.protocol.request.DutyLock;
 import io.verbena.protocol.request.Waker;
@@ -39,6 +41,12 @@ public final class RemoteNodes implements Agent, DrivenNodes
     /** Compute nodes that a client connects to at once; more are left to other clients. */
     public static final int MAX_NODES = 32;
     private static final long REFRESH_NS = 1_000_000_000;
+    /** Least time between two lists, however often nodes come and go: 5 ms. */
+    private static final long NEWS_REFRESH_NS = 5_000_000;
+    /** How long the meta server may have no news; then it is asked again. */
+    private static final long NEWS_TIMEOUT_NS = 60_000_000_000L;
+    /** When one that reports none, because it is full or too old, is asked again. */
+    private static final long NO_NEWS_NS = 10_000_000_000L;
     /** Longest first pause before a client without a node asks again: 20 ms. */
     private static final long HASTY_REFRESH_NS = 20_000_000;
     /** Longest pause of one that has asked in vain many times: 200 ms. */
@@ -65,6 +73,8 @@ public final class RemoteNodes implements Agent, DrivenNodes
     private final Set<Integer> drained = new HashSet<>();
     private final MetaLink metaLink;
     private final NodeListing listing;
+    private ControlCall<Void> news;
+    private long nextNewsNs;
     private long nextRefreshNs;
     private long cycleNs;
     private volatile long listings;
@@ -95,6 +105,7 @@ public final class RemoteNodes implements Agent, DrivenNodes
         dutyLock = new DutyLock(this, waker::wake, clock, null == channel ?
             DutyLock.Patience.ANOTHER_PROCESS_ANSWERS : DutyLock.Patience.ANOTHER_HOST_ANSWERS);
         nextRefreshNs = clock.nanoTime();
+        nextNewsNs = nextRefreshNs;
         hasty = new Backoff(HASTY_REFRESH_NS, MAX_HASTY_REFRESH_NS, device.random());
         metaBackoff = new Backoff(RECONNECT_PAUSE_NS, MAX_RECONNECT_PAUSE_NS, device.random());
         metaLink = new MetaLink(raas, metaServer, callTimeoutNs);
@@ -185,7 +196,8 @@ public final class RemoteNodes implements Agent, DrivenNodes
             onListed(nowNs);
             work++;
         }
-        else if (!listing.isUnderWay() && nextRefreshNs - nowNs <= 0)
+        work += pollNews(nowNs);
+        if (!listing.isUnderWay() && nextRefreshNs - nowNs <= 0)
         {
             refresh(nowNs);
             work++;
@@ -264,7 +276,8 @@ public final class RemoteNodes implements Agent, DrivenNodes
     @Override
     public boolean isDutyDue()
     {
-        if (listing.isUnderWay() ? listing.isAnswered() : nextRefreshNs - cycleNs <= 0)
+        if (listing.isUnderWay() ? listing.isAnswered() :
+            nextRefreshNs - cycleNs <= 0 || null != news && news.isDone())
         {
             return true;
         }
@@ -386,8 +399,32 @@ public final class RemoteNodes implements Agent, DrivenNodes
             onUnlisted("meta server: " + ex.getMessage(), nowNs);
             return;
         }
+        if (null == news && nextNewsNs - nowNs <= 0)
+        {
+            // Before the list, over the same connection: each change shows in the one or the other.
+            news = metaLink.client().awaitNodes(NEWS_TIMEOUT_NS);
+        }
         listing.start();
         nextRefreshNs = nowNs + REFRESH_NS;
+    }
+
+    /** A node that was activated is connected to within milliseconds, and not with the next list. */
+    private int pollNews(final long nowNs)
+    {
+        // A list under way may be older than the news.
+        if (null == news || !news.isDone() || listing.isUnderWay())
+        {
+            return 0;
+        }
+        final boolean hasNews = ControlStatus.OK == news.status();
+        final boolean isRefused = !hasNews && metaLink.isUsable() && ControlStatus.TIMED_OUT != news.status();
+        nextNewsNs = nowNs + (isRefused ? NO_NEWS_NS : 0);
+        news = null;
+        if (hasNews && nextRefreshNs - nowNs > 0)
+        {
+            nextRefreshNs = Math.max(nowNs, refreshedNs + NEWS_REFRESH_NS);
+        }
+        return 1;
     }
 
     private void onUnlisted(final String why, final long nowNs)

@@ -169,8 +169,9 @@ public enum Metric
             "to verbena_epoch means that a node holds it back; 0 while not known after a restart."),
     /** Nodes by role. */
     NODES("verbena_nodes", GAUGE, Set.of(META_SERVER), List.of("role", "state"),
-        "Nodes of the cluster: live, lost (a memory node whose lease ended and that did not come back) and fencing " +
-            "(a compute node without a lease that a memory node may still let in)."),
+        "Nodes of the cluster: live, spare (a compute node that serves no clients before it is activated), lost (a " +
+            "memory node whose lease ended and that did not come back) and fencing (a compute node without a lease " +
+            "that a memory node may still let in)."),
     /** Leases. */
     LEASE_REMAINING("verbena_lease_remaining_seconds", GAUGE, Set.of(META_SERVER), List.of("role", "node_id"),
         "Time until the meta server takes the lease of each node as ended, which is half a second behind its end; 0 " +

@@ -61,7 +61,13 @@ public final class Member
     /** @return whether it has a lease. */
     public boolean isLive()
     {
-        return StoredNodeState.LIVE == node.state();
+        return StoredNodeState.LIVE == node.state() || isStandby();
+    }
+
+    /** @return whether it has a lease, and clients are not sent to it. */
+    public boolean isStandby()
+    {
+        return StoredNodeState.STANDBY == node.state();
     }
 
     /** @return whether it is a memory node that may let a compute node in: not one that left or was forgotten. */

@@ -224,6 +224,37 @@ public final class MembershipConductor
     }
 
     /**
+     * Has clients sent to a node on standby. Durable; the second time changes nothing.
+     *
+     * @param nodeId      who.
+     * @param incarnation of which registration.
+     * @throws MembershipRefusedException when this registration has no lease, or is no compute node.
+     */
+    public void activate(final int nodeId, final int incarnation)
+    {
+        final Member member = table.member(nodeId);
+
+        if (null == member || member.incarnation() != incarnation || !member.isLive())
+        {
+            throw new MembershipRefusedException(
+                Reason.UNKNOWN_NODE, "node " + nodeId + " incarnation " + incarnation +
+                " has no lease, so it cannot be activated: take another one");
+        }
+
+        if (!member.isCompute())
+        {
+            throw new MembershipRefusedException(
+                Reason.IMPOSSIBLE, "node " + nodeId + " is a memory node: compute nodes are activated");
+        }
+
+        if (member.isStandby())
+        {
+            table.change(member, StoredNodeState.LIVE);
+            listener.onActivated(member);
+        }
+    }
+
+    /**
      * Ends a registration at its own wish.
      *
      * @param nodeId      who.

@@ -11,6 +11,15 @@ public interface MembershipListener
     void onJoined(Member member);
 
     /**
+     * Clients are sent to a compute node that was a spare.
+     *
+     * @param member live.
+     */
+    default void onActivated(final Member member)
+    {
+    }
+
+    /**
      * A node has no lease any more: nobody should begin to use it.
      *
      * @param member not live.

@@ -116,7 +116,7 @@ public final class MembershipTable
      */
     public boolean hasSpareFor(final NodeRegistration announced)
     {
-        return NodeRole.COMPUTE_NODE == announced.role() && spares.count() > 0;
+        return NodeRole.COMPUTE_NODE == announced.role() && !announced.isSpare() && spares.count() > 0;
     }
 
     private Member assign(final NodeRegistration announced, final long nowNs)
@@ -294,7 +294,7 @@ public final class MembershipTable
             return null;
         }
 
-        end(member, member.isCompute() ? StoredNodeState.FENCING : StoredNodeState.LEFT);
+        change(member, member.isCompute() ? StoredNodeState.FENCING : StoredNodeState.LEFT);
         return member;
     }
 
@@ -312,7 +312,7 @@ public final class MembershipTable
 
             if (member.isLive() && member.leaseEndsNs - nowNs <= 0)
             {
-                end(member, stateAfterLease(member));
+                change(member, stateAfterLease(member));
                 return member;
             }
         }
@@ -389,7 +389,7 @@ public final class MembershipTable
             return false;
         }
 
-        end(member, StoredNodeState.FORGOTTEN);
+        change(member, StoredNodeState.FORGOTTEN);
         return true;
     }
 
@@ -507,7 +507,7 @@ public final class MembershipTable
         final int writerNumber =
             NodeRole.COMPUTE_NODE == announced.role() ? numbers.freeWriterNumber(counters.nextWriterNumber()) : 0;
         final StoredNode node = new StoredNode(record(announced, nodeId, counters.nextIncarnation()),
-            StoredNodeState.LIVE, writerNumber, announced.memoryId());
+            announced.isSpare() ? StoredNodeState.STANDBY : StoredNodeState.LIVE, writerNumber, announced.memoryId());
         ledger.commit(counters.afterRegistration(isNewId ? nodeId : 0, writerNumber), new MetaBatch().node(node));
 
         final Member member = new Member(node, leaseEndNs(nowNs));
@@ -521,11 +521,11 @@ public final class MembershipTable
             announced.region(), announced.readTarget(), announced.tcpService());
     }
 
-    private void end(final Member member, final StoredNodeState state)
+    void change(final Member member, final StoredNodeState state)
     {
-        final StoredNode ended = member.node.withState(state);
-        ledger.commit(ledger.counters().withNextMembershipVersion(), new MetaBatch().node(ended));
-        member.node = ended;
+        final StoredNode changed = member.node.withState(state);
+        ledger.commit(ledger.counters().withNextMembershipVersion(), new MetaBatch().node(changed));
+        member.node = changed;
     }
 
     /** A memory node admits nobody before its first heartbeat, so one that was never heard of delays no fence. */

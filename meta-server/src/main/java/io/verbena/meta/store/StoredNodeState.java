@@ -17,7 +17,9 @@ public enum StoredNodeState
      * The identity of a compute node that may come: assigned without a write, so who reads this after a restart has to
      * take it as assigned.
      */
-    SPARE(6);
+    SPARE(6),
+    /** A compute node that has a lease, and to which clients are not sent before it is activated. */
+    STANDBY(7);
 
     private final int code;
 

@@ -16,6 +16,8 @@ final class ControlMethod
     static final int GROW_TABLE = 11;
     static final int FORGET_NODE = 14;
     static final int DROP_THIS_TABLE = 15;
+    static final int ACTIVATE = 16;
+    static final int AWAIT_NODES = 17;
 
     static final int LEASE_CHUNKS = 101;
     static final int RETURN_CHUNKS = 102;
@@ -45,6 +47,8 @@ final class ControlMethod
             case GROW_TABLE -> "growTable";
             case FORGET_NODE -> "forgetNode";
             case DROP_THIS_TABLE -> "dropThisTable";
+            case ACTIVATE -> "activate";
+            case AWAIT_NODES -> "awaitNodes";
             case LEASE_CHUNKS -> "leaseChunks";
             case RETURN_CHUNKS -> "returnChunks";
             case FENCE -> "fence";

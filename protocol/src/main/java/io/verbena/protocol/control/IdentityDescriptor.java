@@ -9,7 +9,7 @@ import org.agrona.MutableDirectBuffer;
 import java.nio.ByteOrder;
 
 /**
- * Requests about one life of a node: leave, fence. Their replies are a header.
+ * Requests about one life of a node: leave, fence, activate. Their replies are a header.
  *
  * <pre>
  *   0 +-------------------------------+

@@ -92,6 +92,36 @@ public final class MetaClient
     }
 
     /**
+     * Asks to hear of compute nodes that come, go or are activated; see {@link MetaService#awaitNodes}. A list that is
+     * asked for behind this over the same connection shows each change that this does not report.
+     *
+     * @param timeoutNs deadline; may be long.
+     * @return the call, which ends when there is such a change.
+     */
+    public ControlCall<Void> awaitNodes(final long timeoutNs)
+    {
+        return proxy.call(
+            ControlMethod.AWAIT_NODES, ControlProxy::encodeHeader, (buffer, offset, lengthBytes) -> null, timeoutNs);
+    }
+
+    /**
+     * Has clients sent to a spare; see {@link MetaService#activate}.
+     *
+     * @param nodeId      of the compute node.
+     * @param incarnation of its registration.
+     * @param timeoutNs   deadline.
+     * @return the call.
+     */
+    public ControlCall<Void> activate(final int nodeId, final int incarnation, final long timeoutNs)
+    {
+        return proxy.call(
+            ControlMethod.ACTIVATE,
+            (buffer, offset) -> IdentityDescriptor.encode(new PeerIdentity(nodeId, incarnation), buffer, offset),
+            (buffer, offset, lengthBytes) -> null,
+            timeoutNs);
+    }
+
+    /**
      * Leaves; send it after the last access to any memory.
      *
      * @param nodeId      of this node.

@@ -76,6 +76,12 @@ public final class MetaDispatcher extends ControlDispatcher
                     reply,
                     replyOffset);
             }
+            case ControlMethod.ACTIVATE ->
+            {
+                final PeerIdentity spare = IdentityDescriptor.decode(request, offset, lengthBytes);
+                service.activate(spare.nodeId(), spare.incarnation());
+                yield ControlProxy.encodeHeader(reply, replyOffset);
+            }
             case ControlMethod.DROP_THIS_TABLE ->
             {
                 service.dropThisTable(TableEntryDescriptor.decode(request, offset, lengthBytes));
@@ -96,7 +102,8 @@ public final class MetaDispatcher extends ControlDispatcher
     @Override
     boolean isPutOff(final int method)
     {
-        return ControlMethod.AWAIT_CHANGE == method || ControlMethod.REGISTER == method;
+        return ControlMethod.AWAIT_CHANGE == method || ControlMethod.REGISTER == method ||
+            ControlMethod.AWAIT_NODES == method;
     }
 
     @Override
@@ -107,6 +114,11 @@ public final class MetaDispatcher extends ControlDispatcher
         {
             service.register(RegisterDescriptor.decodeRequest(request, offset, lengthBytes),
                 () -> new PendingRegistration(reply.defer()));
+            return;
+        }
+        if (ControlMethod.AWAIT_NODES == method)
+        {
+            service.awaitNodes(() -> new PendingNotification(reply.defer()));
             return;
         }
         final NotificationRequest news = NotificationDescriptor.decode(request, offset, lengthBytes);

@@ -15,9 +15,9 @@ import java.util.function.Supplier;
 
 /**
  * What a meta server answers; {@link MetaDispatcher} decodes and encodes, and sees to it that each request acts for an
- * identity that its connection has. Called by the server's thread; answers at once, but for {@link #register} and
- * {@link #awaitChange}. Says no by {@link ControlException}; any other exception reaches the caller as a
- * refusal.
+ * identity that its connection has. Called by the server's thread; answers at once, but for {@link #register},
+ * {@link #awaitChange} and {@link #awaitNodes}. Says no by {@link ControlException}; any other exception reaches the
+ * caller as a refusal.
  */
 public interface MetaService
 {
@@ -59,6 +59,23 @@ public interface MetaService
      * @param answer  given when there are news, or the node asks anew; not before this returns.
      */
     void awaitChange(NotificationRequest request, PendingNotification answer);
+
+    /**
+     * Somebody, who need not be a node, would hear when compute nodes come, go or are activated.
+     *
+     * @param answer puts the answer off, which is given behind the next such change; called once, or the request is
+     *               refused as UNAVAILABLE, when too many wait.
+     */
+    void awaitNodes(Supplier<PendingNotification> answer);
+
+    /**
+     * Clients are sent to a spare from now on. Refused as UNKNOWN_NODE when this registration has no lease, as
+     * INVALID_REQUEST when it is no compute node. The second time changes nothing.
+     *
+     * @param nodeId      of the compute node.
+     * @param incarnation of its registration.
+     */
+    void activate(int nodeId, int incarnation);
 
     /**
      * A node leaves for good and will touch no memory any more.

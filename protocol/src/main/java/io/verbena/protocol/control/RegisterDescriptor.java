@@ -53,10 +53,13 @@ import java.util.List;
  * 112 +-------------------------------+
  * </pre>
  *
+ * <p>A compute node that is a spare has a role of its own: a meta server that knows no spares refuses it.
+ *
  * <p>Builds that know no TCP address send 96 bytes, with 0 as the port: then nothing is read behind them.
  */
 final class RegisterDescriptor
 {
+    static final int SPARE_ROLE = 4;
     static final int NODE_ID_OFFSET = ControlHeaderDescriptor.LENGTH_BYTES;
     static final int ROLE_OFFSET = NODE_ID_OFFSET + Integer.BYTES;
     static final int GID_HIGH_OFFSET = ROLE_OFFSET + Integer.BYTES;
@@ -97,7 +100,7 @@ final class RegisterDescriptor
     {
         ControlHeaderDescriptor.encode(buffer, offset, ControlStatus.OK);
         buffer.putInt(offset + NODE_ID_OFFSET, request.nodeId(), ORDER);
-        buffer.putInt(offset + ROLE_OFFSET, request.role().code(), ORDER);
+        buffer.putInt(offset + ROLE_OFFSET, request.isSpare() ? SPARE_ROLE : request.role().code(), ORDER);
         buffer.putLong(offset + GID_HIGH_OFFSET, request.device().gidHigh(), ORDER);
         buffer.putLong(offset + GID_LOW_OFFSET, request.device().gidLow(), ORDER);
         buffer.putLong(offset + REGION_ADDRESS_OFFSET, request.region().address(), ORDER);
@@ -119,7 +122,8 @@ final class RegisterDescriptor
     {
         ControlHeaderDescriptor.require(lengthBytes, TCP_HIGH_OFFSET, "register request");
         final int roleCode = buffer.getInt(offset + ROLE_OFFSET, ORDER);
-        final NodeRole role = NodeRole.ofCode(roleCode);
+        final boolean isSpare = SPARE_ROLE == roleCode;
+        final NodeRole role = isSpare ? NodeRole.COMPUTE_NODE : NodeRole.ofCode(roleCode);
         if (role == null)
         {
             throw new ControlException(ControlStatus.INVALID_REQUEST, "unknown role " + roleCode);
@@ -141,7 +145,8 @@ final class RegisterDescriptor
             new ReadTargetAddress(
                 buffer.getInt(offset + READ_TARGET_NUMBER_OFFSET, ORDER),
                 buffer.getLong(offset + READ_TARGET_KEY_OFFSET, ORDER)),
-            decodeTcpService(buffer, offset, lengthBytes));
+            decodeTcpService(buffer, offset, lengthBytes),
+            isSpare);
     }
 
     private static TcpAddress decodeTcpService(final DirectBuffer buffer, final int offset, final int lengthBytes)

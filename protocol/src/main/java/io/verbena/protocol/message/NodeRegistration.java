@@ -19,6 +19,7 @@ import io.verbena.rdma.verbs.DeviceAddress;
  * @param clusterId   of the cluster that the memory belongs to; 0 for none yet.
  * @param readTarget  of a memory node: through which its region can be read before connecting; NONE when only after.
  * @param tcpService  of a compute node: where it serves clients of Redis as a part of a cluster; NONE when it does not.
+ * @param isSpare     of a compute node: whether clients are not to be sent to it before it is activated.
  */
 public record NodeRegistration(
     int nodeId,
@@ -29,8 +30,24 @@ public record NodeRegistration(
     long memoryId,
     long clusterId,
     ReadTargetAddress readTarget,
-    TcpAddress tcpService)
+    TcpAddress tcpService,
+    boolean isSpare)
 {
+    /** Of a node that is no spare. */
+    public NodeRegistration(
+        final int nodeId,
+        final NodeRole role,
+        final DeviceAddress device,
+        final int servicePort,
+        final RemoteRegion region,
+        final long memoryId,
+        final long clusterId,
+        final ReadTargetAddress readTarget,
+        final TcpAddress tcpService)
+    {
+        this(nodeId, role, device, servicePort, region, memoryId, clusterId, readTarget, tcpService, false);
+    }
+
     /** Of a node that brings no memory of before, and serves nobody over TCP. */
     public NodeRegistration(
         final int nodeId,

@@ -12,6 +12,9 @@ final class RequestMethod
     /** A request about tables. */
     static final int CONTROL = 204;
 
+    /** Figures of the node, for tools. */
+    static final int FIGURES = 205;
+
     private RequestMethod()
     {
     }

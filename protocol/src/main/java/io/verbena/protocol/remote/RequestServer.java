@@ -41,9 +41,8 @@ public final class RequestServer implements Agent, AutoCloseable
     /** Requests of one client that may be under way at one node. */
     public static final int CREDITS = 32;
     /**
-     * How long after {@link #drain()}, and after what was asked last, a node that leaves goes on to refuse requests: 2
-     * s. Clients send nothing when they have not looked for half that time whether the node drains, so none of their
-     * requests comes later.
+     * How long after {@link #drain()} and the last request a node that leaves goes on to refuse requests: 2 s. Clients
+     * send nothing when they have not looked for half that time whether it drains: none of theirs comes later.
      */
     public static final long LINGER_NS = 2_000_000_000;
     /** Scans and counts of one client that are under way at once; further ones are refused. */
@@ -76,7 +75,8 @@ public final class RequestServer implements Agent, AutoCloseable
     private int owed;
     /** The thread that drives this; others read it, and only it finds itself here. */
     private volatile Thread driver;
-    private boolean isDraining;
+    private RpcHandler others = new NodeFigures(() -> "{}");
+    private long refused;
     private boolean isClosed;
 
     /** A request that came as a message. */
@@ -203,8 +203,7 @@ public final class RequestServer implements Agent, AutoCloseable
      * @param servicePort  where to listen on it, 1 to 65,535.
      * @param endpoint     of the node.
      * @param maxClients   connected at once; one more is refused, with the name of the option to raise.
-     * @param channel      what raises an event when something arrives, see
-     *                     {@link RaasConfiguration#completionChannel()}; or null.
+     * @param channel      see {@link RaasConfiguration#completionChannel()}; or null.
      * @param errorHandler hears of failures that concern one client or one request only; does not throw.
      * @return the server, closed by the caller.
      */
@@ -339,10 +338,21 @@ public final class RequestServer implements Agent, AutoCloseable
         return owed;
     }
 
-    /** Takes nothing new from now on, and lets clients know; what was taken is still answered. */
+    /** Answers tools that ask for figures; before the first request. */
+    public void figures(final NodeFigures figures)
+    {
+        others = figures;
+    }
+
+    /** @return requests so far that the node did not take, so that clients had to send them again. */
+    public long refusedRequests()
+    {
+        return refused;
+    }
+
+    /** Lets clients know that they are to go elsewhere; what they send meanwhile goes to the node all the same. */
     public void drain()
     {
-        isDraining = true;
         ServiceStatusDescriptor.write(status, ServiceStatusDescriptor.STATE_DRAINING);
     }
 
@@ -358,8 +368,7 @@ public final class RequestServer implements Agent, AutoCloseable
                 case RequestMethod.PART -> onPart(request, offset, lengthBytes, reply);
                 case RequestMethod.FETCH -> onFetch(request, offset, lengthBytes, reply);
                 case RequestMethod.CONTROL -> onControl(request, offset, lengthBytes, reply);
-                default -> reply.refuse("this compute node does not know method " + method +
-                    ": is it the right node, and new enough?");
+                default -> others.onRequest(caller, method, request, offset, lengthBytes, reply);
             };
         }
         catch (final MalformedRequestException ex)
@@ -481,12 +490,13 @@ public final class RequestServer implements Agent, AutoCloseable
     {
         served++;
         owed++;
-        return !isDraining && ComputeEndpoint.ACCEPTED == endpoint.submit(request);
+        return ComputeEndpoint.ACCEPTED == endpoint.submit(request);
     }
 
     private String refusal()
     {
-        return isDraining ? "node leaves" : "node takes no request now";
+        refused++;
+        return "node takes no request now";
     }
 
     private long deadlineNs(final long timeoutNs)
@@ -585,11 +595,5 @@ public final class RequestServer implements Agent, AutoCloseable
     public void onClose()
     {
         close();
-    }
-
-    @Override
-    public String toString()
-    {
-        return "RequestServer{endpoint=" + endpoint + ", connections=" + server.connections() + ", owed=" + owed + '}';
     }
 }

@@ -71,6 +71,19 @@ final class RecordingMetaService implements MetaService
     }
 
     @Override
+    public void awaitNodes(final Supplier<PendingNotification> answer)
+    {
+        asked.add("awaitNodes");
+        awaited.add(answer.get());
+    }
+
+    @Override
+    public void activate(final int nodeId, final int incarnation)
+    {
+        asked.add("activate " + nodeId + ' ' + incarnation);
+    }
+
+    @Override
     public void leave(final int nodeId, final int incarnation)
     {
         asked.add("leave " + nodeId + ' ' + incarnation);

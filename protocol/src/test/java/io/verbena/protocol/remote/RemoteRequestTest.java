@@ -196,15 +196,28 @@ class RemoteRequestTest
         assertThat(late.answer()).as("not begun: another node may take it").isEqualTo(OperationAnswer.NOT_SERVING);
     }
 
+    @Test
+    void shouldCarryOutWhatAClientSendsBeforeItSeesThatTheNodeDrains()
+    {
+        assertThat(rig.run(RequestKind.PUT, KEY, KEY).answer()).isEqualTo(OperationAnswer.STORED);
+        rig.server.drain();
+        final RemoteRig.Operation put = rig.submit(RequestKind.PUT, KEY, KEY);
+        rig.endpoint.poll(rig.nowNs());
+        rig.runUntil(() -> put.doneCount > 0);
+        assertThat(put.answer()).isEqualTo(OperationAnswer.STORED);
+        assertThat(rig.server.refusedRequests()).isZero();
+    }
+
     /** Parts of a value are no request yet. */
     @Test
-    void shouldNotBeginWhatWasSentInPartsWhenTheNodeDrainsMeanwhile()
+    void shouldNotBeginWhatWasSentInPartsWhenTheNodeLeavesMeanwhile()
     {
         assertThat(rig.run(RequestKind.PUT, KEY, KEY).answer()).isEqualTo(OperationAnswer.STORED);
         final long served = rig.server.served();
         final RemoteRig.Operation put = rig.submit(RequestKind.PUT, KEY, bytes(16_000));
         rig.endpoint.poll(rig.nowNs());
         rig.server.drain();
+        rig.node.status = ComputeEndpoint.CLOSED;
         rig.runUntil(() -> RemoteEndpoint.State.DRAINING == rig.endpoint.state() && put.doneCount > 0);
         assertThat(put.answer()).isEqualTo(OperationAnswer.NOT_SERVING);
         assertThat(rig.server.served() - served).as("refused there, or here").isBetween(0L, 1L);

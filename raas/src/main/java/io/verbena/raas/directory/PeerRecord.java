@@ -67,6 +67,12 @@ public record PeerRecord(
             nodeId, incarnation, newEpoch, role, device, servicePort, region, readTarget, tcpService);
     }
 
+    /** @return a copy that nobody can connect to as a client. */
+    public PeerRecord withoutService()
+    {
+        return new PeerRecord(nodeId, incarnation, epoch, role, device, 0, region, readTarget, TcpAddress.NONE);
+    }
+
     /** @return how to connect. */
     public PeerAddress address()
     {
