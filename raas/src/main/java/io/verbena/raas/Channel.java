@@ -12,7 +12,10 @@ import io.verbena.rdma.verbs.RdmaException;
 import io.verbena.rdma.verbs.VerbCounters;
 import io.verbena.rdma.verbs.WorkCompletionStatus;
 
-/** A physical queue pair with its receive buffers: what the two kinds, made here and accepted here, have in common. */
+/**
+ * A physical queue pair with its receive buffers: what the two kinds, made here and accepted here, have in common. It
+ * has none before {@link #open}.
+ */
 abstract class Channel implements CompletionOwner
 {
     /** Keeps the channels that are open. */
@@ -29,29 +32,48 @@ abstract class Channel implements CompletionOwner
 
     protected final ContextResources resources;
     private final Owner owner;
-    protected final QueuePair queuePair;
-    protected final Receives receives;
-    private final int queuePairNumber;
+    protected QueuePair queuePair;
+    protected Receives receives;
+    private int queuePairNumber;
     private final int sendDepth;
     private boolean isClosed;
     /** Nothing arrives any more; the queue pair may have to be closed once more. */
     private boolean isStopped;
 
-    /**
-     * The caller has taken room in the completion queues; it and the receives are given back by {@link #close()}, or
-     * here on failure.
-     */
-    Channel(final ContextResources resources, final Owner owner, final Receives receives, final int sendDepth)
+    /** The caller has taken room in the completion queues; it is given back by {@link #close()}. */
+    Channel(final ContextResources resources, final Owner owner, final int sendDepth)
     {
-        final CompletionDispatcher completions = resources.completions();
         this.resources = resources;
         this.owner = owner;
         this.sendDepth = sendDepth;
-        this.receives = receives;
-        queuePair = createQueuePair(resources, sendDepth, receives);
+    }
+
+    /**
+     * Makes the queue pair. When that fails nothing is left, neither receives nor room.
+     *
+     * @param newReceives given back by {@link #close()}.
+     */
+    final void open(final Receives newReceives)
+    {
+        try
+        {
+            queuePair = createQueuePair(resources, sendDepth, newReceives);
+        }
+        catch (final RdmaException ex)
+        {
+            isClosed = true;
+            throw ex;
+        }
+        receives = newReceives;
         queuePairNumber = queuePair.number();
-        completions.add(this);
+        resources.completions().add(this);
         owner.onOpened(this);
+    }
+
+    /** Whether there is a queue pair, or was one. */
+    final boolean isOpened()
+    {
+        return queuePair != null;
     }
 
     /** See {@link QueuePair#transport()}. */
@@ -87,7 +109,7 @@ abstract class Channel implements CompletionOwner
     /** See {@link QueuePair#preload}. */
     final void preload(final long remoteAddress, final int lengthBytes, final int remoteKey)
     {
-        if (!isClosed)
+        if (!isClosed && isOpened())
         {
             queuePair.preload(remoteAddress, lengthBytes, remoteKey);
         }
@@ -158,7 +180,11 @@ abstract class Channel implements CompletionOwner
      */
     final void close()
     {
-        if (!isClosed)
+        if (!isOpened())
+        {
+            closeUnopened();
+        }
+        else if (!isClosed)
         {
             if (receives.isShared() && !isStopped)
             {
@@ -172,6 +198,16 @@ abstract class Channel implements CompletionOwner
             owner.onClosed(this);
             resources.completions().release(sendDepth, resources.receives().completionsOfEach());
             receives.close();
+            onClosed();
+        }
+    }
+
+    private void closeUnopened()
+    {
+        if (!isClosed)
+        {
+            isClosed = true;
+            resources.completions().release(sendDepth, resources.receives().completionsOfEach());
             onClosed();
         }
     }

@@ -30,6 +30,8 @@ final class ChannelPool implements ClientChannel.Pool
     private final Map<PeerAddress, ClientChannel> byPeer = new HashMap<>();
     private final List<Channel> open = new ArrayList<>();
     private final List<ClientChannel> connecting = new ArrayList<>();
+    /** Peers that are read over DC, whose queue pairs are made by the next poll: whoever connects does not wait. */
+    private final List<ClientChannel> unopened = new ArrayList<>();
     private final List<VirtualQp> waiting = new ArrayList<>();
     private final List<ClientChannel> retired = new ArrayList<>();
     /** Those that broke and have no other in their place yet. */
@@ -58,6 +60,8 @@ final class ChannelPool implements ClientChannel.Pool
     void identity(
         final PeerIdentity newIdentity, final long firstNonce, final Function<PeerAddress, IdentitySecret> newSecrets)
     {
+        // As who they were connected for.
+        openAll(resources.clock().nanoTime());
         secrets = newSecrets;
         nextNonce = firstNonce;
         if (!newIdentity.equals(identity) && identity.nodeId() != 0)
@@ -70,8 +74,14 @@ final class ChannelPool implements ClientChannel.Pool
     RaasLimit limit()
     {
         final String setting = resources.configuration().roomSetting();
-        return new RaasLimit("queue pairs", open.size(), maxChannels,
+        return new RaasLimit("queue pairs", size(), maxChannels,
             setting.isEmpty() ? "RaasConfiguration.maxChannels" : setting);
+    }
+
+    /** Queue pairs, with those that are about to be made. */
+    private int size()
+    {
+        return open.size() + unopened.size();
     }
 
     int clientChannelCount()
@@ -141,13 +151,46 @@ final class ChannelPool implements ClientChannel.Pool
 
     boolean needsPoll()
     {
-        return !waiting.isEmpty() || !connecting.isEmpty() || !retired.isEmpty() || !broken.isEmpty();
+        return !waiting.isEmpty() || !unopened.isEmpty() || !connecting.isEmpty() || !retired.isEmpty() ||
+            !broken.isEmpty();
     }
 
     int poll(final long nowNs)
     {
         closeRetired();
-        return replaceBroken(nowNs) + pollConnecting(nowNs);
+        return replaceBroken(nowNs) + openAll(nowNs) + pollConnecting(nowNs);
+    }
+
+    private int openAll(final long nowNs)
+    {
+        int work = 0;
+        while (!unopened.isEmpty())
+        {
+            final ClientChannel channel = unopened.removeLast();
+            work++;
+            if (connect(channel, Math.max(1, channel.connectDeadlineNs() - nowNs)))
+            {
+                connecting.add(channel);
+            }
+        }
+        return work;
+    }
+
+    /** Makes the queue pair; false when that failed, which the virtual queue pairs bound to it know then. */
+    private boolean connect(final ClientChannel channel, final long timeoutNs)
+    {
+        try
+        {
+            channel.connect(secrets.apply(channel.peer()), nextNonce++, timeoutNs);
+            return true;
+        }
+        catch (final RdmaException ex)
+        {
+            byPeer.values().remove(channel);
+            retired.remove(channel);
+            channel.failConnecting(ex);
+            return false;
+        }
     }
 
     /** Each queue pair made so far is closed when its last user has gone. */
@@ -176,13 +219,13 @@ final class ChannelPool implements ClientChannel.Pool
     boolean reserve(final int sendDepth)
     {
         final int receives = resources.receives().completionsOfEach();
-        if (open.size() < maxChannels && resources.completions().reserve(sendDepth, receives))
+        if (size() < maxChannels && resources.completions().reserve(sendDepth, receives))
         {
             return true;
         }
         // The room of the closed one is there after the next poll, when no stale completion of it can be left.
-        final boolean isMakingRoom = open.size() < maxChannels && dcTransports.closeIdle() || closeUnused();
-        return isMakingRoom && open.size() < maxChannels && resources.completions().reserve(sendDepth, receives);
+        final boolean isMakingRoom = size() < maxChannels && dcTransports.closeIdle() || closeUnused();
+        return isMakingRoom && size() < maxChannels && resources.completions().reserve(sendDepth, receives);
     }
 
     /** Gives back what {@link #reserve} took, and no queue pair was made of. */
@@ -198,7 +241,7 @@ final class ChannelPool implements ClientChannel.Pool
         final String setting = configuration.roomSetting().isEmpty() ?
             "RaasConfiguration.maxChannels (" + maxChannels + ") or completionQueueCapacity (" +
             configuration.completionQueueCapacity() + ")" : configuration.roomSetting();
-        return "no room for another connection: " + open.size() + " are open; raise " + setting;
+        return "no room for another connection: " + size() + " are open; raise " + setting;
     }
 
     /** Says that all shared receives are given. */
@@ -228,7 +271,7 @@ final class ChannelPool implements ClientChannel.Pool
         ClientChannel channel = byPeer.get(vqp.peer());
         if (channel == null && !isReplacing(vqp.peer()))
         {
-            channel = open(vqp, timeoutNs);
+            channel = open(vqp, nowNs, timeoutNs);
         }
         if (channel != null)
         {
@@ -251,38 +294,33 @@ final class ChannelPool implements ClientChannel.Pool
     }
 
     /** Begins to connect; null when it failed, which the virtual queue pair knows then, or must be tried again. */
-    private ClientChannel open(final VirtualQp vqp, final long timeoutNs)
+    private ClientChannel open(final VirtualQp vqp, final long nowNs, final long timeoutNs)
     {
         if (!reserve(resources.configuration().clientSendDepth()))
         {
-            if (open.size() >= maxChannels || !resources.completions().isRoomComing())
+            if (size() >= maxChannels || !resources.completions().isRoomComing())
             {
                 vqp.fail(vqp.peer() + ": not connected: " + noRoom());
             }
             return null;
         }
-        ClientChannel channel = null;
-        try
-        {
-            channel = new ClientChannel(resources, this, virtualQps, calls, vqp.peer(), identity);
-            channel.connect(secrets.apply(vqp.peer()), nextNonce++, timeoutNs);
-        }
-        catch (final RdmaException ex)
-        {
-            vqp.fail(vqp.peer() + ": not connected: " + ex.getMessage());
-            if (channel != null)
-            {
-                channel.close();
-            }
-            return null;
-        }
-        byPeer.put(vqp.peer(), channel);
-        connecting.add(channel);
+        final ClientChannel channel = new ClientChannel(resources, this, virtualQps, calls, vqp.peer(), identity);
         final DcTransport dc = dcTransports.take(channel, vqp.readTarget());
         if (dc != null)
         {
-            channel.readOver(dc, vqp.defaultRegion());
+            channel.readOver(dc, vqp.defaultRegion(), nowNs + timeoutNs);
+            unopened.add(channel);
         }
+        else if (connect(channel, timeoutNs))
+        {
+            connecting.add(channel);
+        }
+        else
+        {
+            vqp.fail(channel.failure());
+            return null;
+        }
+        byPeer.put(vqp.peer(), channel);
         return channel;
     }
 
@@ -412,19 +450,10 @@ final class ChannelPool implements ClientChannel.Pool
     /** Connects in the place of one; false when that cannot be, and everything of it has ended. */
     private boolean replace(final ClientChannel old, final long nowNs)
     {
-        ClientChannel channel = null;
-        try
+        final ClientChannel channel = new ClientChannel(resources, this, virtualQps, calls, old.peer(), identity);
+        if (!connect(channel, old.replayDeadlineNs() - nowNs))
         {
-            channel = new ClientChannel(resources, this, virtualQps, calls, old.peer(), identity);
-            channel.connect(secrets.apply(old.peer()), nextNonce++, old.replayDeadlineNs() - nowNs);
-        }
-        catch (final RdmaException ex)
-        {
-            if (channel != null)
-            {
-                channel.close();
-            }
-            old.endReplay("connection broke, and another one cannot be made: " + ex.getMessage());
+            old.endReplay("connection broke, and another one cannot be made: " + channel.failure());
             return false;
         }
         byPeer.put(old.peer(), channel);
@@ -522,6 +551,10 @@ final class ChannelPool implements ClientChannel.Pool
             {
                 vqp.close();
             }
+        }
+        while (!unopened.isEmpty())
+        {
+            unopened.removeLast().close();
         }
         while (!open.isEmpty())
         {

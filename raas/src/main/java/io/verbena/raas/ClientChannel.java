@@ -81,6 +81,7 @@ final class ClientChannel extends Channel implements DcTransport.User
     /** Of the outstanding ones, those up to the last that was posted again, or has ended and waits for one that was. */
     private int recovering;
     private long replayDeadlineNs;
+    private long connectDeadlineNs;
 
     ClientChannel(
         final ContextResources resources,
@@ -90,14 +91,14 @@ final class ClientChannel extends Channel implements DcTransport.User
         final PeerAddress peer,
         final PeerIdentity identity)
     {
-        super(resources, pool, receivesOf(resources), resources.configuration().clientSendDepth());
+        super(resources, pool, resources.configuration().clientSendDepth());
         this.pool = pool;
         this.virtualQpsByNumber = virtualQpsByNumber;
         this.calls = calls;
         this.peer = peer;
         this.identity = identity;
         final RaasConfiguration configuration = resources.configuration();
-        sends = new SendQueue(queuePair, resources.doorbells(), resources.batches(), virtualQpsByNumber,
+        sends = new SendQueue(resources.doorbells(), resources.batches(), virtualQpsByNumber,
             new SendQueue.Limits(configuration.sendQueueDepth(),
                 configuration.clientSendDepth() - configuration.sendQueueDepth(), configuration.sharedWindowBytes(),
                 resources.readAtomicDepth()),
@@ -105,27 +106,16 @@ final class ClientChannel extends Channel implements DcTransport.User
         outstanding = sends.outstanding();
     }
 
-    /** As when the queue pair cannot be made, what the caller has reserved is given back. */
-    private static Receives receivesOf(final ContextResources resources)
-    {
-        try
-        {
-            return resources.receives().forReplies();
-        }
-        catch (final RdmaException ex)
-        {
-            resources.completions().release(
-                resources.configuration().clientSendDepth(), resources.receives().completionsOfEach());
-            throw ex;
-        }
-    }
-
     /**
+     * Makes the queue pair and begins to connect it.
+     *
      * @param secret proves the identity that it was made for; null when there is none.
      * @param nonce  of this request, never used with the secret before.
      */
     void connect(final IdentitySecret secret, final long nonce, final long timeoutNs)
     {
+        open(resources.receives().forReplies());
+        sends.queuePair(queuePair);
         final DeviceAddress source = resources.device().address();
         final byte[] data = secret == null ? ConnectDataDescriptor.encodeRequest(identity, receives.credits()) :
             ConnectDataDescriptor.encodeRequest(identity, receives.credits(), nonce,
@@ -137,10 +127,11 @@ final class ClientChannel extends Channel implements DcTransport.User
         openReceives();
     }
 
-    /** Lets READs go over DC until the queue pair is connected. */
-    void readOver(final DcTransport transport, final RemoteRegion region)
+    /** Lets READs go over DC until the queue pair is connected, which may take until a deadline. */
+    void readOver(final DcTransport transport, final RemoteRegion region, final long deadlineNs)
     {
         dc = transport;
+        connectDeadlineNs = deadlineNs;
         grants = new PeerGrants(new RemoteRegion[]{region}, new int[]{AccessFlags.REMOTE_READ});
     }
 
@@ -220,6 +211,11 @@ final class ClientChannel extends Channel implements DcTransport.User
     boolean isReplayOverdue(final long nowNs)
     {
         return replay != null && replay.deadlineNs() - nowNs <= 0;
+    }
+
+    long connectDeadlineNs()
+    {
+        return connectDeadlineNs;
     }
 
     long replayDeadlineNs()
@@ -308,6 +304,20 @@ final class ClientChannel extends Channel implements DcTransport.User
     {
         return virtualQps == 0 && outstanding.isEmpty() && replay == null && (dc == null || dc.isIdle()) &&
             sends.hasNoneWaiting();
+    }
+
+    /** It could not be connected at all, and is closed: whoever waits for it hears that. */
+    void failConnecting(final RdmaException cause)
+    {
+        if (isClosed())
+        {
+            onClosed();
+        }
+        else
+        {
+            close();
+        }
+        onBreakdown(WorkCompletionStatus.GENERAL_ERR, String.valueOf(cause.getMessage()));
     }
 
     /** Drives connecting; returns whether it is decided. */

@@ -30,7 +30,7 @@ final class SendQueue implements Doorbells.Doorbell
     {
     }
 
-    private final QueuePair queuePair;
+    private QueuePair queuePair;
     private final Doorbells doorbells;
     private final BatchPool batches;
     private final Replay.VirtualQps virtualQps;
@@ -55,16 +55,21 @@ final class SendQueue implements Doorbells.Doorbell
      * @param onRefused called by {@link #ring} when the queue pair is broken, and no completion will say so.
      */
     SendQueue(
-        final QueuePair queuePair, final Doorbells doorbells, final BatchPool batches,
-        final Replay.VirtualQps virtualQps, final Limits limits, final Runnable onRefused)
+        final Doorbells doorbells, final BatchPool batches, final Replay.VirtualQps virtualQps, final Limits limits,
+        final Runnable onRefused)
     {
-        this.queuePair = queuePair;
         this.doorbells = doorbells;
         this.batches = batches;
         this.virtualQps = virtualQps;
         this.limits = limits;
         this.onRefused = onRefused;
         outstanding = new OutstandingBatches(limits.dataDepth + limits.callDepth);
+    }
+
+    /** Where to post; before anything is. */
+    void queuePair(final QueuePair newQueuePair)
+    {
+        queuePair = newQueuePair;
     }
 
     /** Requests of a tenant come from now on; those of several are posted in turns. */

@@ -48,10 +48,11 @@ final class ServerChannel extends Channel
         final PeerIdentity identity,
         final long connection)
     {
-        super(resources, owner, receives, resources.configuration().serverSendDepth());
+        super(resources, owner, resources.configuration().serverSendDepth());
         this.listener = listener;
         this.identity = identity;
         this.connection = connection;
+        open(receives);
     }
 
     /** Number of the connection at its server. */

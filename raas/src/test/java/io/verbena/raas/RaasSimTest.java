@@ -24,6 +24,8 @@ class RaasSimTest
     private static final int MIXED_SEEDS = 40;
     private static final long RUN_NS = 2_000_000;
     private static final long SETTLE_NS = 60_000_000;
+    /** Until an initiator gives a target up whose link broke: four times 67 ms. */
+    private static final long DC_SILENCE_NS = 300_000_000;
 
     private enum Faults
     {
@@ -109,7 +111,7 @@ class RaasSimTest
                 .kills(1).pauses(3, 150_000).breaks(3).horizonNs(RUN_NS - 200_000));
             world.runFor(RUN_NS);
             tenants.forEach(tenant -> tenant.isStopping = true);
-            world.runFor(SETTLE_NS);
+            settle(world, tenants);
             for (int i = 0; i < tenants.size(); i++)
             {
                 judge(world, tenants.get(i), !world.nodes().get(i + 1).isRunning());
@@ -133,7 +135,7 @@ class RaasSimTest
             schedule(world, faults, server);
             world.runFor(RUN_NS);
             tenants.forEach(tenant -> tenant.isStopping = true);
-            world.runFor(SETTLE_NS);
+            settle(world, tenants);
             for (int i = 0; i < tenants.size(); i++)
             {
                 final boolean isDead = !world.nodes().get(i + 1).isRunning();
@@ -145,6 +147,18 @@ class RaasSimTest
     }
 
     /** Three of four contexts share receives, the others are as on a device that cannot. */
+    private static void settle(final SimWorld world, final List<SimTenant> tenants)
+    {
+        world.runFor(SETTLE_NS);
+        for (int i = 0; i < tenants.size(); i++)
+        {
+            if (world.nodes().get(i + 1).isRunning() && !tenants.get(i).isQuiet())
+            {
+                world.runFor(DC_SILENCE_NS);
+            }
+        }
+    }
+
     private static boolean isSharing(final SimWorld world)
     {
         return world.random().nextInt(4) != 0;

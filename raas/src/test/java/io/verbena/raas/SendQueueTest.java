@@ -35,7 +35,8 @@ class SendQueueTest
                 return "complete".equals(method.getName()) ? (Object)status : null;
             });
         queue = new SendQueue(
-            queuePair, doorbells, batches, null, new SendQueue.Limits(32, 2, 16_384, 16), () -> refusals++);
+            doorbells, batches, null, new SendQueue.Limits(32, 2, 16_384, 16), () -> refusals++);
+        queue.queuePair(queuePair);
         queue.open(true);
     }
 
