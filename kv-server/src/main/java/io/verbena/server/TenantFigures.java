@@ -18,6 +18,7 @@ final class TenantFigures
         figures.put("virtual_queue_pairs", usage.virtualQps());
         figures.put("queue_pairs", usage.queuePairs());
         figures.put("dc_initiators", usage.dcInitiators());
+        figures.put("dropped_messages", usage.droppedMessages());
         figures.put("replaced_connections", usage.replays().queuePairs());
         figures.put("replayed_requests", usage.replays().requests());
         figures.put("unknown_outcomes", usage.replays().unknownOutcomes());

@@ -137,6 +137,13 @@ abstract class Channel implements CompletionOwner
         receives.open(queuePair);
     }
 
+    /** A message is for nobody here: others on the queue pair are not to suffer from it. */
+    final void drop(final int slot)
+    {
+        resources.onDroppedMessage();
+        receives.post(slot);
+    }
+
     /** Whether the queue pair broke and no completion will say so: receives that are shared are not flushed. */
     final boolean isBrokenUnseen()
     {

@@ -94,6 +94,13 @@ final class ChannelPool implements ClientChannel.Pool
         return dcTransports.size();
     }
 
+    /** What is open, and was done. */
+    ContextUsage usage()
+    {
+        return new ContextUsage(virtualQps.openCount(), clientChannelCount(), dcInitiatorCount(), resources.dropped(),
+            resources.replays().replays(), resources.tenants().usages());
+    }
+
     /** How the messages of all queue pairs travel. */
     RaasContext.Transports transports()
     {

@@ -34,7 +34,8 @@ final class ClientChannel extends Channel implements DcTransport.User
         /** The SEND of a request completed. */
         void onRequestSent(int index);
 
-        void onReply(Channel channel, int immediate, DirectBuffer buffer, int offset);
+        /** Returns false when no call awaits it. */
+        boolean onReply(Channel channel, int immediate, DirectBuffer buffer, int offset);
 
         /** Neither completions nor replies of a channel come any more. */
         void onChannelClosed(Channel channel);
@@ -486,16 +487,24 @@ final class ClientChannel extends Channel implements DcTransport.User
         }
         final int offset = receives.offset(slot);
         final int kind = MessageImmediateDescriptor.kind(immediate);
-        final boolean isReply =
-            kind == MessageImmediateDescriptor.KIND_REPLY || kind == MessageImmediateDescriptor.KIND_REFUSAL;
-        if (!isReply || !MessageHeaderDescriptor.isIntact(receives.buffer(slot), offset, lengthBytes))
+        if (kind != MessageImmediateDescriptor.KIND_REPLY && kind != MessageImmediateDescriptor.KIND_REFUSAL)
+        {
+            drop(slot);
+            return;
+        }
+        if (!MessageHeaderDescriptor.isIntact(receives.buffer(slot), offset, lengthBytes))
         {
             breakProtocol("the peer sent a message of " + lengthBytes + " bytes and kind " + kind +
                 " where a reply was due");
             return;
         }
-        calls.onReply(this, immediate, receives.buffer(slot), offset);
-        if (!isClosed())
+        final boolean isKnown = calls.onReply(this, immediate, receives.buffer(slot), offset);
+        if (!isClosed() && !isKnown)
+        {
+            // No credit comes back with it: none was taken.
+            drop(slot);
+        }
+        else if (!isClosed())
         {
             // Before the credit is back: the reply to the next call finds this buffer posted.
             receives.post(slot);

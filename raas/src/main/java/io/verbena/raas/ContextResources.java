@@ -34,6 +34,7 @@ final class ContextResources implements AutoCloseable
     private final Doorbells doorbells = new Doorbells();
     private final ArrayDeque<RuntimeException> deferredErrors = new ArrayDeque<>();
     private final ReplayCounters replays = new ReplayCounters();
+    private long droppedMessages;
     private long replayTimeoutNs;
     private long polledAtNs = Long.MIN_VALUE;
 
@@ -168,6 +169,17 @@ final class ContextResources implements AutoCloseable
     BatchPool batches()
     {
         return batches;
+    }
+
+    /** A message came whose kind or number nobody here has. */
+    void onDroppedMessage()
+    {
+        droppedMessages++;
+    }
+
+    long dropped()
+    {
+        return droppedMessages;
     }
 
     /** Of the queue pairs made here. */

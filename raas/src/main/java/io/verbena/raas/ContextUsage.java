@@ -10,12 +10,14 @@ import java.util.List;
  * @param virtualQps   open virtual queue pairs: connections.
  * @param queuePairs   physical queue pairs that this side made, usable or being connected.
  * @param dcInitiators made, in use or not.
+ * @param droppedMessages messages whose kind or number nobody here has: of a newer program, late, or forged.
  * @param replays      what became of queue pairs that broke.
  * @param tenants      of each tenant, the default one first.
  */
 public record ContextUsage(
-    int virtualQps, int queuePairs, int dcInitiators, Replays replays, List<TenantUsage> tenants)
+    int virtualQps, int queuePairs, int dcInitiators, long droppedMessages, Replays replays,
+    List<TenantUsage> tenants)
 {
     /** Of what has no connections. */
-    public static final ContextUsage NONE = new ContextUsage(0, 0, 0, Replays.NONE, List.of());
+    public static final ContextUsage NONE = new ContextUsage(0, 0, 0, 0, Replays.NONE, List.of());
 }

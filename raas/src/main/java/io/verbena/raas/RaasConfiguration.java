@@ -36,6 +36,7 @@ public final class RaasConfiguration
     private int maxCalls = 64;
     private int maxReceives;
     private int sharedWindowBytes = 16 * 1024;
+    private int replySlots = 64;
     /** Null for what follows from the number of peers. */
     private Boolean isSharingReceives;
     private long probeIntervalNs = TimeUnit.SECONDS.toNanos(1);
@@ -66,6 +67,7 @@ public final class RaasConfiguration
         maxCalls = other.maxCalls;
         maxReceives = other.maxReceives;
         sharedWindowBytes = other.sharedWindowBytes;
+        replySlots = other.replySlots;
         isSharingReceives = other.isSharingReceives;
         probeIntervalNs = other.probeIntervalNs;
         replayTimeoutNs = other.replayTimeoutNs;
@@ -374,6 +376,24 @@ public final class RaasConfiguration
         return Math.min(wanted, mostRequestReceives(device));
     }
 
+    /** @return replies of a server that are on their way at once, to all its peers. */
+    public int replySlots()
+    {
+        return replySlots;
+    }
+
+    /**
+     * @param replies of a server that are on their way at once, to all its peers, 1 to 65,535; each costs a buffer of 4
+     *                KiB. No peer has more of them than are free beside, so that none takes those of others. Default
+     *                64.
+     * @return this.
+     */
+    public RaasConfiguration replySlots(final int replies)
+    {
+        replySlots = replies;
+        return this;
+    }
+
     /** @return bytes posted at once on a queue pair that several tenants share. */
     public int sharedWindowBytes()
     {
@@ -504,6 +524,7 @@ public final class RaasConfiguration
         require("sendQueueDepth", sendQueueDepth, 1, device.maxQueuePairRequests() - (depth - sendQueueDepth));
         require("maxBatchRequests", maxBatchRequests, 1, sendQueueDepth);
         require("maxOpenBatches", maxOpenBatches, 1, 65_535);
+        require("replySlots", replySlots, 1, 65_535);
         require("sharedWindowBytes", sharedWindowBytes, 1024, Integer.MAX_VALUE);
         require("maxReadAtomic", maxReadAtomic, 1, Integer.MAX_VALUE);
         require("probeIntervalNs", (int)Math.min(probeIntervalNs, Integer.MAX_VALUE), 1, Integer.MAX_VALUE);

@@ -227,22 +227,22 @@ public final class RaasContext implements AutoCloseable
         return tenant;
     }
 
-    /** @return the tenant of virtual queue pairs that were connected without one. */
+    /** @return whose virtual queue pairs are that name no tenant. */
     public Tenant defaultTenant()
     {
         return resources.tenants().first();
     }
 
-    /** @return what is open now, and was done so far; a new object. */
+    /** @return what is open, and was done; a new object. */
     public ContextUsage usage()
     {
-        return new ContextUsage(virtualQps.openCount(), pooledQueuePairs(), dcInitiators(), replays(), tenants());
+        return pool.usage();
     }
 
     /** @return what each tenant has done and uses now, the default one first; a new list. */
     public List<TenantUsage> tenants()
     {
-        return resources.tenants().all().stream().map(Tenant::usage).toList();
+        return resources.tenants().usages();
     }
 
     /**

@@ -420,7 +420,8 @@ public final class RpcClient implements AutoCloseable
         }
 
         @Override
-        public void onReply(final Channel channel, final int immediate, final DirectBuffer buffer, final int offset)
+        public boolean onReply(
+            final Channel channel, final int immediate, final DirectBuffer buffer, final int offset)
         {
             final int index = MessageImmediateDescriptor.slot(immediate);
             final int generation = MessageHeaderDescriptor.generation(buffer, offset);
@@ -429,9 +430,7 @@ public final class RpcClient implements AutoCloseable
                     MessageImmediateDescriptor.generationBits(generation);
             if (!isKnown)
             {
-                channel.breakProtocol(
-                    "the peer answered a call that was not made: slot " + index + " generation " + generation);
-                return;
+                return false;
             }
             final CallSlot slot = slots[index];
             slot.onReplied();
@@ -448,6 +447,7 @@ public final class RpcClient implements AutoCloseable
                 strayReplies++;
                 freeWhenDone(index);
             }
+            return true;
         }
 
         @Override

@@ -29,7 +29,6 @@ import java.util.function.Function;
  */
 public final class RpcServer implements AutoCloseable
 {
-    private static final int REPLY_SLOTS = 64;
     private static final int MAX_CONNECTIONS_PER_POLL = 16;
     private static final int NEVER_FENCED = 0;
 
@@ -48,7 +47,7 @@ public final class RpcServer implements AutoCloseable
     private final ConnectionListener listener;
     private final MemoryRegion replyRegion;
     private final MessageBlock replies;
-    private final ServerChannel[] replySlotOwners = new ServerChannel[REPLY_SLOTS];
+    private final ServerChannel[] replySlotOwners;
     private final IntArrayList freeReplySlots = new IntArrayList();
     private final ArrayDeque<WaitingRequest> waiting = new ArrayDeque<>();
     private final List<ServerChannel> channels = new ArrayList<>();
@@ -88,8 +87,10 @@ public final class RpcServer implements AutoCloseable
         final PeerIdentity identity = resources.configuration().identity();
         incarnation = identity.nodeId() == 0 ? 0 : identity.incarnation();
         nextProbeNs = resources.clock().nanoTime() + resources.configuration().probeIntervalNs();
-        replies = new MessageBlock(replyRegion, 0, REPLY_SLOTS);
-        for (int slot = 0; slot < REPLY_SLOTS; slot++)
+        final int replySlots = resources.configuration().replySlots();
+        replySlotOwners = new ServerChannel[replySlots];
+        replies = new MessageBlock(replyRegion, 0, replySlots);
+        for (int slot = 0; slot < replySlots; slot++)
         {
             freeReplySlots.addInt(slot);
         }
@@ -109,7 +110,7 @@ public final class RpcServer implements AutoCloseable
         final RpcHandler handler)
     {
         final MemoryRegion replyRegion = resources.verbsProtectionDomain().allocateRegistered(
-            (long)REPLY_SLOTS * MessageBlock.SLOT_LENGTH_BYTES, AccessFlags.LOCAL_WRITE);
+            (long)resources.configuration().replySlots() * MessageBlock.SLOT_LENGTH_BYTES, AccessFlags.LOCAL_WRITE);
         try
         {
             final CompletionChannel channel = resources.configuration().completionChannel();
@@ -568,7 +569,7 @@ public final class RpcServer implements AutoCloseable
         {
             channels.remove(channel);
             waiting.removeIf(request -> request.channel == channel);
-            for (int slot = 0; slot < REPLY_SLOTS; slot++)
+            for (int slot = 0; slot < replySlotOwners.length; slot++)
             {
                 if (replySlotOwners[slot] == channel)
                 {

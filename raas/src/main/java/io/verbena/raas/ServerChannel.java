@@ -193,8 +193,12 @@ final class ServerChannel extends Channel
             breakProtocol(identity + " sent more requests than it has credits: " + receives.credits());
             return;
         }
-        if (MessageImmediateDescriptor.kind(immediate) != MessageImmediateDescriptor.KIND_REQUEST ||
-            !MessageHeaderDescriptor.isIntact(receives.buffer(slot), receives.offset(slot), lengthBytes))
+        if (MessageImmediateDescriptor.kind(immediate) != MessageImmediateDescriptor.KIND_REQUEST)
+        {
+            drop(slot);
+            return;
+        }
+        if (!MessageHeaderDescriptor.isIntact(receives.buffer(slot), receives.offset(slot), lengthBytes))
         {
             breakProtocol(
                 "not a request: immediate 0x" + Integer.toHexString(immediate) + ", " + lengthBytes + " bytes");

@@ -43,6 +43,12 @@ final class Tenants
         return all;
     }
 
+    /** What each has done and uses now; a new list. */
+    List<TenantUsage> usages()
+    {
+        return all.stream().map(Tenant::usage).toList();
+    }
+
     /** Throws when there is one of that name. */
     void add(final Tenant tenant)
     {

@@ -5,6 +5,8 @@ import io.verbena.raas.message.MessageImmediateDescriptor;
 import io.verbena.rdma.verbs.AccessFlags;
 import io.verbena.rdma.verbs.CompletionQueue;
 import io.verbena.rdma.verbs.ConnectionAttempt;
+import io.verbena.rdma.verbs.ConnectionListener;
+import io.verbena.rdma.verbs.ConnectionRequest;
 import io.verbena.rdma.verbs.MemoryRegion;
 import io.verbena.rdma.verbs.ProtectionDomain;
 import io.verbena.rdma.verbs.QueuePair;
@@ -19,6 +21,8 @@ import org.junit.jupiter.api.io.TempDir;
 
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -113,12 +117,84 @@ class HostilePeerTest
     }
 
     @Test
-    void shouldCloseTheConnectionWhenTheImmediateIsNoRequest()
+    void shouldCountAndDropMessagesOfKindsThatNobodyHereHas()
     {
         connectWell();
         MessageHeaderDescriptor.encode(buffer, 0, 1, 0, 1);
-        send(16, MessageImmediateDescriptor.encode(MessageImmediateDescriptor.KIND_REPLY, 1, 0));
-        expectClosed();
+        // More than there are receives: each goes back.
+        for (int i = 1; i <= 40; i++)
+        {
+            final int kind = i % 16 == MessageImmediateDescriptor.KIND_REQUEST ? 0 : i % 16;
+            send(i % 3 * 16, MessageImmediateDescriptor.encode(kind, i, i));
+            final int dropped = i;
+            pair.runUntil(() -> pair.server.usage().droppedMessages() == dropped);
+            assertThat(completions.poll(polled)).isEqualTo(1);
+        }
+        send(16, MessageImmediateDescriptor.encode(MessageImmediateDescriptor.KIND_REQUEST, 1, 5));
+        final int[] immediate = new int[1];
+        pair.runUntil(() -> takeMessage(immediate));
+        assertThat(MessageImmediateDescriptor.kind(immediate[0])).isEqualTo(MessageImmediateDescriptor.KIND_REPLY);
+        assertThat(pair.server.usage().droppedMessages()).isEqualTo(40);
+    }
+
+    @Test
+    void shouldCountAndDropRepliesToCallsThatWereNotMade()
+    {
+        final List<RpcStatus> ended = new ArrayList<>();
+        try (ConnectionListener listener = pair.clientDevice.listen(9))
+        {
+            final VirtualQp vqp = pair.client.connect(
+                new PeerAddress(pair.clientDevice.address(), 9, 5, 1), BatchListener.CALLS_ONLY, SoftPair.TIMEOUT_NS);
+            final VirtualQp sibling = pair.client.connect(
+                new PeerAddress(pair.clientDevice.address(), 9, 5, 1), BatchListener.CALLS_ONLY, SoftPair.TIMEOUT_NS);
+            pair.runUntil(() -> accept(listener.poll()));
+            pair.runUntil(() -> vqp.isReady() && sibling.isReady());
+            pair.client.rpcClient().call(vqp, 1, new UnsafeBuffer(new byte[8]), 0, 8, SoftPair.TIMEOUT_NS,
+                (callId, status, payload, offset, length) -> ended.add(status));
+            final int[] immediate = new int[1];
+            pair.runUntil(() -> takeMessage(immediate));
+            final int slot = MessageImmediateDescriptor.slot(immediate[0]);
+            final int generation = MessageHeaderDescriptor.generation(buffer, 8192);
+            for (int i = 0; i < 20; i++)
+            {
+                // A slot beyond all, one that is not in use, the life before of the right one, two that disagree.
+                reply(60_000, generation, generation);
+                reply(slot + 1, generation, generation);
+                reply(slot, generation - 1, generation - 1);
+                reply(slot, generation, generation + 1);
+            }
+            assertThat(ended).isEmpty();
+            assertThat(vqp.isReady()).isTrue();
+            assertThat(pair.client.usage().droppedMessages()).isEqualTo(80);
+            reply(slot, generation, generation);
+            pair.runUntil(() -> !ended.isEmpty());
+            assertThat(ended).containsExactly(RpcStatus.OK);
+            reply(slot, generation, generation);
+            assertThat(pair.client.usage().droppedMessages()).isEqualTo(81);
+            assertThat(sibling.isReady()).isTrue();
+            assertThat(ended).hasSize(1);
+        }
+    }
+
+    private boolean accept(final ConnectionRequest request)
+    {
+        if (request == null)
+        {
+            return false;
+        }
+        request.prepare(queuePair);
+        queuePair.postReceive(0, memory.address() + 8192, 8192, memory.localKey());
+        request.accept(queuePair, 0, ConnectDataDescriptor.encodeAnswer(
+            Admission.accept(0, new byte[0]), 8, 1));
+        return true;
+    }
+
+    private void reply(final int slot, final int generation, final int headerGeneration)
+    {
+        MessageHeaderDescriptor.encode(buffer, 0, 1, 0, headerGeneration);
+        send(16, MessageImmediateDescriptor.encode(MessageImmediateDescriptor.KIND_REPLY, generation, slot));
+        pair.poll(2);
+        assertThat(completions.poll(polled)).isEqualTo(1);
     }
 
     @Test

@@ -30,7 +30,17 @@ class ReplySlotTest
     @Test
     void shouldAnswerOthersWhileAPeerTakesNoReplies()
     {
-        final RaasConfiguration wide = new RaasConfiguration().rpcCredits(100).maxCalls(100);
+        answerOthers(new RaasConfiguration().rpcCredits(100).maxCalls(100), 32);
+    }
+
+    @Test
+    void shouldHaveAsManyReplySlotsAsConfigured()
+    {
+        answerOthers(new RaasConfiguration().rpcCredits(100).maxCalls(100).replySlots(20), 10);
+    }
+
+    private void answerOthers(final RaasConfiguration wide, final int half)
+    {
         try (SoftPair pair = new SoftPair(directory, wide, wide, SoftPair.TIMEOUT_NS);
             ProtectionDomain domain = pair.clientDevice.allocateProtectionDomain();
             CompletionQueue completions = pair.clientDevice.createCompletionQueue(2 * REQUESTS);
@@ -60,7 +70,7 @@ class ReplySlotTest
                 assertThat(hostile.complete()).isZero();
             }
             pair.poll(1_000);
-            assertThat(handled[0]).as("half of the reply slots").isEqualTo(32);
+            assertThat(handled[0]).as("half of the reply slots").isEqualTo(half);
 
             final boolean[] isAnswered = new boolean[1];
             pair.client.rpcClient().call(good, 1, new UnsafeBuffer(new byte[8]), 0, 8, SoftPair.TIMEOUT_NS,

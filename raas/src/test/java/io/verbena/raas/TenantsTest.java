@@ -282,6 +282,6 @@ class TenantsTest extends TenantFixture
         assertThat(pair.client.tenants().get(1)).isEqualTo(greedy.usage());
         assertThat(quiet.usage().batches()).isZero();
         assertThat(pair.client.usage()).isEqualTo(
-            new ContextUsage(2, 1, 0, Replays.NONE, pair.client.tenants()));
+            new ContextUsage(2, 1, 0, 0, Replays.NONE, pair.client.tenants()));
     }
 }
