@@ -8,7 +8,10 @@ import io.verbena.client.routing.RoutedKvClient;
 import io.verbena.protocol.request.ControlRequest;
 import io.verbena.protocol.request.TableReference;
 import io.verbena.protocol.request.Waker;
+import io.verbena.raas.PeerAddress;
 import io.verbena.rdma.sim.schedule.SimFabricOptions;
+import io.verbena.rdma.verbs.ConnectionListener;
+import io.verbena.rdma.verbs.Device;
 
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -110,6 +113,34 @@ class RemoteClientSimTest
 
             assertThat(caller.isDutyDue()).isTrue();
             caller.onClose();
+        }
+    }
+
+    /** A listener that takes no connection, as a process that was stopped for a moment: once is no reason to end. */
+    @Test
+    void shouldCallTheMetaServerSilentAfterTwoAttemptsInARow()
+    {
+        final long timeoutNs = SimCluster.LEASE_NS / 2;
+        try (SimCluster cluster = new SimCluster(1, new SimFabricOptions(), 1, 1, true))
+        {
+            final Device silent = cluster.world().addNode("silent").device();
+            try (ConnectionListener listener = silent.listen(1))
+            {
+                final RemoteNodes caller = new RemoteNodes(cluster.world().addNode("caller").device(),
+                    new PeerAddress(silent.address(), 1, 0, 0), new ComputeNodeSet(), new Waker(), timeoutNs,
+                    (error) -> {});
+                final long startNs = cluster.world().clock().nanoTime();
+
+                cluster.world().runUntil(() -> caller.doWork() >= 0 && !caller.failure().isEmpty(), MAX_STEPS);
+                assertThat(caller.isMetaServerSilent()).isFalse();
+                cluster.world().runUntil(() -> caller.doWork() >= 0 && caller.isMetaServerSilent(), MAX_STEPS);
+
+                assertThat(caller.isMetaServerSilent()).isTrue();
+                assertThat(cluster.world().clock().nanoTime() - startNs)
+                    .isBetween(3 * timeoutNs / 2, 5 * timeoutNs / 2);
+                caller.onClose();
+                assertThat(listener).isNotNull();
+            }
         }
     }
 

@@ -33,7 +33,6 @@ public final class RemoteKvClient
     private static final long CLOSE_TIMEOUT_NS = TimeUnit.SECONDS.toNanos(2);
     private static final long POLL_NS = 200_000;
     /** A meta server that has answered the handshake, and then nothing in so long, is behind a closed port. */
-    private static final long SILENCE_NS = TimeUnit.SECONDS.toNanos(3);
 
     private RemoteKvClient()
     {
@@ -93,7 +92,7 @@ public final class RemoteKvClient
      * @param onEnd      called when the client has let go of the device, also when this throws.
      * @return the client, closed by the caller. Its {@code close()} waits up to 2 s for operations under way,
      * except in what depends on a future and runs in the thread that received the answer: there it returns at once.
-     * @throws KvUnavailableException when the meta server does not answer in time, or is silent for 3 s.
+     * @throws KvUnavailableException when the meta server does not answer in time, or is silent for 4 s.
      */
     public static KvClient open(
         final Device device, final MetaServerLocator metaServer, final KvClientOptions options, final Runnable onEnd)
@@ -111,7 +110,7 @@ public final class RemoteKvClient
         while (0 == nodes.listings() && null == thread.failure())
         {
             final long waitedNs = clock.nanoTime() - startNs;
-            if (waitedNs >= timeoutNs || nodes.isMetaServerSilent() && waitedNs >= SILENCE_NS)
+            if (waitedNs >= timeoutNs || nodes.isMetaServerSilent())
             {
                 thread.close(CLOSE_TIMEOUT_NS);
                 throw new KvUnavailableException("meta server did not answer in time: " + metaServer.address() + ": " +

@@ -55,6 +55,7 @@ public final class RemoteNodes implements Agent, DrivenNodes
     private static final long RECONNECT_PAUSE_NS = 50_000_000;
     /** Longest pause after several failures: 2 s. */
     private static final long MAX_RECONNECT_PAUSE_NS = 2_000_000_000;
+    private static final int SILENT_ATTEMPTS = 2;
     private static final String NO_NODE = "there is no compute node";
     private static final PacedWarnings WARNINGS = new PacedWarnings(LOGGER);
 
@@ -78,7 +79,7 @@ public final class RemoteNodes implements Agent, DrivenNodes
     private long nextRefreshNs;
     private long cycleNs;
     private volatile long listings;
-    private volatile boolean isSilent;
+    private volatile int silentAttempts;
     private long refreshedNs;
     private volatile String failure = "";
     private boolean isMetaServerAway;
@@ -169,12 +170,12 @@ public final class RemoteNodes implements Agent, DrivenNodes
     }
 
     /**
-     * @return whether the last connection to the meta server came to nothing because nothing answered in its whole
-     *     time, as behind a firewall. Any thread.
+     * @return whether connections to the meta server have come to nothing twice in a row because nothing answered in
+     *     their whole time, as behind a firewall; once may be a pause of its process. Any thread.
      */
     public boolean isMetaServerSilent()
     {
-        return isSilent;
+        return silentAttempts >= SILENT_ATTEMPTS;
     }
 
     @Override
@@ -430,7 +431,8 @@ public final class RemoteNodes implements Agent, DrivenNodes
     private void onUnlisted(final String why, final long nowNs)
     {
         failure = why;
-        isSilent = !metaLink.isUsable() && nowNs - refreshedNs >= callTimeoutNs / 2;
+        final boolean isSilent = !metaLink.isUsable() && nowNs - refreshedNs >= callTimeoutNs / 2;
+        silentAttempts = isSilent ? silentAttempts + 1 : 0;
         nextRefreshNs = nowNs + metaBackoff.nextPauseNs();
         onAway(nowNs);
     }
@@ -471,7 +473,7 @@ public final class RemoteNodes implements Agent, DrivenNodes
     private void onBack(final long nowNs)
     {
         failure = "";
-        isSilent = false;
+        silentAttempts = 0;
         if (isMetaServerAway)
         {
             isMetaServerAway = false;
