@@ -37,6 +37,7 @@ public final class MemoryNodeCommand implements Callable<Integer>
 {
     /** Most registered memory of a node, MiB. */
     public static final int MAX_MIB = 128 << 10;
+    private static final int MAX_RESPONDER_THREADS = 32;
     private static final long DEFAULT_LENGTH_BYTES = 256L << 20;
 
     @Spec
@@ -63,6 +64,12 @@ public final class MemoryNodeCommand implements Callable<Integer>
         description = "Serve memory that is found again with damaged records in it: operations on their keys fail " +
             "with a typed error. Default: end, and change nothing.")
     private boolean acceptsDamage;
+
+    @Option(names = "--responder-threads", paramLabel = "N", defaultValue = "1",
+        description = "Threads that answer other hosts, 1 to 32: connections are spread over them, and each has a " +
+            "UDP port, the one after the other where --advertise gives one. Processes of this host need none. " +
+            "Default: ${DEFAULT-VALUE}.")
+    private int responderThreads;
     /** What it has to look through, or to restore, before it is ready. */
     private long regionLengthBytes;
 
@@ -71,9 +78,10 @@ public final class MemoryNodeCommand implements Callable<Integer>
     {
         OptionRange.check("--memory", null == memoryMib ? 1 : memoryMib, 1, MAX_MIB);
         OptionRange.check("--checkpoint-seconds", checkpointSeconds, 0, Integer.MAX_VALUE);
+        OptionRange.check("--responder-threads", responderThreads, 1, MAX_RESPONDER_THREADS);
         RoleProcess.begin();
         final BootstrapAnswer cluster = options.bootstrap();
-        final String name = options.fabric(cluster);
+        final String name = options.fabric(cluster, responderThreads);
         Fabric fabric = null;
         MemoryNodeRole role = null;
         try

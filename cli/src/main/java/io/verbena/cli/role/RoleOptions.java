@@ -81,9 +81,16 @@ public final class RoleOptions
      */
     String fabric(final BootstrapAnswer answer)
     {
+        return fabric(answer, 1);
+    }
+
+    /** As {@link #fabric(BootstrapAnswer)}, with so many threads that answer others by the network. */
+    String fabric(final BootstrapAnswer answer, final int responderThreads)
+    {
         try
         {
-            final String name = NetworkFabric.toJoin(answer, fabric, advertise);
+            final String name =
+                NetworkFabric.withThreads(NetworkFabric.toJoin(answer, fabric, advertise), responderThreads);
             InsecureNetwork.check(insecureNetwork, "fabric " + name, NetworkFabric.place(name));
             NetworkFabric.requireReachable(ClusterAddress.parse(cluster), answer, name);
             return name;

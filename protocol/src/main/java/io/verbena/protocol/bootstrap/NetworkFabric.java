@@ -37,6 +37,8 @@ public final class NetworkFabric
     /** Names that say where this process is on the network, without what follows that. */
     private static final Pattern NETWORKED =
         Pattern.compile(NAME + ":(?<place>[^,]*)(?:,.*)?|" + ONE_HOST + ":(?:.*,)?network=(?<both>[^,]*)(?:,.*)?");
+    /** What stands last in a name, if at all. */
+    private static final String HUGE_PAGES = ",huge-pages";
     private static final int MAX_PORT = 0xFFFF;
     private static final int REACH_TIMEOUT_MS = 3_000;
     /** [ADDRESS]:PORT, [ADDRESS], ADDRESS of IPv6, or HOST:PORT and HOST. */
@@ -302,6 +304,30 @@ public final class NetworkFabric
         {
             throw bad("interfaces of this host cannot be listed: " + ex.getMessage(), ex);
         }
+    }
+
+    /**
+     * The fabric of a process that answers peers by several threads.
+     *
+     * @param fabric  its name with what this process has there.
+     * @param threads 1 or more; 1 leaves the name as it is.
+     * @return the name with so many threads.
+     * @throws BootstrapException when peers need no thread there: in the memory of one host, or by an RNIC.
+     */
+    public static String withThreads(final String fabric, final int threads)
+    {
+        if (1 == threads)
+        {
+            return fabric;
+        }
+        if (null == place(fabric))
+        {
+            throw bad("--responder-threads " + threads + " is for fabric " + NAME + ", and on fabric " + fabric +
+                " no thread answers peers: leave it out", null);
+        }
+        final boolean isHuge = fabric.endsWith(HUGE_PAGES);
+        return (isHuge ? fabric.substring(0, fabric.length() - HUGE_PAGES.length()) : fabric) + ",threads=" + threads +
+            (isHuge ? HUGE_PAGES : "");
     }
 
     /** @return the address or interface in the name of a fabric; null where that is on no network. */

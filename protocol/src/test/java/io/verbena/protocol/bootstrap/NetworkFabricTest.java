@@ -60,6 +60,21 @@ class NetworkFabricTest
     }
 
     @Test
+    void shouldAnswerByAsManyThreadsAsAskedForWhereThereIsANetwork()
+    {
+        assertThat(NetworkFabric.withThreads("soft:network=::1", 4)).isEqualTo("soft:network=::1,threads=4");
+        assertThat(NetworkFabric.withThreads("roce:eth1,mtu=512", 2)).isEqualTo("roce:eth1,mtu=512,threads=2");
+        assertThat(NetworkFabric.withThreads("soft:/x,network=::1,huge-pages", 2))
+            .isEqualTo("soft:/x,network=::1,threads=2,huge-pages");
+        assertThat(NetworkFabric.withThreads("soft:/x", 1)).isEqualTo("soft:/x");
+        assertThat(NetworkFabric.place(NetworkFabric.withThreads("roce:[::1]:4791", 2))).isEqualTo("::1");
+        assertThatThrownBy(() -> NetworkFabric.withThreads("soft:/x", 2)).isInstanceOf(BootstrapException.class)
+            .hasMessageContaining("--responder-threads 2").hasMessageContaining("leave it out");
+        assertThatThrownBy(() -> NetworkFabric.withThreads("ibverbs:mlx5_0", 2))
+            .isInstanceOf(BootstrapException.class).hasMessageNotContaining("\n");
+    }
+
+    @Test
     void shouldServeAtTheAddressItListensAtOrAdvertises()
     {
         assertThat(NetworkFabric.toServe("roce", LOOPBACK, null)).isEqualTo("soft:network=127.0.0.1");

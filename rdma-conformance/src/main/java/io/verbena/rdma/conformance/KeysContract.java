@@ -189,8 +189,8 @@ abstract class KeysContract extends VerbsHarness
     private void connect(final QueuePair from, final QueuePair to)
     {
         final QueuePairSteps steps = new QueuePairSteps();
-        steps.bringUp(to, b.device.address(), from.number());
-        steps.bringUp(from, a.device.address(), to.number());
+        steps.bringUp(to, b.device.address(from), from.number());
+        steps.bringUp(from, a.device.address(to), to.number());
     }
 
     private static List<Integer> statuses(final List<Completion> completions, final QueuePair of)

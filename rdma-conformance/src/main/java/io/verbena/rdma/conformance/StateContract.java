@@ -22,7 +22,7 @@ abstract class StateContract extends TransitionHarness
 
     private QueuePairAttributes readyToReceive()
     {
-        return steps.readyToReceive(QueuePairType.RC, b.device.address(), b.queuePair.number());
+        return steps.readyToReceive(QueuePairType.RC, b.device.address(b.queuePair), b.queuePair.number());
     }
 
     private void toInit(final Endpoint endpoint)
@@ -34,7 +34,7 @@ abstract class StateContract extends TransitionHarness
     {
         toInit(endpoint);
         endpoint.queuePair.modify(
-            steps.readyToReceive(QueuePairType.RC, peer.device.address(), peer.queuePair.number()));
+            steps.readyToReceive(QueuePairType.RC, peer.device.address(peer.queuePair), peer.queuePair.number()));
     }
 
     @Test
@@ -191,7 +191,7 @@ abstract class StateContract extends TransitionHarness
     {
         toReadyToReceive(b, a);
         receive(1, 512, 8);
-        steps.bringUp(a.queuePair, b.device.address(), b.queuePair.number());
+        steps.bringUp(a.queuePair, b.device.address(b.queuePair), b.queuePair.number());
         b.putLong(0, 5);
         assertThat(execute(read(2, SIGNALED, 0, 8, 0)).status()).isZero();
         assertThat(a.getLong(0)).isEqualTo(5);
@@ -209,7 +209,7 @@ abstract class StateContract extends TransitionHarness
     {
         toReadyToReceive(b, a);
         receive(1, 512, 8);
-        steps.bringUp(a.queuePair, b.device.address(), b.queuePair.number());
+        steps.bringUp(a.queuePair, b.device.address(b.queuePair), b.queuePair.number());
         assertThat(execute(send(3, SIGNALED, 0, 8)).status()).isZero();
         assertThat(awaitEvent(b.device, AsyncEventType.COMM_EST).source()).isEqualTo(b.queuePair);
     }
@@ -218,7 +218,7 @@ abstract class StateContract extends TransitionHarness
     void shouldDropInboundInInit()
     {
         toInit(b);
-        new QueuePairSteps().retries(8, 1).bringUp(a.queuePair, b.device.address(), b.queuePair.number());
+        new QueuePairSteps().retries(8, 1).bringUp(a.queuePair, b.device.address(b.queuePair), b.queuePair.number());
         a.putLong(0, 9);
         assertThat(execute(write(1, SIGNALED, 0, 8, 0)).status()).isEqualTo(WorkCompletionStatus.RETRY_EXC_ERR);
         assertThat(b.getLong(0)).isZero();
@@ -228,7 +228,7 @@ abstract class StateContract extends TransitionHarness
     @Test
     void shouldDropInboundInReset()
     {
-        new QueuePairSteps().retries(8, 1).bringUp(a.queuePair, b.device.address(), b.queuePair.number());
+        new QueuePairSteps().retries(8, 1).bringUp(a.queuePair, b.device.address(b.queuePair), b.queuePair.number());
         a.putLong(0, 9);
         assertThat(execute(write(1, SIGNALED, 0, 8, 0)).status()).isEqualTo(WorkCompletionStatus.RETRY_EXC_ERR);
         assertThat(b.getLong(0)).isZero();

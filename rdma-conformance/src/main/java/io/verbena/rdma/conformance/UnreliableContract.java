@@ -33,7 +33,8 @@ abstract class UnreliableContract extends TransitionHarness
         b.use(b.options(type));
         assertNeedsEach(a.queuePair, steps.init(type));
         a.queuePair.modify(steps.init(type));
-        final QueuePairAttributes next = steps.readyToReceive(type, b.device.address(), b.queuePair.number());
+        final QueuePairAttributes next =
+            steps.readyToReceive(type, b.device.address(b.queuePair), b.queuePair.number());
         assertNeedsEach(a.queuePair, next);
         a.queuePair.modify(next);
         assertNeedsEach(a.queuePair, steps.readyToSend(type));
@@ -49,7 +50,8 @@ abstract class UnreliableContract extends TransitionHarness
         a.use(a.options(type));
         a.queuePair.modify(steps.init(type));
         assertChangesNothing(
-            a.queuePair, steps.readyToReceive(type, b.device.address(), b.queuePair.number()).minRnrTimer(1));
+            a.queuePair,
+            steps.readyToReceive(type, b.device.address(b.queuePair), b.queuePair.number()).minRnrTimer(1));
     }
 
     @Test

@@ -113,8 +113,8 @@ public abstract class VerbsHarness
     /** Connects two queue pairs, the first of the requester, the second of the responder. */
     protected final void connectBySteps(final QueuePair from, final QueuePair to, final QueuePairSteps steps)
     {
-        steps.bringUp(to, rig.requester().address(), from.number());
-        steps.bringUp(from, rig.responder().address(), to.number());
+        steps.bringUp(to, rig.requester().address(from), from.number());
+        steps.bringUp(from, rig.responder().address(to), to.number());
     }
 
     /** Waits for an asynchronous event of a type and takes those before it too. */

@@ -19,6 +19,17 @@ public interface ConnectionDevice
     DeviceAddress address();
 
     /**
+     * Where packets for a queue pair go.
+     *
+     * @param queuePair own one.
+     * @return {@link #address()}, or with another UDP port.
+     */
+    default DeviceAddress address(final ConnectableQueuePair queuePair)
+    {
+        return address();
+    }
+
+    /**
      * The longest packets on the way to a peer.
      *
      * @param peer its device.

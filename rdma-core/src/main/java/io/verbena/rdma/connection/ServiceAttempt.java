@@ -59,7 +59,7 @@ final class ServiceAttempt implements ConnectionAttempt, ConnectionChannel.Reque
     ConnectionMessage request(final int servicePort, final byte[] data)
     {
         return new ConnectionMessage(ConnectionMessage.REQUEST, servicePort, queuePair.number(), psn, mtu,
-            queuePair.maxReadAtomic(), device.address(), data);
+            queuePair.maxReadAtomic(), device.address(queuePair), data);
     }
 
     /** Service: remembered so that giving up closes it; closed at once when that has happened. */

@@ -83,8 +83,8 @@ final class ServiceRequest implements ConnectionRequest, ConnectionChannel.Respo
             final int mtu = device.mtu(source());
             own.establish(message, psn, Math.min(mtu, message.mtu()), accessFlags);
             accepted = own;
-            final ConnectionMessage answer = answer(
-                ConnectionMessage.ACCEPT, own.number(), psn, mtu, own.maxReadAtomic(), privateData.clone());
+            final ConnectionMessage answer = new ConnectionMessage(ConnectionMessage.ACCEPT, message.servicePort(),
+                own.number(), psn, mtu, own.maxReadAtomic(), device.address(own), privateData.clone());
             service.execute(() -> channel.send(answer, false));
         }
     }
@@ -116,15 +116,9 @@ final class ServiceRequest implements ConnectionRequest, ConnectionChannel.Respo
     /** Answers with what ends the connection. */
     void refuse(final int kind, final byte[] data)
     {
-        final ConnectionMessage answer = answer(kind, 0, 0, device.mtu(source()), 0, data);
+        final ConnectionMessage answer = new ConnectionMessage(
+            kind, message.servicePort(), 0, 0, device.mtu(source()), 0, device.address(), data);
         service.execute(() -> channel.send(answer, true));
-    }
-
-    private ConnectionMessage answer(
-        final int kind, final int number, final int psn, final int mtu, final int maxReadAtomic, final byte[] data)
-    {
-        return new ConnectionMessage(
-            kind, message.servicePort(), number, psn, mtu, maxReadAtomic, device.address(), data);
     }
 
     @Override

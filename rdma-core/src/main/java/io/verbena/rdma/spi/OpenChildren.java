@@ -91,11 +91,17 @@ public final class OpenChildren
         {
             return false;
         }
+        checkUnused();
+        isClosed = true;
+        return true;
+    }
+
+    /** @throws RdmaException while something is open. */
+    public synchronized void checkUnused()
+    {
         if (count > 0)
         {
             throw new RdmaException(parent + " is in use: close what was made from it first, open=" + count);
         }
-        isClosed = true;
-        return true;
     }
 }

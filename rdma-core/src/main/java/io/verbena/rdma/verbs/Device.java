@@ -51,6 +51,17 @@ public interface Device extends AutoCloseable
     /** @return its address on the fabric. */
     DeviceAddress address();
 
+    /**
+     * What a peer that connects by {@link QueuePair#modify} names as the destination.
+     *
+     * @param queuePair of this device.
+     * @return {@link #address()}, unless the device has several ports.
+     */
+    default DeviceAddress address(final QueuePair queuePair)
+    {
+        return address();
+    }
+
     /** @return the clock of this fabric: real time, or virtual time under {@code sim}. Use no other one. */
     NanoClock clock();
 

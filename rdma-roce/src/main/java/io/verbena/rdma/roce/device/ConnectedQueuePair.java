@@ -3,7 +3,6 @@ package io.verbena.rdma.roce.device;
 import io.verbena.rdma.connection.ConnectableQueuePair;
 import io.verbena.rdma.connection.ConnectionMessage;
 import io.verbena.rdma.connection.ConnectionTransitions;
-import io.verbena.rdma.roce.engine.RoceEngine;
 import io.verbena.rdma.roce.engine.RoceQueuePair;
 import io.verbena.rdma.verbs.QueuePairAttributes;
 import io.verbena.rdma.verbs.QueuePairState;
@@ -14,15 +13,18 @@ import io.verbena.rdma.verbs.RdmaException;
 final class ConnectedQueuePair implements ConnectableQueuePair
 {
     private final RoceQueuePair queuePair;
-    private final RoceEngine engine;
-    private final DeviceDriver driver;
+    private final Lane lane;
     private boolean isReset;
 
-    ConnectedQueuePair(final RoceQueuePair queuePair, final RoceEngine engine, final DeviceDriver driver)
+    ConnectedQueuePair(final RoceQueuePair queuePair, final Lane lane)
     {
         this.queuePair = queuePair;
-        this.engine = engine;
-        this.driver = driver;
+        this.lane = lane;
+    }
+
+    Lane lane()
+    {
+        return lane;
     }
 
     QueuePairType type()
@@ -57,7 +59,7 @@ final class ConnectedQueuePair implements ConnectableQueuePair
             {
                 throw new RdmaException("a UD queue pair is not connected: " + queuePair);
             }
-            if (!engine.isOpen(queuePair) || queuePair.state() != QueuePairState.RESET)
+            if (!lane.engine.isOpen(queuePair) || queuePair.state() != QueuePairState.RESET)
             {
                 throw new RdmaException("queue pair must be open and in state RESET: " + queuePair);
             }
@@ -77,7 +79,7 @@ final class ConnectedQueuePair implements ConnectableQueuePair
     {
         exclusively(() ->
         {
-            if (!engine.isOpen(queuePair))
+            if (!lane.engine.isOpen(queuePair))
             {
                 throw new RdmaException("queue pair was closed: " + queuePair);
             }
@@ -93,7 +95,7 @@ final class ConnectedQueuePair implements ConnectableQueuePair
     {
         exclusively(() ->
         {
-            if (!isReset && engine.isOpen(queuePair) && queuePair.state() != QueuePairState.RESET)
+            if (!isReset && lane.engine.isOpen(queuePair) && queuePair.state() != QueuePairState.RESET)
             {
                 queuePair.modify(new QueuePairAttributes().state(QueuePairState.RESET));
             }
@@ -106,7 +108,7 @@ final class ConnectedQueuePair implements ConnectableQueuePair
     {
         exclusively(() ->
         {
-            if (engine.isOpen(queuePair))
+            if (lane.engine.isOpen(queuePair))
             {
                 queuePair.moveToError();
             }
@@ -115,14 +117,14 @@ final class ConnectedQueuePair implements ConnectableQueuePair
 
     private void exclusively(final Runnable steps)
     {
-        driver.enter();
+        lane.driver.enter();
         try
         {
             steps.run();
         }
         finally
         {
-            driver.exit();
+            lane.driver.exit();
         }
     }
 }

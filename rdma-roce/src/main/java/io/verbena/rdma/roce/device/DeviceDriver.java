@@ -52,6 +52,7 @@ final class DeviceDriver implements EngineDriver, ProgressThread.Driven
     private final ProgressThread progress;
     private final PathProbes probes;
     private final long spinNs;
+    private final boolean isPolled;
     private final PacketHandler handler = this::onPacket;
     private RoceEngine engine;
     private int sendCycles;
@@ -69,11 +70,14 @@ final class DeviceDriver implements EngineDriver, ProgressThread.Driven
     private volatile long leaderUntilNs = Long.MIN_VALUE;
 
     /**
-     * @param port   that packets come from.
-     * @param spinNs for which a thread polls before it sleeps.
+     * @param port     that packets come from.
+     * @param spinNs   for which a thread polls before it sleeps.
+     * @param isPolled whether threads that poll or wait take packets; else the progress thread alone does, and what
+     *                 others post they send at most.
      */
-    DeviceDriver(final String name, final UdpPort port, final long spinNs)
+    DeviceDriver(final String name, final UdpPort port, final long spinNs, final boolean isPolled)
     {
+        this.isPolled = isPolled;
         this.port = port;
         this.spinNs = spinNs;
         probes = new PathProbes(port, this);
@@ -153,7 +157,7 @@ final class DeviceDriver implements EngineDriver, ProgressThread.Driven
         {
             try
             {
-                if (nowNs - drivenNs < LOOP_NS)
+                if (isPolled && nowNs - drivenNs < LOOP_NS)
                 {
                     watchedNs = nowNs;
                 }

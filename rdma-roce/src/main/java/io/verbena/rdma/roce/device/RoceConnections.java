@@ -4,7 +4,6 @@ import io.verbena.rdma.connection.ConnectableQueuePair;
 import io.verbena.rdma.connection.ConnectionDevice;
 import io.verbena.rdma.connection.ConnectionMessage;
 import io.verbena.rdma.connection.PathCheck;
-import io.verbena.rdma.roce.engine.RoceEngine;
 import io.verbena.rdma.roce.engine.RoceQueuePair;
 import io.verbena.rdma.verbs.DeviceAddress;
 import io.verbena.rdma.verbs.QueuePair;
@@ -23,9 +22,7 @@ final class RoceConnections implements ConnectionDevice
     private static final long SILENCE_PATIENCE_NS = TimeUnit.MILLISECONDS.toNanos(4500);
 
     private final String name;
-    private final RoceEngine engine;
-    private final DeviceDriver driver;
-    private final DeviceAddress address;
+    private final Lane[] lanes;
     private final int mtu;
     private final RandomGenerator random;
     private final AtomicInteger listeners = new AtomicInteger();
@@ -33,16 +30,12 @@ final class RoceConnections implements ConnectionDevice
     /** @param mtu of the port, {@code enum ibv_mtu}. */
     RoceConnections(
         final String name,
-        final RoceEngine engine,
-        final DeviceDriver driver,
-        final DeviceAddress address,
+        final Lane[] lanes,
         final int mtu,
         final RandomGenerator random)
     {
         this.name = name;
-        this.engine = engine;
-        this.driver = driver;
-        this.address = address;
+        this.lanes = lanes;
         this.mtu = mtu;
         this.random = random;
     }
@@ -61,13 +54,24 @@ final class RoceConnections implements ConnectionDevice
     @Override
     public DeviceAddress address()
     {
-        return address;
+        return lanes[0].address;
+    }
+
+    @Override
+    public DeviceAddress address(final ConnectableQueuePair queuePair)
+    {
+        return ((ConnectedQueuePair)queuePair).lane().address;
     }
 
     @Override
     public int mtu(final DeviceAddress peer)
     {
-        return driver.probes().mtu(peer, mtu);
+        int longest = mtu;
+        for (final Lane lane : lanes)
+        {
+            longest = lane.driver.probes().mtu(peer, longest);
+        }
+        return longest;
     }
 
     @Override
@@ -79,9 +83,15 @@ final class RoceConnections implements ConnectionDevice
     @Override
     public ConnectableQueuePair own(final QueuePair queuePair)
     {
-        if (queuePair instanceof final RoceQueuePair own && engine.isOpen(own))
+        if (queuePair instanceof final RoceQueuePair own)
         {
-            return new ConnectedQueuePair(own, engine, driver);
+            for (final Lane lane : lanes)
+            {
+                if (lane.engine.isOpen(own))
+                {
+                    return new ConnectedQueuePair(own, lane);
+                }
+            }
         }
         throw new RdmaException(
             "the queue pair is closed or not of this device: device=" + name + ", queuePair=" + queuePair);
@@ -120,7 +130,8 @@ final class RoceConnections implements ConnectionDevice
         final int agreedMtu,
         final Runnable onAnswered)
     {
-        return ((ConnectedQueuePair)queuePair).type() == QueuePairType.RC ?
-            driver.probes().begin(queuePair.number(), peer, ownPsn, agreedMtu, onAnswered) : null;
+        final ConnectedQueuePair own = (ConnectedQueuePair)queuePair;
+        return own.type() == QueuePairType.RC ?
+            own.lane().driver.probes().begin(queuePair.number(), peer, ownPsn, agreedMtu, onAnswered) : null;
     }
 }

@@ -3,9 +3,8 @@ package io.verbena.rdma.roce.device;
 import io.verbena.rdma.connection.ConnectionService;
 import io.verbena.rdma.roce.engine.CompletionListener;
 import io.verbena.rdma.roce.engine.EngineOptions;
-import io.verbena.rdma.roce.engine.RoceCompletionQueue;
+import io.verbena.rdma.roce.engine.NetworkCompletionQueue;
 import io.verbena.rdma.roce.engine.RoceEngine;
-import io.verbena.rdma.roce.engine.RoceProtectionDomain;
 import io.verbena.rdma.roce.udp.UdpPort;
 import io.verbena.rdma.roce.udp.UdpPortOptions;
 import io.verbena.rdma.spi.WindowTable;
@@ -29,9 +28,11 @@ import org.agrona.concurrent.SystemNanoClock;
 import java.io.IOException;
 import java.net.BindException;
 import java.net.InetSocketAddress;
+import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
@@ -51,10 +52,12 @@ public final class RoceDevice implements Device
     private final String name;
     private final LocalAddress local;
     private final int mtuBytes;
+    private final Lane[] lanes;
     private final DeviceAddress address;
     private final UdpPort port;
     private final DeviceDriver driver;
     private final RoceEngine engine;
+    private final Set<LanedCompletionQueue> lanedQueues = ConcurrentHashMap.newKeySet();
     private final RoceConnections connectionDevice;
     private final ConnectionService connections;
     private final RegionFiles files;
@@ -68,7 +71,7 @@ public final class RoceDevice implements Device
         final LocalAddress local,
         final int mtuBytes,
         final int spinUs,
-        final UdpPort port,
+        final List<UdpPort> ports,
         final int processId,
         final RegionFiles files,
         final Consumer<RoceDevice> onClosed)
@@ -77,24 +80,29 @@ public final class RoceDevice implements Device
         this.name = name;
         this.local = local;
         this.mtuBytes = mtuBytes;
-        this.port = port;
         this.files = files;
         this.onClosed = onClosed;
-        final DeviceAddress bound = port.address();
-        final int number = (int)bound.serviceLocator();
-        address = RoceAddress.of(bound.gidHigh(), bound.gidLow(), number, processId);
-        driver = new DeviceDriver(name, port, TimeUnit.MICROSECONDS.toNanos(spinUs));
-        engine = new RoceEngine(
-            new EngineOptions(address, EngineOptions.WINDOW_PACKETS, EngineOptions.ACK_INTERVAL, mtuBytes),
-            port, driver.clock(), random()::nextInt, driver);
-        connectionDevice = new RoceConnections(name, engine, driver, address,
-            Integer.numberOfTrailingZeros(mtuBytes) - MTU_CODE_SHIFT, random());
-        connections = connectionService(number);
+        lanes = new Lane[ports.size()];
+        for (int i = 0; i < lanes.length; i++)
+        {
+            lanes[i] = new Lane(name, ports.get(i), TimeUnit.MICROSECONDS.toNanos(spinUs), processId, mtuBytes, i,
+                lanes.length, random()::nextInt);
+        }
+        port = lanes[0].port;
+        driver = lanes[0].driver;
+        engine = lanes[0].engine;
+        address = lanes[0].address;
+        connectionDevice = new RoceConnections(
+            name, lanes, Integer.numberOfTrailingZeros(mtuBytes) - MTU_CODE_SHIFT, random());
+        connections = connectionService((int)port.address().serviceLocator());
         attributes = new DeviceAttributes("roce", CAPABILITIES, false, DeviceLimits.MAX_QUEUE_PAIR_REQUESTS,
             DeviceLimits.MAX_COMPLETIONS, RoceEngine.MAX_MESSAGE_BYTES, DeviceLimits.MAX_INLINE_BYTES,
             EngineOptions.MAX_READ_ATOMIC, DeviceLimits.MAX_QUEUE_PAIR_REQUESTS, WindowTable.MAX_WINDOWS,
             EngineOptions.DC_CONTEXTS);
-        driver.start(engine);
+        for (final Lane lane : lanes)
+        {
+            lane.start();
+        }
         connections.start();
     }
 
@@ -107,7 +115,10 @@ public final class RoceDevice implements Device
         }
         catch (final IOException ex)
         {
-            driver.close();
+            for (final Lane lane : lanes)
+            {
+                lane.driver.close();
+            }
             throw ex;
         }
     }
@@ -117,9 +128,10 @@ public final class RoceDevice implements Device
      *
      * @param name      for messages.
      * @param local     address.
-     * @param number    UDP and TCP port; 0 for any that is free for both.
+     * @param number    UDP and TCP port; 0 for any that is free for both. Further threads have the UDP ports after it.
      * @param mtuBytes  longest payload of a packet.
      * @param spinUs    for which a waiting thread polls before it sleeps.
+     * @param threads   that answer peers.
      * @param processId of this process for peers of this host; 0 when they come by the network as all do.
      * @param files     where memory comes from.
      * @param onClosed  called once.
@@ -130,6 +142,7 @@ public final class RoceDevice implements Device
         final int number,
         final int mtuBytes,
         final int spinUs,
+        final int threads,
         final int processId,
         final RegionFiles files,
         final Consumer<RoceDevice> onClosed)
@@ -137,11 +150,15 @@ public final class RoceDevice implements Device
         String problem = "";
         for (int i = 0; i < (number == 0 ? PORT_ATTEMPTS : 1); i++)
         {
-            final UdpPort port = UdpPort.open(new UdpPortOptions(local.address(), number));
+            final List<UdpPort> ports = new ArrayList<>();
             RoceDevice device = null;
             try
             {
-                device = new RoceDevice(name, local, mtuBytes, spinUs, port, processId, files, onClosed);
+                for (int k = 0; k < threads; k++)
+                {
+                    ports.add(UdpPort.open(new UdpPortOptions(local.address(), number == 0 ? 0 : number + k)));
+                }
+                device = new RoceDevice(name, local, mtuBytes, spinUs, ports, processId, files, onClosed);
                 return device;
             }
             catch (final BindException ex)
@@ -158,7 +175,7 @@ public final class RoceDevice implements Device
             {
                 if (device == null)
                 {
-                    port.close();
+                    ports.forEach(UdpPort::close);
                 }
             }
         }
@@ -181,7 +198,7 @@ public final class RoceDevice implements Device
     {
         final LocalAddress local = options.localAddress();
         return open(name, local, options.port(), options.mtu() == 0 ? local.payloadBytes() : options.mtu(),
-            options.spinUs(), processId, null, closed -> { });
+            options.spinUs(), options.threads(), processId, null, closed -> { });
     }
 
     /**
@@ -190,9 +207,9 @@ public final class RoceDevice implements Device
      * @param user what its regions, windows and queue pairs belong to.
      * @return the domain, closed by the caller.
      */
-    public RoceProtectionDomain allocateProtectionDomain(final ProtectionDomain user)
+    public LanedDomain allocateProtectionDomain(final ProtectionDomain user)
     {
-        return engine.createProtectionDomain(user);
+        return new LanedDomain(lanes, user);
     }
 
     /**
@@ -202,10 +219,17 @@ public final class RoceDevice implements Device
      * @param listener called by whoever drives; null when nobody waits.
      * @return the queue, closed by the caller.
      */
-    public RoceCompletionQueue createListenedQueue(final int capacity, final CompletionListener listener)
+    public NetworkCompletionQueue createListenedQueue(final int capacity, final CompletionListener listener)
     {
         DeviceLimits.check("capacity", capacity, 1, attributes.maxCompletions());
-        return engine.createCompletionQueue(capacity, listener);
+        if (lanes.length == 1)
+        {
+            return engine.createCompletionQueue(capacity, listener);
+        }
+        final LanedCompletionQueue queue = new LanedCompletionQueue(lanes, listener, lanedQueues::remove,
+            (lane, heard) -> lane.engine.createCompletionQueue(capacity, heard));
+        lanedQueues.add(queue);
+        return queue;
     }
 
     /** The calling thread polls no more for a while: what arrives is the progress thread's, at once. */
@@ -251,6 +275,19 @@ public final class RoceDevice implements Device
     }
 
     @Override
+    public DeviceAddress address(final QueuePair queuePair)
+    {
+        for (final Lane lane : lanes)
+        {
+            if (lane.engine.isOpen(queuePair))
+            {
+                return lane.address;
+            }
+        }
+        return address;
+    }
+
+    @Override
     public NanoClock clock()
     {
         return SystemNanoClock.INSTANCE;
@@ -259,14 +296,13 @@ public final class RoceDevice implements Device
     @Override
     public ProtectionDomain allocateProtectionDomain()
     {
-        return new RoceDomain(engine.createProtectionDomain(), files, attributes);
+        return new RoceDomain(new LanedDomain(lanes, null), files, attributes);
     }
 
     @Override
     public CompletionQueue createCompletionQueue(final int capacity)
     {
-        DeviceLimits.check("capacity", capacity, 1, attributes.maxCompletions());
-        return engine.createCompletionQueue(capacity, null);
+        return createListenedQueue(capacity, null);
     }
 
     @Override
@@ -278,7 +314,7 @@ public final class RoceDevice implements Device
         CompletionQueue queue = null;
         try
         {
-            queue = engine.createCompletionQueue(capacity, own);
+            queue = createListenedQueue(capacity, own);
             return queue;
         }
         finally
@@ -312,13 +348,33 @@ public final class RoceDevice implements Device
     @Override
     public AsyncEvent pollAsyncEvent()
     {
-        final AsyncEvent event = engine.events().poll();
+        final AsyncEvent event = oldestEvent();
         if (event != null)
         {
             return event;
         }
         driver.drive();
-        return engine.events().poll();
+        return oldestEvent();
+    }
+
+    private AsyncEvent oldestEvent()
+    {
+        for (final Lane lane : lanes)
+        {
+            final AsyncEvent event = lane.engine.events().poll();
+            if (event != null)
+            {
+                return whole(event);
+            }
+        }
+        return null;
+    }
+
+    /** Users know nothing of the parts of a completion queue. */
+    private AsyncEvent whole(final AsyncEvent event)
+    {
+        return lanedQueues.stream().filter(queue -> queue.has(event.source())).findAny()
+            .map(queue -> new AsyncEvent(event.type(), queue)).orElse(event);
     }
 
     @Override
@@ -406,19 +462,17 @@ public final class RoceDevice implements Device
             {
                 return;
             }
+            for (int i = 1; i < lanes.length; i++)
+            {
+                // What is made of them is made of the first one, too.
+                lanes[i].engine.close();
+            }
             isClosed = true;
         }
         connections.close();
-        driver.close();
-        driver.enter();
-        try
+        for (final Lane lane : lanes)
         {
-            port.flush();
-            port.close();
-        }
-        finally
-        {
-            driver.exit();
+            lane.close();
         }
         onClosed.accept(this);
     }

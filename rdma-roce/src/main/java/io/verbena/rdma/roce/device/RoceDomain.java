@@ -21,12 +21,12 @@ import java.lang.foreign.MemorySegment;
 /** A domain of the engine whose regions have memory of {@link RegionFiles}, and sizes within the attributes. */
 final class RoceDomain implements ProtectionDomain
 {
-    private final RoceProtectionDomain domain;
+    private final LanedDomain domain;
     private final RegionFiles files;
     private final DeviceAttributes attributes;
 
     RoceDomain(
-        final RoceProtectionDomain domain,
+        final LanedDomain domain,
         final RegionFiles files,
         final DeviceAttributes attributes)
     {

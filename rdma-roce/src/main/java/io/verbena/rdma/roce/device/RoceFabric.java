@@ -66,7 +66,7 @@ final class RoceFabric implements Fabric
             devices.stream().noneMatch(device -> device.udpPort() == options.port());
         final RoceDevice device = RoceDevice.open(
             name, address, isPortFree ? options.port() : 0,
-            options.mtu() == 0 ? address.payloadBytes() : options.mtu(), options.spinUs(), 0,
+            options.mtu() == 0 ? address.payloadBytes() : options.mtu(), options.spinUs(), options.threads(), 0,
             new RegionFiles(files, outside), this::deviceClosed);
         devices.add(device);
         return device;

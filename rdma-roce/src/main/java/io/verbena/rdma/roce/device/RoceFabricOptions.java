@@ -1,5 +1,6 @@
 package io.verbena.rdma.roce.device;
 
+import io.verbena.rdma.roce.engine.EngineOptions;
 import io.verbena.rdma.verbs.RdmaException;
 
 import java.nio.file.Path;
@@ -7,17 +8,19 @@ import java.nio.file.Path;
 /**
  * What follows the colon of a fabric's name: {@link #SYNTAX}.
  *
- * @param host   IPv6 or IPv4 address of a local interface, or the name of one.
- * @param port   UDP and TCP port of the first device; 0 for any. Others take any.
- * @param mtu    most bytes of payload in a packet: 256, 512, 1024, 2048 or 4096; 0 for what the interface carries.
- * @param spinUs microseconds for which a thread that waits for packets polls before it sleeps, 0 to 1,000: it answers
+ * @param host    IPv6 or IPv4 address of a local interface, or the name of one.
+ * @param port    UDP and TCP port of the first device; 0 for any. Others take any.
+ * @param mtu     most bytes of payload in a packet: 256, 512, 1024, 2048 or 4096; 0 for what the interface carries.
+ * @param spinUs  microseconds for which a thread that waits for packets polls before it sleeps, 0 to 1,000: it answers
  *               without being woken, and keeps its processor busy that long after each packet.
- * @param memory directory of registered memory; null for the one of the {@code soft} provider.
+ * @param threads that answer peers, 1 to 32; each has a UDP port, the one after the other where {@code port} is given.
+ * @param memory  directory of registered memory; null for the one of the {@code soft} provider.
  */
-public record RoceFabricOptions(String host, int port, int mtu, int spinUs, Path memory)
+public record RoceFabricOptions(String host, int port, int mtu, int spinUs, int threads, Path memory)
 {
     /** For {@code --help}. */
-    public static final String SYNTAX = "ADDRESS|[ADDRESS]:PORT|INTERFACE[,mtu=BYTES][,spin_us=US][,memory=DIRECTORY]";
+    public static final String SYNTAX =
+        "ADDRESS|[ADDRESS]:PORT|INTERFACE[,mtu=BYTES][,spin_us=US][,threads=N][,memory=DIRECTORY]";
 
     private static final String DEFAULT_HOST = "::1";
     private static final int MAX_PORT = 65_535;
@@ -52,6 +55,7 @@ public record RoceFabricOptions(String host, int port, int mtu, int spinUs, Path
         }
         int mtu = 0;
         int spinUs = 0;
+        int threads = 1;
         Path memory = null;
         for (int i = 1; i < parts.length; i++)
         {
@@ -64,6 +68,7 @@ public record RoceFabricOptions(String host, int port, int mtu, int spinUs, Path
             {
                 case "mtu" -> mtu = mtu(pair[1], parts[i]);
                 case "spin_us" -> spinUs = spinUs(pair[1], parts[i]);
+                case "threads" -> threads = threads(pair[1], parts[i]);
                 case "memory" -> memory = Path.of(pair[1]);
                 default -> throw bad(parts[i]);
             }
@@ -72,7 +77,12 @@ public record RoceFabricOptions(String host, int port, int mtu, int spinUs, Path
         {
             throw bad(argument);
         }
-        return new RoceFabricOptions(host.isEmpty() ? DEFAULT_HOST : host, port, mtu, spinUs, memory);
+        if (port != 0 && port + threads - 1 > MAX_PORT)
+        {
+            throw new RdmaException("bad fabric argument '" + argument + "': " + threads + " threads have UDP ports " +
+                "from " + port + " on, and " + MAX_PORT + " is the last one");
+        }
+        return new RoceFabricOptions(host.isEmpty() ? DEFAULT_HOST : host, port, mtu, spinUs, threads, memory);
     }
 
     /**
@@ -128,6 +138,17 @@ public record RoceFabricOptions(String host, int port, int mtu, int spinUs, Path
         }
         throw new RdmaException("bad fabric argument '" + part + "': spin_us is 0 to " + MAX_SPIN_US +
             " microseconds, which a thread polls before it sleeps");
+    }
+
+    private static int threads(final String text, final String part)
+    {
+        if (text.matches("\\d{1,2}") && Integer.parseInt(text) >= 1 &&
+            Integer.parseInt(text) <= EngineOptions.MAX_LANES)
+        {
+            return Integer.parseInt(text);
+        }
+        throw new RdmaException("bad fabric argument '" + part + "': threads is 1 to " + EngineOptions.MAX_LANES +
+            ", which answer peers");
     }
 
     private static RdmaException bad(final String part)

@@ -18,9 +18,18 @@ import io.verbena.rdma.verbs.RdmaException;
  *                      unsignaled requests, 1 or more.
  * @param datagramBytes longest UD payload, the path MTU of datagrams; 256 to 4096.
  * @param dcContexts    DC initiators served at once by all targets, 1 to 256.
+ * @param lane          of a device with several engines, which of them this is, from 0: numbers of queue pairs that it
+ *                      chooses leave this remainder when divided by {@code lanes}, so that no two engines choose one.
+ * @param lanes         engines of the device, 1 or more.
  */
 public record EngineOptions(
-    DeviceAddress address, int windowPackets, int ackInterval, int datagramBytes, int dcContexts)
+    DeviceAddress address,
+    int windowPackets,
+    int ackInterval,
+    int datagramBytes,
+    int dcContexts,
+    int lane,
+    int lanes)
 {
     /** Packets in flight unless said otherwise. */
     public static final int WINDOW_PACKETS = 256;
@@ -37,6 +46,9 @@ public record EngineOptions(
     /** After which a DC context may be taken from its initiator. */
     static final long DC_SILENCE_NS = 2_000_000_000L;
 
+    /** Most engines of a device. */
+    public static final int MAX_LANES = 32;
+
     private static final int MAX_WINDOW_PACKETS = 1 << 16;
     private static final int MIN_DATAGRAM_BYTES = 256;
     private static final int PORT_MASK = 0xFFFF;
@@ -48,6 +60,8 @@ public record EngineOptions(
         check("ackInterval", ackInterval, 1, Integer.MAX_VALUE);
         check("dcContexts", dcContexts, 1, 1 << DC_SLOT_BITS);
         check("datagramBytes", datagramBytes, MIN_DATAGRAM_BYTES, RocePacket.MAX_PAYLOAD_BYTES);
+        check("lanes", lanes, 1, MAX_LANES);
+        check("lane", lane, 0, lanes - 1);
     }
 
     /**
@@ -65,6 +79,17 @@ public record EngineOptions(
         final DeviceAddress address, final int windowPackets, final int ackInterval, final int datagramBytes)
     {
         this(address, windowPackets, ackInterval, datagramBytes, DC_CONTEXTS);
+    }
+
+    /** The only engine of a device; parameters as of the record. */
+    public EngineOptions(
+        final DeviceAddress address,
+        final int windowPackets,
+        final int ackInterval,
+        final int datagramBytes,
+        final int dcContexts)
+    {
+        this(address, windowPackets, ackInterval, datagramBytes, dcContexts, 0, 1);
     }
 
     /**

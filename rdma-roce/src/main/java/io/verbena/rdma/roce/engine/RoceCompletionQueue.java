@@ -3,7 +3,6 @@ package io.verbena.rdma.roce.engine;
 import io.verbena.rdma.spi.NotificationArm;
 import io.verbena.rdma.spi.OpenChildren;
 import io.verbena.rdma.verbs.AsyncEventType;
-import io.verbena.rdma.verbs.CompletionQueue;
 import io.verbena.rdma.verbs.RdmaException;
 import io.verbena.rdma.verbs.WorkCompletionStatus;
 import io.verbena.rdma.verbs.WorkCompletions;
@@ -19,7 +18,7 @@ import java.lang.invoke.VarHandle;
  * polling thread drives when it finds nothing and nobody drives. Two threads that poll at once do no harm: one of them
  * gets nothing.
  */
-public final class RoceCompletionQueue implements CompletionQueue
+public final class RoceCompletionQueue implements NetworkCompletionQueue
 {
     private static final VarHandle HEAD;
     private static final VarHandle TAIL;
@@ -99,7 +98,7 @@ public final class RoceCompletionQueue implements CompletionQueue
         owners = new Owner[slots];
     }
 
-    /** @return whether a poll would find something without driving. By the polling thread. */
+    @Override
     public boolean hasCompletion()
     {
         return (long)HEAD.getAcquire(this) != (long)TAIL.getAcquire(this);
@@ -111,6 +110,21 @@ public final class RoceCompletionQueue implements CompletionQueue
         if ((long)HEAD.getAcquire(this) == (long)TAIL.getAcquire(this))
         {
             engine.drive();
+        }
+        return pollUndriven(completions);
+    }
+
+    /**
+     * Polls, and leaves driving to others.
+     *
+     * @param completions as of {@link #poll}.
+     * @return as of {@link #poll}.
+     */
+    public int pollUndriven(final WorkCompletions completions)
+    {
+        if (!hasCompletion() && !isOverrun)
+        {
+            return 0;
         }
         if (!POLLING.compareAndSet(this, 0, 1))
         {
@@ -303,6 +317,25 @@ public final class RoceCompletionQueue implements CompletionQueue
         immediates[to] = immediates[from];
         flags[to] = flags[from];
         sources[to] = sources[from];
+    }
+
+    /** Queue pairs that complete here fail: other completions of theirs, in another engine's queue, have been lost. */
+    public void fail()
+    {
+        engine.exclusively(() ->
+        {
+            if (!isOverrun)
+            {
+                isOverrun = true;
+                engine.onOverrun();
+            }
+        });
+    }
+
+    /** @throws RdmaException while queue pairs complete here. */
+    public void checkUnused()
+    {
+        children.checkUnused();
     }
 
     /** What completes here, each role of a queue pair by itself. */

@@ -6,6 +6,7 @@ import io.verbena.rdma.roce.wire.RoceOpcode;
 import io.verbena.rdma.roce.wire.RocePacket;
 import io.verbena.rdma.spi.AsyncEventQueue;
 import io.verbena.rdma.spi.OpenChildren;
+import io.verbena.rdma.spi.SecondWay;
 import io.verbena.rdma.verbs.DcTarget;
 import io.verbena.rdma.verbs.DcTargetOptions;
 import io.verbena.rdma.verbs.ProtectionDomain;
@@ -92,18 +93,20 @@ public final class RoceEngine
     /** @return a new protection domain. */
     public RoceProtectionDomain createProtectionDomain()
     {
-        return createProtectionDomain(null);
+        return createProtectionDomain(null, SecondWay.NONE);
     }
 
     /**
      * Creates a protection domain for memory that is reached by another way, too.
      *
-     * @param user what its regions, windows and queue pairs belong to in the eyes of that way; null for the new domain.
+     * @param user   what its regions, windows and queue pairs belong to in the eyes of that way; null for the new
+     *               domain.
+     * @param others engines that reach the same regions and windows under the same keys.
      * @return the domain, closed by the caller.
      */
-    public RoceProtectionDomain createProtectionDomain(final ProtectionDomain user)
+    public RoceProtectionDomain createProtectionDomain(final ProtectionDomain user, final SecondWay others)
     {
-        return new RoceProtectionDomain(context, user, this::createQueuePair, this::createDcTarget);
+        return new RoceProtectionDomain(context, user, others, this::createQueuePair, this::createDcTarget);
     }
 
     /**
@@ -349,9 +352,10 @@ public final class RoceEngine
         int number;
         do
         {
-            number = random.getAsInt() & NUMBER_MASK;
+            final int drawn = random.getAsInt() & NUMBER_MASK;
+            number = drawn - drawn % context.options().lanes() + context.options().lane();
         }
-        while (number < FIRST_NUMBER || number == NUMBER_MASK || queuePairs.containsKey(number) ||
+        while (number < FIRST_NUMBER || number >= NUMBER_MASK || queuePairs.containsKey(number) ||
             targets.contains(number));
         return number;
     }

@@ -5,6 +5,7 @@ import io.verbena.rdma.spi.BoundWindow;
 import io.verbena.rdma.spi.OpenChildren;
 import io.verbena.rdma.spi.ReceiveClaims;
 import io.verbena.rdma.spi.RegisteredRegion;
+import io.verbena.rdma.spi.SecondWay;
 import io.verbena.rdma.spi.SegmentHold;
 import io.verbena.rdma.verbs.AddressHandle;
 import io.verbena.rdma.verbs.CompletionQueue;
@@ -29,6 +30,7 @@ public final class RoceProtectionDomain implements ProtectionDomain
     private final OpenChildren children = new OpenChildren("protection domain");
     private final EngineContext engine;
     private final ProtectionDomain user;
+    private final SecondWay others;
     private final Factory queuePairs;
     private final BiFunction<RoceProtectionDomain, DcTargetOptions, DcTarget> targets;
 
@@ -39,15 +41,20 @@ public final class RoceProtectionDomain implements ProtectionDomain
         RoceQueuePair create(RoceProtectionDomain domain, QueuePairOptions options, int number);
     }
 
-    /** @param user what regions, windows and queue pairs belong to; null for this. */
+    /**
+     * @param user   what regions, windows and queue pairs belong to; null for this.
+     * @param others engines that reach the same regions and windows.
+     */
     RoceProtectionDomain(
         final EngineContext engine,
         final ProtectionDomain user,
+        final SecondWay others,
         final Factory queuePairs,
         final BiFunction<RoceProtectionDomain, DcTargetOptions, DcTarget> targets)
     {
         engine.children().add();
         this.targets = targets;
+        this.others = others;
         this.user = user == null ? this : user;
         this.engine = engine;
         this.queuePairs = queuePairs;
@@ -57,6 +64,12 @@ public final class RoceProtectionDomain implements ProtectionDomain
     public void checkOpen()
     {
         children.checkOpen();
+    }
+
+    /** @throws RdmaException while something that was made from it is open. */
+    public void checkUnused()
+    {
+        children.checkUnused();
     }
 
     OpenChildren children()
@@ -118,13 +131,32 @@ public final class RoceProtectionDomain implements ProtectionDomain
                     segment, segment.address(), accessFlags, user, (region) -> remove(region, free));
                 children.add();
             });
-            return added[0];
+            return shown(added[0]);
         }
         finally
         {
             if (added[0] == null)
             {
                 free.run();
+            }
+        }
+    }
+
+    /** Lets the other engines know a region, or closes it. */
+    private MemoryRegion shown(final RegisteredRegion region)
+    {
+        boolean isShown = false;
+        try
+        {
+            others.regionAdded(region);
+            isShown = true;
+            return region;
+        }
+        finally
+        {
+            if (!isShown)
+            {
+                region.close();
             }
         }
     }
@@ -139,12 +171,13 @@ public final class RoceProtectionDomain implements ProtectionDomain
     /**
      * Lets peers reach a region that another provider has made, under its key.
      *
-     * @param region of this domain's {@link RoceEngine#createProtectionDomain(ProtectionDomain) user}, with a key that
-     *               this engine has not given out; its maker {@linkplain #abandon takes it back}.
+     * @param region of the {@link RoceEngine#createProtectionDomain(ProtectionDomain, SecondWay) user} of this domain,
+     *               with a key that this engine has not given out; its maker {@linkplain #abandon takes it back}.
      */
     public void adopt(final RegisteredRegion region)
     {
         engine.exclusively(() -> engine.memory().regions.adopt(region));
+        others.regionAdded(region);
     }
 
     /**
@@ -156,18 +189,21 @@ public final class RoceProtectionDomain implements ProtectionDomain
     {
         // Whoever drives looks a key up and uses the region without a pause: none does afterwards.
         engine.exclusively(() -> engine.memory().regions.remove(region));
+        others.regionWithdrawn(region);
     }
 
     /** As {@link #adopt(RegisteredRegion)}, a window. */
     public void adopt(final BoundWindow window)
     {
         engine.exclusively(() -> engine.memory().windows.adopt(window));
+        others.windowAdded(window);
     }
 
     /** As {@link #abandon(RegisteredRegion)}, a window, whose binding is taken away if it is bound. */
     public void abandon(final BoundWindow window)
     {
         engine.exclusively(() -> engine.memory().windows.remove(window));
+        others.windowRemoved(window);
     }
 
     @Override
@@ -226,13 +262,26 @@ public final class RoceProtectionDomain implements ProtectionDomain
     @Override
     public MemoryWindow allocateMemoryWindow()
     {
-        final MemoryWindow[] added = {null};
+        final BoundWindow[] added = {null};
         engine.exclusively(() ->
         {
             children.checkOpen();
             added[0] = engine.memory().windows.add(user, this::remove);
             children.add();
         });
+        boolean isShown = false;
+        try
+        {
+            others.windowAdded(added[0]);
+            isShown = true;
+        }
+        finally
+        {
+            if (!isShown)
+            {
+                added[0].close();
+            }
+        }
         return added[0];
     }
 

@@ -1,7 +1,7 @@
 package io.verbena.rdma.roce.host;
 
 import io.verbena.rdma.roce.engine.CompletionListener;
-import io.verbena.rdma.roce.engine.RoceCompletionQueue;
+import io.verbena.rdma.roce.engine.NetworkCompletionQueue;
 import io.verbena.rdma.verbs.CompletionQueue;
 import io.verbena.rdma.verbs.QueuePair;
 import io.verbena.rdma.verbs.RdmaException;
@@ -22,7 +22,7 @@ final class HostCompletionQueue implements HostCompletionChannel.Queue
     private final HostParts parts;
     private final HostCompletionChannel channel;
     private final CompletionQueue shared;
-    private final RoceCompletionQueue network;
+    private final NetworkCompletionQueue network;
     private final List<QueuePair> queuePairs = new CopyOnWriteArrayList<>();
     /** Roles of queue pairs that take the network. */
     private final AtomicInteger networkUses = new AtomicInteger();
@@ -38,12 +38,12 @@ final class HostCompletionQueue implements HostCompletionChannel.Queue
         final HostParts parts,
         final HostCompletionChannel channel,
         final CompletionQueue shared,
-        final Function<CompletionListener, RoceCompletionQueue> networkFactory)
+        final Function<CompletionListener, NetworkCompletionQueue> networkFactory)
     {
         this.parts = parts;
         this.channel = channel;
         this.shared = shared;
-        RoceCompletionQueue made = null;
+        NetworkCompletionQueue made = null;
         try
         {
             made = networkFactory.apply(queue -> channel.raise(this));
@@ -74,7 +74,7 @@ final class HostCompletionQueue implements HostCompletionChannel.Queue
         return shared;
     }
 
-    RoceCompletionQueue network()
+    NetworkCompletionQueue network()
     {
         return network;
     }

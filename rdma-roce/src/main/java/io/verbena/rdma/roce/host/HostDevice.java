@@ -115,6 +115,14 @@ final class HostDevice implements Device
         return network.address();
     }
 
+    /** Peers of this host find the device by its address; so that of a port is for queue pairs alone that have one. */
+    @Override
+    public DeviceAddress address(final QueuePair queuePair)
+    {
+        final QueuePair part = HostQueuePair.of(parts, queuePair).networkPart();
+        return part == null ? address() : network.address(part);
+    }
+
     @Override
     public NanoClock clock()
     {

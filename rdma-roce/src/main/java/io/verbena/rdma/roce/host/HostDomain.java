@@ -1,5 +1,6 @@
 package io.verbena.rdma.roce.host;
 
+import io.verbena.rdma.roce.device.LanedDomain;
 import io.verbena.rdma.roce.engine.RoceProtectionDomain;
 import io.verbena.rdma.roce.engine.RoceQueuePair;
 import io.verbena.rdma.spi.BoundWindow;
@@ -35,7 +36,7 @@ final class HostDomain implements ProtectionDomain
     private final HostParts parts;
     private final DeviceAttributes limits;
     private final String whyMissing;
-    private final RoceProtectionDomain network;
+    private final LanedDomain network;
     private final ProtectionDomain shared;
 
     /** Keeps the network's tables of keys the same as those of shared memory. */
@@ -138,7 +139,8 @@ final class HostDomain implements ProtectionDomain
         try
         {
             final HostQueuePair queuePair = new HostQueuePair(
-                parts, sends, receives, local, () -> networkPart(remote, local.number()), isDatagram);
+                parts, sends, receives, local,
+                isByService -> networkPart(remote, local.number(), isByService), isDatagram);
             isMade = true;
             return queuePair;
         }
@@ -151,9 +153,10 @@ final class HostDomain implements ProtectionDomain
         }
     }
 
-    private RoceQueuePair networkPart(final QueuePairOptions options, final int number)
+    private RoceQueuePair networkPart(
+        final QueuePairOptions options, final int number, final boolean isByService)
     {
-        return network.createQueuePair(options, number);
+        return network.createQueuePair(options, number, isByService);
     }
 
     private void checkCapabilities(final QueuePairCapabilities capabilities)

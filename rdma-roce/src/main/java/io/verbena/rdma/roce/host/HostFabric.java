@@ -55,7 +55,7 @@ final class HostFabric implements Fabric
         final RoceDevice roce = RoceDevice.open(
             name,
             new RoceFabricOptions(network.host(), isPortFree ? network.port() : 0, network.mtu(),
-                network.spinUs(), null),
+                network.spinUs(), network.threads(), null),
             shared.processId());
         HostDevice device = null;
         try

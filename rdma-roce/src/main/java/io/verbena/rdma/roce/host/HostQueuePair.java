@@ -15,7 +15,7 @@ import io.verbena.rdma.verbs.VerbCounters;
 
 import java.util.ArrayList;
 import java.util.List;
-import java.util.function.Supplier;
+import java.util.function.Function;
 
 /**
  * A queue pair of shared memory and one of the network with the same number, one of which is used: which one is decided
@@ -33,7 +33,7 @@ final class HostQueuePair implements QueuePair
     private final HostCompletionQueue sendCompletions;
     private final HostCompletionQueue receiveCompletions;
     private final StagedQueuePair shared;
-    private final Supplier<? extends StagedQueuePair> networkFactory;
+    private final Function<Boolean, ? extends StagedQueuePair> networkFactory;
     private final boolean isDatagram;
     private StagedQueuePair network;
     private volatile StagedQueuePair current;
@@ -41,11 +41,12 @@ final class HostQueuePair implements QueuePair
     private QueuePairAttributes initial;
     private List<EarlyReceive> earlyReceives;
     private DeviceAddress peer;
+    private boolean isByService;
     private boolean isClosed;
 
     /**
      * @param shared         for peers of this host; gives the number.
-     * @param networkFactory makes the one for others.
+     * @param networkFactory makes the one for others; given whether the connection service says where its packets go.
      * @param isDatagram     whether it takes the network, whoever the peer.
      */
     HostQueuePair(
@@ -53,7 +54,7 @@ final class HostQueuePair implements QueuePair
         final HostCompletionQueue sendCompletions,
         final HostCompletionQueue receiveCompletions,
         final StagedQueuePair shared,
-        final Supplier<? extends StagedQueuePair> networkFactory,
+        final Function<Boolean, ? extends StagedQueuePair> networkFactory,
         final boolean isDatagram)
     {
         this.parts = parts;
@@ -94,6 +95,7 @@ final class HostQueuePair implements QueuePair
     {
         checkOpen();
         final QueuePairState state = current.state();
+        isByService = true;
         if (isDatagram || state != QueuePairState.RESET && state != QueuePairState.INIT)
         {
             throw new RdmaException("queue pair must be RC or UC, open and in state RESET: " + this);
@@ -110,6 +112,12 @@ final class HostQueuePair implements QueuePair
         return current;
     }
 
+    /** The part of the network; null before it is needed. */
+    synchronized QueuePair networkPart()
+    {
+        return network;
+    }
+
     private boolean isLocal()
     {
         return current == shared;
@@ -123,7 +131,7 @@ final class HostQueuePair implements QueuePair
         }
         if (!isLocal && network == null)
         {
-            network = networkFactory.get();
+            network = networkFactory.apply(isByService);
             network.countIn(shared.counters());
             parts.opened(network, this);
         }
@@ -234,6 +242,7 @@ final class HostQueuePair implements QueuePair
     private QueuePairAttributes routed(final QueuePairAttributes change, final QueuePairState state)
     {
         final DeviceAddress local = parts.local(change.destination());
+        isByService = false;
         if (state == QueuePairState.INIT)
         {
             moveTo(local != null);

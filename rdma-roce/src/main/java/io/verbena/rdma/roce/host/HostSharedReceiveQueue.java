@@ -1,6 +1,5 @@
 package io.verbena.rdma.roce.host;
 
-import io.verbena.rdma.roce.engine.RoceSharedReceiveQueue;
 import io.verbena.rdma.spi.ReceiveClaims;
 import io.verbena.rdma.verbs.ProtectionDomain;
 import io.verbena.rdma.verbs.RdmaException;
@@ -14,7 +13,7 @@ final class HostSharedReceiveQueue implements SharedReceiveQueue
     private final HostParts parts;
     private final ProtectionDomain domain;
     private final SharedReceiveQueue shared;
-    private final RoceSharedReceiveQueue network;
+    private final SharedReceiveQueue network;
 
     /**
      * @param domain         that it belongs to.
@@ -25,12 +24,12 @@ final class HostSharedReceiveQueue implements SharedReceiveQueue
         final HostParts parts,
         final ProtectionDomain domain,
         final SharedReceiveQueue shared,
-        final Function<ReceiveClaims, RoceSharedReceiveQueue> networkFactory)
+        final Function<ReceiveClaims, SharedReceiveQueue> networkFactory)
     {
         this.parts = parts;
         this.domain = domain;
         this.shared = shared;
-        RoceSharedReceiveQueue made = null;
+        SharedReceiveQueue made = null;
         try
         {
             made = networkFactory.apply((ReceiveClaims)shared);
@@ -61,7 +60,7 @@ final class HostSharedReceiveQueue implements SharedReceiveQueue
         return shared;
     }
 
-    RoceSharedReceiveQueue network()
+    SharedReceiveQueue network()
     {
         return network;
     }

@@ -26,14 +26,14 @@ class RoceFabricOptionsTest
         "eth0, eth0, 0"})
     void shouldTakeAddressPortOrInterface(final String argument, final String host, final int port)
     {
-        assertThat(RoceFabricOptions.parse(argument)).isEqualTo(new RoceFabricOptions(host, port, 0, 0, null));
+        assertThat(RoceFabricOptions.parse(argument)).isEqualTo(new RoceFabricOptions(host, port, 0, 0, 1, null));
     }
 
     @Test
     void shouldTakeMtuAndDirectory()
     {
-        assertThat(RoceFabricOptions.parse("::1,mtu=1024,spin_us=50,memory=/dev/shm/x")).isEqualTo(
-            new RoceFabricOptions("::1", 0, 1024, 50, Path.of("/dev/shm/x")));
+        assertThat(RoceFabricOptions.parse("::1,mtu=1024,spin_us=50,threads=3,memory=/dev/shm/x")).isEqualTo(
+            new RoceFabricOptions("::1", 0, 1024, 50, 3, Path.of("/dev/shm/x")));
     }
 
     @ParameterizedTest
@@ -54,6 +54,23 @@ class RoceFabricOptionsTest
         assertThatThrownBy(() -> RoceFabricOptions.parse("::1,spin_us=" + spinUs)).isInstanceOf(RdmaException.class)
             .hasMessage("bad fabric argument 'spin_us=" + spinUs +
                 "': spin_us is 0 to 1000 microseconds, which a thread polls before it sleeps");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"0", "33", "-1", "x", "1.5", "100"})
+    void shouldSayHowManyThreadsMayAnswer(final String threads)
+    {
+        assertThat(RoceFabricOptions.parse("::1,threads=32").threads()).isEqualTo(32);
+        assertThatThrownBy(() -> RoceFabricOptions.parse("::1,threads=" + threads)).isInstanceOf(RdmaException.class)
+            .hasMessage("bad fabric argument 'threads=" + threads + "': threads is 1 to 32, which answer peers");
+    }
+
+    @Test
+    void shouldRefuseMoreThreadsThanThereArePortsFromTheGivenOneOn()
+    {
+        assertThat(RoceFabricOptions.parse("[::1]:65534,threads=2").port()).isEqualTo(65_534);
+        assertThatThrownBy(() -> RoceFabricOptions.parse("[::1]:65534,threads=3")).isInstanceOf(RdmaException.class)
+            .hasMessageContaining("3 threads have UDP ports from 65534 on");
     }
 
     @Test

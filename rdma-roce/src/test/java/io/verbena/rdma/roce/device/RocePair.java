@@ -11,6 +11,7 @@ import io.verbena.rdma.verbs.DeviceAddress;
 import io.verbena.rdma.verbs.MemoryRegion;
 import io.verbena.rdma.verbs.ProtectionDomain;
 import io.verbena.rdma.verbs.QueuePair;
+import io.verbena.rdma.verbs.QueuePairAttributes;
 import io.verbena.rdma.verbs.QueuePairCapabilities;
 import io.verbena.rdma.verbs.SendFlags;
 import io.verbena.rdma.verbs.WorkCompletions;
@@ -50,6 +51,12 @@ final class RocePair implements AutoCloseable
         {
             return device.connect(
                 queuePair, target, servicePort, AccessFlags.ALL_REMOTE, new byte[0], PATIENCE_NS);
+        }
+
+        /** Takes a completion if there is one. */
+        boolean hasCompleted()
+        {
+            return completions.poll(new WorkCompletions(1)) > 0;
         }
 
         @Override
@@ -112,6 +119,34 @@ final class RocePair implements AutoCloseable
         queuePair.begin();
         queuePair.write(1, flags, from.address(), lengthBytes, from.localKey(), to.address(), to.remoteKey());
         return queuePair.complete() == 0 ? awaitStatus() : -1;
+    }
+
+    /** Writes 8 bytes to the same place of another region. */
+    int writeWord(final MemoryRegion from, final MemoryRegion to, final long offset)
+    {
+        final QueuePair queuePair = requester.queuePair;
+        queuePair.begin();
+        queuePair.write(1, SendFlags.SIGNALED, from.address() + offset, Long.BYTES, from.localKey(),
+            to.address() + offset, to.remoteKey());
+        return queuePair.complete() == 0 ? awaitStatus() : -1;
+    }
+
+    /** Adds to the first 8 bytes; what was there comes to a word of {@code from}. */
+    int fetchAdd(final MemoryRegion from, final long offset, final MemoryRegion to, final long operand)
+    {
+        final QueuePair queuePair = requester.queuePair;
+        queuePair.begin();
+        queuePair.fetchAdd(1, SendFlags.SIGNALED, from.address() + offset, from.localKey(), to.address(),
+            to.remoteKey(), operand);
+        return queuePair.complete() == 0 ? awaitStatus() : -1;
+    }
+
+    /** UDP port that the requests go to. */
+    int destinationPort()
+    {
+        final QueuePairAttributes attributes = new QueuePairAttributes();
+        requester.queuePair.query(attributes);
+        return (int)attributes.destination().serviceLocator() & 0xFFFF;
     }
 
     /** Polls once, and then writes the first 8 bytes to as many words, each with a doorbell of its own. */
