@@ -5,6 +5,7 @@ import io.verbena.client.KvException;
 import io.verbena.client.routing.ComputeNodeSet;
 import io.verbena.client.routing.RemoteNodes;
 import io.verbena.client.routing.RoutedKvClient;
+import io.verbena.protocol.bootstrap.MetaServerLocator;
 import io.verbena.protocol.request.ControlRequest;
 import io.verbena.protocol.request.TableReference;
 import io.verbena.protocol.request.Waker;
@@ -127,8 +128,8 @@ class RemoteClientSimTest
             try (ConnectionListener listener = silent.listen(1))
             {
                 final RemoteNodes caller = new RemoteNodes(cluster.world().addNode("caller").device(),
-                    new PeerAddress(silent.address(), 1, 0, 0), new ComputeNodeSet(), new Waker(), timeoutNs,
-                    (error) -> {});
+                    MetaServerLocator.at(new PeerAddress(silent.address(), 1, 0, 0)), new ComputeNodeSet(),
+                    new Waker(), timeoutNs, (error) -> {});
                 final long startNs = cluster.world().clock().nanoTime();
 
                 cluster.world().runUntil(() -> caller.doWork() >= 0 && !caller.failure().isEmpty(), MAX_STEPS);
