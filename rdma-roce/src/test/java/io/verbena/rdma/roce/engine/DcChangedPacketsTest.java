@@ -384,9 +384,11 @@ class DcChangedPacketsTest
         writeAtOnce(other, 8);
         final RocePacket connect = all(CONNECT).getFirst();
         final long before = b.engine.counters().misdirected;
+        final long missed = b.engine.counters().contextsMissed;
         sent.clear();
         forge(connect, (packet) -> changeHeader(packet, context(packet) + 1, 1, initiator.number()));
         assertThat(b.engine.counters().misdirected).isGreaterThan(before);
+        assertThat(b.engine.counters().contextsMissed).as("asked for one").isEqualTo(missed);
         assertThat(all(ACCEPT)).isEmpty();
     }
 
