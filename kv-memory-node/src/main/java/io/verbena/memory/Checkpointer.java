@@ -41,6 +41,7 @@ public final class Checkpointer implements AutoCloseable
     private volatile String failure = "";
     private volatile long failedMs;
     private volatile long finishedMs;
+    private volatile long durationMs;
     private volatile long records;
 
     Checkpointer(
@@ -92,6 +93,12 @@ public final class Checkpointer implements AutoCloseable
     public long finishedMs()
     {
         return finishedMs;
+    }
+
+    /** @return how long the latest complete one of this process took, in ms. */
+    public long durationMs()
+    {
+        return durationMs;
     }
 
     /** @return records in the latest complete one of this process. */
@@ -158,10 +165,12 @@ public final class Checkpointer implements AutoCloseable
             folder.reportCheckpoint(state);
             failure = "";
             records = Long.parseLong(state.getProperty("records"));
-            finishedMs = Long.parseLong(state.getProperty("finished_ms"));
+            final long endedMs = Long.parseLong(state.getProperty("finished_ms"));
+            durationMs = endedMs - Long.parseLong(state.getProperty("started_ms"));
+            finishedMs = endedMs;
             LOGGER.info("checkpoint: {} records, {} changed, {} bytes, {} ms", records,
                 state.getProperty("changed_records"), state.getProperty("written_bytes"),
-                finishedMs - Long.parseLong(state.getProperty("started_ms")));
+                durationMs);
             warnOfDamage(state.getProperty("damaged_records"));
         }
         catch (final CheckpointException | MemoryNodeException ex)

@@ -573,6 +573,7 @@ public final class ComputeNodeRole implements Role
         measurements.set(Metric.FAILED_REQUESTS, node.failures().requestCount() + clientFailures.requestCount());
         ComputeMeasurements.measure(node.operationFigures(), measurements);
         ComputeMeasurements.measure(counters, measurements);
+        measurements.set(Metric.SLOW_OPERATIONS, node.operationFigures().traces().slowCount());
         DemandFigures.measure(node.operationFigures(), load, configuration.operationSlots(), measurements);
         final SpaceFigures counted = space;
         if (null != counted)

@@ -256,6 +256,7 @@ public final class MemoryNodeRole implements Role
         if (checkpointer.finishedMs() > 0)
         {
             measurements.set(Metric.CHECKPOINT_FINISHED, checkpointer.finishedMs() / MS_PER_S);
+            measurements.set(Metric.CHECKPOINT_DURATION, checkpointer.durationMs() / MS_PER_S);
             measurements.set(Metric.CHECKPOINT_RECORDS, checkpointer.records());
         }
         measurements.set(Metric.CHECKPOINT_FAILING, checkpointer.failure().isEmpty() ? 0 : 1);

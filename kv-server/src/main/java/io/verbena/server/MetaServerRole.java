@@ -49,6 +49,7 @@ public final class MetaServerRole implements Role
     private volatile String failure = "";
     private volatile MetaServerStat stat;
     private volatile Map<StoredNode, Long> leasesLeftNs = Map.of();
+    private volatile Map<Integer, Long> passedEpochs = Map.of();
     private volatile RaasContext.Transports transports = RaasContext.Transports.NONE;
     private volatile int clients;
     private volatile long refusedConnections;
@@ -177,6 +178,7 @@ public final class MetaServerRole implements Role
             limits = server.limits();
             stat = server.stat();
             leasesLeftNs = server.leasesLeftNs();
+            passedEpochs = server.passedEpochs();
             transports = server.transports();
             clients = server.clients();
             refusedIdentities = server.refusedIdentities();
@@ -282,6 +284,8 @@ public final class MetaServerRole implements Role
         final MetaServerStat now = stat;
         measurements.set(Metric.EPOCH, now.epoch());
         measurements.set(Metric.SAFE_EPOCH, now.safeEpoch());
+        passedEpochs.forEach((nodeId, passed) ->
+            measurements.set(Metric.PASSED_EPOCH, passed, Integer.toString(nodeId)));
         measurements.set(Metric.NODES, now.liveMemoryNodes(), MEMORY_NODE, "live");
         measurements.set(Metric.NODES, now.lostMemoryNodes(), MEMORY_NODE, "lost");
         measurements.set(Metric.NODES, now.liveComputeNodes(), COMPUTE_NODE, "live");

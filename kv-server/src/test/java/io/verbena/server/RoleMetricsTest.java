@@ -138,7 +138,8 @@ class RoleMetricsTest
                 metaRole.address(), token, BootstrapClient.ask(metaRole.address(), token, 10_000));
             final URI memory = opened.run(MemoryNodeRole.open(fabric, locator, 16 << 20));
             final URI compute = opened.run(
-                ComputeNodeRole.open(fabric, locator, null, new ComputeNodeConfiguration(), CLIENTS));
+                ComputeNodeRole.open(
+                fabric, locator, null, new ComputeNodeConfiguration().slowThresholdNs(0), CLIENTS));
             final HttpClient http = opened.add(HttpClient.newHttpClient());
             final Device device = fabric.openDevice("client");
             try (KvClient client = RemoteKvClient.open(device, locator, new KvClientOptions(), device::close))
@@ -151,7 +152,9 @@ class RoleMetricsTest
             checkMemory(await(http, memory, (page) -> !page.contains("verbena_memory_bytes{use=\"record\"} 0.0")));
             checkMeta(await(http, meta, (page) ->
                 page.contains("verbena_nodes{role=\"compute-node\",state=\"live\"} 1.0") &&
-                    page.contains("verbena_tables 1.0")));
+                    page.contains("verbena_tables 1.0") &&
+                    // One compute node: what it has passed is safe. The two are not published at one instant.
+                    value(page, "verbena_passed_epoch{node_id=\"2\"}") == value(page, "verbena_safe_epoch")));
         }
     }
 
@@ -181,6 +184,7 @@ class RoleMetricsTest
             "verbena_operation_duration_seconds_bucket{kind=\"get\",le=\"+Inf\"} 10",
             "verbena_operation_duration_seconds_count{kind=\"put\"} 5",
             "verbena_queue_wait_seconds_count 16",
+            "verbena_slow_operations_total 16.0",
             "verbena_response_seconds_count 16",
             "verbena_operation_slots 64.0",
             "verbena_operation_retries_total{reason=\"lost_swap\"} 0.0",
@@ -200,14 +204,22 @@ class RoleMetricsTest
     {
         // It keeps its memory in no folder, so that it makes no checkpoints.
         assertThat(namesOn(page)).isEqualTo(namesInTheCatalogue(Metric.Source.MEMORY_NODE,
-            Metric.CHECKPOINT_FAILING, Metric.CHECKPOINT_FINISHED, Metric.CHECKPOINT_RECORDS));
+            Metric.CHECKPOINT_FAILING, Metric.CHECKPOINT_FINISHED, Metric.CHECKPOINT_RECORDS,
+            Metric.CHECKPOINT_DURATION));
         final double allBytes = page.stream().filter((line) -> line.startsWith("verbena_memory_bytes{"))
             .mapToDouble((line) -> Double.parseDouble(line.substring(line.indexOf("} ") + 2))).sum();
         assertThat(allBytes).isBetween(15.0 * (1 << 20), 16.0 * (1 << 20));
     }
 
+    private static double value(final List<String> page, final String name)
+    {
+        return page.stream().filter((line) -> line.startsWith(name + ' '))
+            .mapToDouble((line) -> Double.parseDouble(line.substring(name.length() + 1))).findFirst().orElse(-1);
+    }
+
     private static void checkMeta(final List<String> page)
     {
+        assertThat(value(page, "verbena_safe_epoch")).isPositive().isLessThan(value(page, "verbena_epoch"));
         assertThat(page).contains(
             "verbena_nodes{role=\"memory-node\",state=\"live\"} 1.0",
             "verbena_nodes{role=\"memory-node\",state=\"lost\"} 0.0",

@@ -37,6 +37,7 @@ import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.SortedMap;
 
 /**
  * The meta server as an agent: one thread calls {@link #doWork()} and everything else here, except what says
@@ -339,6 +340,12 @@ public final class MetaServer implements Agent, AutoCloseable
             .sorted(Comparator.comparingInt(Member::nodeId)).forEach((member) -> leasesLeftNs.put(
                 member.node(), member.isLive() ? Math.max(0, member.leaseEndsNs() - nowNs) : 0));
         return leasesLeftNs;
+    }
+
+    /** @return the epoch that each compute node has passed, by its id: the least of them holds memory back. A copy. */
+    public SortedMap<Integer, Long> passedEpochs()
+    {
+        return conductor.passedEpochs();
     }
 
     /** Closes connections and memory; nodes find it gone. What it knew is in the store. Idempotent; when

@@ -1,5 +1,6 @@
 package io.verbena.cli.admin;
 
+import io.verbena.cli.autoscale.RecentDecisions;
 import io.verbena.cli.cluster.ClusterFolder;
 import io.verbena.cli.cluster.ProcessTable;
 import io.verbena.server.HealthServer;
@@ -30,26 +31,41 @@ public final class ClusterDashboard implements DashboardSource
     /** What was gathered is shown again for so long. */
     static final long FRESH_NS = TimeUnit.SECONDS.toNanos(1);
 
+    private static final int MOST_EVENTS = 20;
+
     private final Supplier<List<Map<String, Object>>> processes;
     private final TableSampler tables;
+    private final Events events;
     private final NanoClock clock;
     private final EpochClock wallClock;
     private final String address;
     private Map<String, Object> last;
     private long lastNs;
 
+    /** What happened, the latest first. */
+    interface Events
+    {
+        /** @return slow operations of all compute nodes, as in {@code slowlog --json}. */
+        List<Map<String, Object>> slowOperations();
+
+        /** @return decisions of the autoscaler that changed something, or would have. */
+        List<Map<String, Object>> decisions();
+    }
+
     /**
      * @param address   of the cluster.
      * @param processes gathers them, as in {@code status --json}; it returns within seconds.
      * @param tables    samples them.
+     * @param events    asked whenever processes are gathered.
      */
     ClusterDashboard(
         final String address, final Supplier<List<Map<String, Object>>> processes, final TableSampler tables,
-        final NanoClock clock, final EpochClock wallClock)
+        final Events events, final NanoClock clock, final EpochClock wallClock)
     {
         this.address = address;
         this.processes = processes;
         this.tables = tables;
+        this.events = events;
         this.clock = clock;
         this.wallClock = wallClock;
     }
@@ -64,9 +80,26 @@ public final class ClusterDashboard implements DashboardSource
      */
     public static DashboardSource open(final Path data, final Path tokenFile, final MetaServerRole role)
     {
-        final ProcessTable table = new ProcessTable(ClusterFolder.of(data).processes());
+        final ClusterFolder folder = ClusterFolder.of(data);
+        final ProcessTable table = new ProcessTable(folder.processes());
+        final Events events = new Events()
+        {
+            @Override
+            public List<Map<String, Object>> slowOperations()
+            {
+                final List<Map<String, Object>> all = SlowOperations.of(table.entries(), "slow");
+                return null == all ? List.of() : all.reversed().stream().limit(MOST_EVENTS).toList();
+            }
+
+            @Override
+            public List<Map<String, Object>> decisions()
+            {
+                return RecentDecisions.of(folder, MOST_EVENTS);
+            }
+        };
         return new ClusterDashboard(role.address().toString(), () -> processes(table, role),
-            TableSampler.of(role.address().toString(), tokenFile), SystemNanoClock.INSTANCE, SystemEpochClock.INSTANCE);
+            TableSampler.of(role.address().toString(), tokenFile), events, SystemNanoClock.INSTANCE,
+            SystemEpochClock.INSTANCE);
     }
 
     private static List<Map<String, Object>> processes(final ProcessTable table, final MetaServerRole role)
@@ -117,6 +150,8 @@ public final class ClusterDashboard implements DashboardSource
         all.put("errors", errors);
         all.put("warnings", warnings);
         all.put("processes", gathered);
+        all.put("slow_operations", events.slowOperations());
+        all.put("autoscaler_decisions", events.decisions());
         all.put("tables", sample.tables());
         all.put("tables_time_ms", sample.timeMs());
         return all;

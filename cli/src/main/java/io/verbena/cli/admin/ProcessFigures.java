@@ -14,6 +14,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
 
 /** What the processes of a cluster on this host report, all asked at once. Stateless. */
 final class ProcessFigures
@@ -33,8 +34,15 @@ final class ProcessFigures
      */
     static List<Map<String, Object>> of(final List<Entry> entries)
     {
+        return of(entries, HealthProbe::figures);
+    }
+
+    /** As the other one, with anything else that a process answers as {@code health}. */
+    static List<Map<String, Object>> of(
+        final List<Entry> entries, final Function<Entry, Map<String, Object>> question)
+    {
         final List<Callable<Map<String, Object>>> probes =
-            entries.stream().map((entry) -> (Callable<Map<String, Object>>)() -> figures(entry)).toList();
+            entries.stream().map((entry) -> (Callable<Map<String, Object>>)() -> figures(entry, question)).toList();
         final List<Map<String, Object>> all = new ArrayList<>();
         try (ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor())
         {
@@ -66,10 +74,11 @@ final class ProcessFigures
         }
     }
 
-    private static Map<String, Object> figures(final Entry entry)
+    private static Map<String, Object> figures(
+        final Entry entry, final Function<Entry, Map<String, Object>> question)
     {
         final boolean isLive = entry.isLive();
-        return figures(entry, isLive, isLive ? HealthProbe.figures(entry) : null);
+        return figures(entry, isLive, isLive ? question.apply(entry) : null);
     }
 
     private static Map<String, Object> figures(

@@ -2,7 +2,6 @@ package io.verbena.cli.admin;
 
 import io.verbena.cli.cluster.ClientOptions;
 import io.verbena.cli.cluster.ClusterFolder;
-import io.verbena.cli.cluster.HealthProbe;
 import io.verbena.cli.cluster.ProcessTable;
 import io.verbena.cli.cluster.ProcessTable.Entry;
 import io.verbena.cli.console.CommandFailedException;
@@ -19,15 +18,11 @@ import picocli.CommandLine.Spec;
 
 import java.io.PrintWriter;
 import java.time.ZoneId;
-import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.HashMap;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
 import java.util.concurrent.TimeUnit;
-import java.util.function.ToLongFunction;
 
 /** {@code verbena slowlog}. */
 @Command(
@@ -63,8 +58,8 @@ public final class SlowlogCommand implements Callable<Integer>
     @Option(names = "--json", description = "As one JSON object a line.")
     private boolean json;
 
-    /** Of each node by its name and process, how far its operations were shown. */
-    private final Map<String, Long> shown = new HashMap<>();
+    /** By process, how far its operations were shown. */
+    private final Map<Object, Long> shown = new HashMap<>();
 
     @Override
     public Integer call() throws InterruptedException
@@ -104,46 +99,21 @@ public final class SlowlogCommand implements Callable<Integer>
     {
         final ClusterFolder folder = clientOptions.folder();
         final List<Entry> entries = new ProcessTable(folder.processes()).entries();
-        final List<Map<String, Object>> operations = new ArrayList<>();
-        boolean hasAnswered = false;
-        for (final Entry entry : entries)
-        {
-            final Map<String, Object> log = entry.isLive() ? HealthProbe.ask(entry, "/slowlog") : null;
-            if (null != log)
-            {
-                hasAnswered = true;
-                add(entry, log, operations);
-            }
-        }
-        if (!hasAnswered && !follow)
+        final List<Map<String, Object>> all = SlowOperations.of(entries, sampled ? "sampled" : "slow");
+        if (null == all && !follow)
         {
             throw new CommandFailedException(ExitStatus.UNAVAILABLE, entries.isEmpty() ?
                 "no cluster is up in " + folder.path() + ": 'verbena up'" :
                 "no compute node in " + folder.path() + " answers: 'verbena status' says more", null);
         }
-        operations.sort(Comparator.comparingLong(number("ended_ms")).thenComparingLong(number("number")));
-        return operations;
+        return null == all ? List.of() : all.stream().filter(this::isNew).toList();
     }
 
-    private static ToLongFunction<Map<String, Object>> number(final String name)
+    private boolean isNew(final Map<String, Object> operation)
     {
-        return (operation) -> ((Number)operation.get(name)).longValue();
-    }
-
-    private void add(final Entry entry, final Map<String, Object> log, final List<Map<String, Object>> operations)
-    {
-        final String node = entry.name() + ' ' + entry.pid();
-        final long last = shown.getOrDefault(node, 0L);
-        for (final Object each : (List<?>)log.get(sampled ? "sampled" : "slow"))
-        {
-            final Map<String, Object> operation = new LinkedHashMap<>(Map.of("node", entry.name()));
-            ((Map<?, ?>)each).forEach((name, value) -> operation.put(name.toString(), value));
-            final long number = number("number").applyAsLong(operation);
-            if (number > last)
-            {
-                operations.add(operation);
-                shown.merge(node, number, Math::max);
-            }
-        }
+        final long number = SlowOperations.number("number").applyAsLong(operation);
+        final long last = shown.getOrDefault(operation.get("pid"), 0L);
+        shown.put(operation.get("pid"), Math.max(last, number));
+        return number > last;
     }
 }

@@ -31,6 +31,8 @@ final class DecisionLog implements AutoCloseable
     /** A file that is longer is the old one from then on; that takes some ten hours at a decision each 2 s. */
     static final long MOST_BYTES = 8 << 20;
     private static final String NAME = "autoscale.log";
+    /** Enough for what is read of the end: some hundred decisions. */
+    private static final int END_BYTES = 256 << 10;
     private static final int LINE_FEED = '\n';
 
     private final Path path;
@@ -163,34 +165,59 @@ final class DecisionLog implements AutoCloseable
         return records;
     }
 
+    /** @return the last records, oldest first; none where there are none, or they cannot be read. */
+    static List<Map<String, Object>> readEnd(final ClusterFolder folder)
+    {
+        try (FileChannel file = FileChannel.open(path(folder)))
+        {
+            final ByteBuffer end = ByteBuffer.allocate(END_BYTES);
+            final long from = Math.max(0, file.size() - END_BYTES);
+            while (end.hasRemaining() && file.read(end, from + end.position()) > 0)
+            {
+                continue; // a read may return less than there is
+            }
+            // The first line may lack its beginning: it is left out as one that is torn.
+            return records(new String(end.array(), 0, end.position(), StandardCharsets.UTF_8));
+        }
+        catch (final IOException ex)
+        {
+            return List.of();
+        }
+    }
+
     private static List<Map<String, Object>> read(final Path file)
     {
         try
         {
-            final List<Map<String, Object>> records = new ArrayList<>();
-            for (final String line : new String(Files.readAllBytes(file), StandardCharsets.UTF_8).split("\n"))
-            {
-                try
-                {
-                    final Map<String, Object> members = JsonReader.object(line);
-                    if (members.get("time_ms") instanceof Number && null != members.get("from") &&
-                        null != members.get("to"))
-                    {
-                        records.add(members);
-                    }
-                }
-                catch (final MalformedJsonException ex)
-                {
-                    continue; // torn
-                }
-            }
-            return records;
+            return records(new String(Files.readAllBytes(file), StandardCharsets.UTF_8));
         }
         catch (final IOException ex)
         {
             throw new CommandFailedException(
                 ExitStatus.BAD_DATA, "cannot read " + file + ": " + FileErrors.reason(ex), ex);
         }
+    }
+
+    private static List<Map<String, Object>> records(final String lines)
+    {
+        final List<Map<String, Object>> records = new ArrayList<>();
+        for (final String line : lines.split("\n"))
+        {
+            try
+            {
+                final Map<String, Object> members = JsonReader.object(line);
+                if (members.get("time_ms") instanceof Number && null != members.get("from") &&
+                    null != members.get("to"))
+                {
+                    records.add(members);
+                }
+            }
+            catch (final MalformedJsonException ex)
+            {
+                continue; // torn
+            }
+        }
+        return records;
     }
 
     @Override

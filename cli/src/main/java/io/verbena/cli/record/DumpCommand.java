@@ -137,6 +137,7 @@ public final class DumpCommand implements Callable<Integer>
         final KvTable dumped = client.table(table.name());
         final long most = null == limit ? Long.MAX_VALUE : limit;
         final long expected = Math.clamp(dumped.stat().records(), 1, Math.max(1, most));
+        final long beganNs = clock.nanoTime();
         long count = 0;
         final KvScan.Records scan = (null == cursor ? dumped.scan() : dumped.scanFrom(cursor)).iterator();
         try
@@ -149,8 +150,8 @@ public final class DumpCommand implements Callable<Integer>
                 writer.write(scan.next());
                 if (0 == (++count & PROGRESS_MASK))
                 {
-                    progress.update(
-                        clock.nanoTime(), "dump", (double)count / expected, Units.count(count) + " records");
+                    final long nowNs = clock.nanoTime();
+                    progress.update(nowNs - beganNs, nowNs, "dump", (double)count / expected, count, "records");
                 }
             }
             out.flush();

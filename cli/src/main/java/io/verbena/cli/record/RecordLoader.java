@@ -7,7 +7,6 @@ import io.verbena.client.KvOutcome;
 import io.verbena.client.KvRecord;
 import io.verbena.client.KvTable;
 import io.verbena.load.report.Progress;
-import io.verbena.load.report.Units;
 
 import org.agrona.concurrent.NanoClock;
 
@@ -93,6 +92,7 @@ final class RecordLoader
 
     private void read(final RecordReader reader, final Utf8Reader text, final double length) throws IOException
     {
+        final long beganNs = clock.nanoTime();
         Batch batch = new Batch();
         KvRecord record;
         while (null == failure.get() && null != (record = reader.next()))
@@ -103,8 +103,9 @@ final class RecordLoader
             {
                 hand(batch);
                 batch = new Batch();
-                progress.update(clock.nanoTime(), "load", Math.min(MOST_FRACTION, text.position() / length),
-                    Units.count(stored()) + " records");
+                final long nowNs = clock.nanoTime();
+                progress.update(nowNs - beganNs, nowNs, "load", Math.min(MOST_FRACTION, text.position() / length),
+                    stored(), "records");
             }
         }
         hand(batch);

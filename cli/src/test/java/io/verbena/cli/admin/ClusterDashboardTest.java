@@ -25,6 +25,21 @@ import static org.assertj.core.api.Assertions.assertThat;
 @Timeout(60)
 class ClusterDashboardTest
 {
+    private static final ClusterDashboard.Events EVENTS = new ClusterDashboard.Events()
+    {
+        @Override
+        public List<Map<String, Object>> slowOperations()
+        {
+            return List.of(Map.of("kind", "get"));
+        }
+
+        @Override
+        public List<Map<String, Object>> decisions()
+        {
+            return List.of(Map.of("from", 1L, "to", 2L));
+        }
+    };
+
     private final AtomicLong nowNs = new AtomicLong(Long.MAX_VALUE - 1_000);
     private final AtomicInteger clients = new AtomicInteger();
     private final AtomicInteger gathered = new AtomicInteger();
@@ -74,7 +89,7 @@ class ClusterDashboardTest
         {
             gathered.incrementAndGet();
             return processes;
-        }, tables, nowNs::get, () -> 99);
+        }, tables, EVENTS, nowNs::get, () -> 99);
     }
 
     @Test
@@ -97,6 +112,8 @@ class ClusterDashboardTest
             assertThat(status.get("address")).isEqualTo("verbena://x:1");
             assertThat(status.get("time_ms")).isEqualTo(99L);
             assertThat(status.get("tables")).isNull();
+            assertThat(status.get("slow_operations")).isEqualTo(List.of(Map.of("kind", "get")));
+            assertThat(status.get("autoscaler_decisions")).isEqualTo(List.of(Map.of("from", 1L, "to", 2L)));
             assertThat(status.get("errors")).asString().contains("memory-1: cannot reach the meta server");
             assertThat(status.get("warnings")).asString().contains("compute-1: clients: 9 of at most 10")
                 .contains("tables: not counted: no compute node");

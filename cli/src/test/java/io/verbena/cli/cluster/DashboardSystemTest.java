@@ -75,7 +75,7 @@ class DashboardSystemTest
         awaitTables(url);
         final Map<String, Object> status = JsonReader.object(text(url + ".json"));
         assertThat(status.keySet()).containsExactly("time_ms", "address", "ready", "errors", "warnings", "processes",
-            "tables", "tables_time_ms");
+            "slow_operations", "autoscaler_decisions", "tables", "tables_time_ms");
         assertThat(status.get("ready")).isEqualTo(true);
         assertThat(status.get("errors")).isEqualTo(List.of());
         assertThat(status.get("processes")).asString().contains("name=meta-server", "name=memory-1", "name=compute-1",

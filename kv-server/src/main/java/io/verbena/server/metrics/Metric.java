@@ -84,6 +84,9 @@ public enum Metric
     /** Combined writers. */
     COMBINED_WRITES("verbena_combined_writes_total", COUNTER, Set.of(COMPUTE_NODE), List.of(),
         "Writes that took effect, or ended, with the compare-and-swap of another writer of their key at this node."),
+    /** Slow operations. */
+    SLOW_OPERATIONS("verbena_slow_operations_total", COUNTER, Set.of(COMPUTE_NODE), List.of(),
+        "Operations on records that took longer than --slowlog-threshold-us; 'slowlog' says what they did."),
     /** Expired records. */
     EXPIRED_RECORDS("verbena_expired_records_removed_total", COUNTER, Set.of(COMPUTE_NODE), List.of(),
         "Records that operations of this node found behind their deadline and took away."),
@@ -154,6 +157,9 @@ public enum Metric
     /** Time of the last checkpoint. */
     CHECKPOINT_FINISHED("verbena_checkpoint_finished_timestamp_seconds", GAUGE, Set.of(MEMORY_NODE), List.of(),
         "When the last good checkpoint was complete, as Unix time; absent before the first."),
+    /** Duration of the last checkpoint. */
+    CHECKPOINT_DURATION("verbena_checkpoint_duration_seconds", GAUGE, Set.of(MEMORY_NODE), List.of(),
+        "How long the last good checkpoint took."),
     /** Size of the last checkpoint. */
     CHECKPOINT_RECORDS("verbena_checkpoint_records", GAUGE, Set.of(MEMORY_NODE), List.of(),
         "Records in the last good checkpoint."),
@@ -167,6 +173,10 @@ public enum Metric
     SAFE_EPOCH("verbena_safe_epoch", GAUGE, Set.of(META_SERVER), List.of(),
         "Epoch that every compute node has passed; memory let go of before it may be used again. A growing distance " +
             "to verbena_epoch means that a node holds it back; 0 while not known after a restart."),
+    /** Who holds the epoch back. */
+    PASSED_EPOCH("verbena_passed_epoch", GAUGE, Set.of(META_SERVER), List.of("node_id"),
+        "Epoch that each compute node has passed, by its own word: the least of them is the safe epoch, and its node " +
+            "the one that holds memory back."),
     /** Nodes by role. */
     NODES("verbena_nodes", GAUGE, Set.of(META_SERVER), List.of("role", "state"),
         "Nodes of the cluster: live, spare (a compute node that serves no clients before it is activated), lost (a " +

@@ -14,6 +14,7 @@ const LONG_KINDS = new Set(['scan', 'count']);
 const MOST_LINES = 6;
 const MOST_NODES_ON_MAP = 48;
 const MOST_LIMITS = 14;
+const MOST_EVENTS = 8;
 
 const history = [];
 // By process: what it had counted when it answered last.
@@ -595,6 +596,51 @@ function showTables(status) {
     `counted ${Math.max(0, Math.round((status.time_ms - status.tables_time_ms) / 1000))} s ago` : '';
 }
 
+function clock(ms) {
+  return new Date(ms).toLocaleTimeString();
+}
+
+/** What took longest, first: a step's name, and where it recurs how often. */
+function mostTime(operation) {
+  const parts = new Map();
+  if (operation.queued_us > 0) {
+    parts.set('queue', {us: operation.queued_us, times: 1});
+  }
+  for (const step of operation.steps) {
+    const name = words(step.waits ? 'wait for ' + step.step : step.step);
+    const part = parts.get(name) || {us: 0, times: 0};
+    part.us += step.took_us;
+    part.times++;
+    parts.set(name, part);
+  }
+  return [...parts].sort((a, b) => b[1].us - a[1].us).slice(0, 3)
+    .map(([name, part]) => `${name}${part.times > 1 ? ' × ' + part.times : ''} ${duration(part.us)}`).join(', ');
+}
+
+function words(name) {
+  return String(name).replaceAll('_', ' ');
+}
+
+function showSlow(status) {
+  fillTable('slow', ['at', 'compute node', {text: 'operation', left: true}, 'took', {text: 'most of it', left: true},
+    {text: 'table', left: true}, 'retries'], (status.slow_operations || []).slice(0, MOST_EVENTS).map((operation) => [
+    clock(operation.ended_ms), operation.node,
+    {text: words(operation.kind) + ', ' + words(operation.answer),
+      className: 'left ' + (FAILED_ANSWERS.has(operation.answer) ? 'bad' : '')},
+    duration(operation.response_us), {text: mostTime(operation), className: 'left'},
+    {text: operation.table, className: 'left'}, count(operation.retries)]), 'none');
+}
+
+function showDecisions(status) {
+  const decisions = status.autoscaler_decisions || [];
+  $('decisions-section').hidden = decisions.length === 0;
+  fillTable('decisions', ['at', 'compute nodes', {text: 'outcome', left: true}, {text: 'reason', left: true}],
+    decisions.slice(0, MOST_EVENTS).map((decision) => [clock(decision.time_ms), `${decision.from} → ${decision.to}`,
+      {text: decision.outcome + (decision.detail ? ': ' + decision.detail : ''),
+        className: 'left ' + (decision.outcome === 'failed' ? 'bad' : '')},
+      {text: decision.reason, className: 'left'}]), 'none');
+}
+
 function showLimits(status) {
   const limits = status.processes.flatMap((process) =>
     (healthOf(process).limits || []).filter((limit) => limit.use > 0)
@@ -625,6 +671,8 @@ function show() {
   showTiles(latest);
   showCharts();
   showKinds(latest);
+  showSlow(latest);
+  showDecisions(latest);
   showMap(latest);
   showMemory(latest);
   showTables(latest);

@@ -11,6 +11,8 @@ import java.util.concurrent.TimeUnit;
 public final class Progress
 {
     private static final long PLAIN_INTERVAL_NS = TimeUnit.SECONDS.toNanos(5);
+    private static final long LEAST_ELAPSED_NS = TimeUnit.MILLISECONDS.toNanos(500);
+    private static final long SECONDS_PER_MINUTE = 60;
     private static final int MIN_COLUMNS = 40;
     private static final int BAR_WIDTH = 24;
     private static final int DEFAULT_COLUMNS = 80;
@@ -76,6 +78,36 @@ public final class Progress
             lastPlainNs = nowNs;
             lastPhase = phase;
         }
+    }
+
+    /**
+     * Shows how far a phase is that does the same again and again, how fast, and how long the rest takes at that rate.
+     *
+     * @param elapsedNs since the phase began, by the clock of {@code nowNs}.
+     * @param nowNs     the time.
+     * @param phase     one word.
+     * @param fraction  done, 0 to 1.
+     * @param count     done.
+     * @param noun      of what, for more than one.
+     */
+    public void update(
+        final long elapsedNs, final long nowNs, final String phase, final double fraction, final long count,
+        final String noun)
+    {
+        update(nowNs, phase, fraction, Units.count(count) + ' ' + noun + rate(elapsedNs, fraction, count));
+    }
+
+    /** @return nothing at the beginning, when it would be a guess. */
+    private static String rate(final long elapsedNs, final double fraction, final long count)
+    {
+        if (elapsedNs < LEAST_ELAPSED_NS || fraction <= 0)
+        {
+            return "";
+        }
+        final double elapsedS = (double)elapsedNs / TimeUnit.SECONDS.toNanos(1);
+        final long leftS = Math.round(elapsedS * (1 - Math.min(1, fraction)) / fraction);
+        return ", " + Units.count(Math.round(count / elapsedS)) + "/s, " + (leftS < SECONDS_PER_MINUTE ? leftS + " s" :
+            leftS / SECONDS_PER_MINUTE + " min " + leftS % SECONDS_PER_MINUTE + " s") + " left";
     }
 
     /**

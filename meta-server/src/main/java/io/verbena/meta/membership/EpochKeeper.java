@@ -4,6 +4,9 @@ import io.verbena.meta.store.MetaBatch;
 import org.agrona.collections.Int2ObjectHashMap;
 import org.agrona.collections.MutableLong;
 
+import java.util.SortedMap;
+import java.util.TreeMap;
+
 /**
  * The global epoch and who has passed it. A compute node <em>passes</em> epoch p when every operation that it began
  * before it heard of p + 1 has ended. One thread.
@@ -115,6 +118,14 @@ public final class EpochKeeper
         passed.set(Math.max(passed.get(), passedEpoch));
         noteBarrier();
         return true;
+    }
+
+    /** @return the epoch that each counted node has passed, by its id, in the order of the ids. A copy. */
+    public SortedMap<Integer, Long> passedEpochs()
+    {
+        final SortedMap<Integer, Long> passed = new TreeMap<>();
+        passedByNodeId.forEach((nodeId, passedEpoch) -> passed.put(nodeId, passedEpoch.get()));
+        return passed;
     }
 
     /**

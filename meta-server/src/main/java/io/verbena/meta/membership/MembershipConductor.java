@@ -13,6 +13,7 @@ import io.verbena.raas.identity.IdentitySecret;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.SortedMap;
 
 /**
  * Puts registrations, epochs and fencing together. How a compute node comes and goes: it registers and counts for the
@@ -380,6 +381,12 @@ public final class MembershipConductor
     public long safeEpoch()
     {
         return epochs.safeEpoch();
+    }
+
+    /** @return see {@link EpochKeeper#passedEpochs}. */
+    public SortedMap<Integer, Long> passedEpochs()
+    {
+        return epochs.passedEpochs();
     }
 
     /** @return fencing not complete yet, oldest first; not to be changed. */

@@ -6,6 +6,7 @@ import io.verbena.raas.identity.IdentitySecret;
 import org.junit.jupiter.api.Test;
 
 import java.security.SecureRandom;
+import java.util.Map;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -24,6 +25,20 @@ class EpochKeeperTest
         assertThat(advance()).isTrue();
         assertThat(epochs.epoch()).isEqualTo(2);
         assertThat(epochs.safeEpoch()).isEqualTo(1);
+    }
+
+    @Test
+    void shouldSayWhoHasPassedWhat()
+    {
+        epochs.join(7);
+        epochs.join(3);
+        final long joined = epochs.epoch() - 1;
+        assertThat(advance()).isTrue();
+        epochs.onPassed(3, joined + 1);
+        assertThat(epochs.passedEpochs()).containsExactly(Map.entry(3, joined + 1), Map.entry(7, joined));
+        assertThat(epochs.safeEpoch()).isEqualTo(joined);
+        epochs.release(7);
+        assertThat(epochs.passedEpochs()).containsOnlyKeys(3);
     }
 
     @Test
