@@ -4,6 +4,7 @@ import io.verbena.cli.admin.CheckpointCommand;
 import io.verbena.cli.admin.ClusterDashboard;
 import io.verbena.cli.admin.DownCommand;
 import io.verbena.cli.admin.NodeCommand;
+import io.verbena.cli.admin.UserCommand;
 import io.verbena.cli.admin.ScaleCommand;
 import io.verbena.cli.admin.SlowlogCommand;
 import io.verbena.cli.admin.StatusCommand;
@@ -80,6 +81,7 @@ import java.util.function.Supplier;
         "71:the disk of the meta server failed; repair it, and start it again with the same folder",
         "73:memory or a file could not be made (/dev/shm full, output not writable)",
         "74:standard output could not be written; what the command did is done",
+        "77:the user has no right to that",
         "130:interrupted (Ctrl-C)",
         "143:ended by SIGTERM"})
 public final class VerbenaCommand implements Runnable
@@ -107,6 +109,7 @@ public final class VerbenaCommand implements Runnable
         command("dump", DumpCommand.class),
         command("table", TableCommand.class),
         command("node", NodeCommand.class),
+        command("user", UserCommand.class),
         command("doctor", DoctorCommand.class),
         command("meta-server", MetaServerCommand.class),
         command("memory-node", MemoryNodeCommand.class),

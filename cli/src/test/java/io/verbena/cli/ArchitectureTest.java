@@ -59,6 +59,7 @@ class ArchitectureTest
         "io.verbena.memory.MemoryFolder",
         // Secrets, over TCP: no simulation has that.
         "io.verbena.protocol.bootstrap",
+        "io.verbena.protocol.access",
         // Files and connections of this machine.
         "io.verbena.rdma.soft.shared",
         "io.verbena.rdma.ibverbs",

@@ -15,6 +15,12 @@ public final class KvClientOptions
     /** Environment variable that names the file with the cluster's token where the options do not. */
     public static final String TOKEN_FILE_VARIABLE = "VERBENA_TOKEN_FILE";
 
+    /** Environment variable that names the user where the options name neither a user nor a token. */
+    public static final String USER_VARIABLE = "VERBENA_USER";
+
+    /** Environment variable that names the file with the user's secret where the options do not. */
+    public static final String SECRET_FILE_VARIABLE = "VERBENA_SECRET_FILE";
+
     /** Asynchronous operations in flight at once: 4,096. */
     public static final int DEFAULT_MAX_ASYNC_IN_FLIGHT = 4096;
 
@@ -22,6 +28,8 @@ public final class KvClientOptions
     private int maxAsyncInFlight = DEFAULT_MAX_ASYNC_IN_FLIGHT;
     private Executor completionExecutor;
     private Path tokenFile;
+    private String user;
+    private Path secretFile;
     private String fabric;
 
     /** The defaults. */
@@ -90,6 +98,34 @@ public final class KvClientOptions
     public KvClientOptions tokenFile(final Path tokenFile)
     {
         this.tokenFile = tokenFile;
+        return this;
+    }
+
+    /** {@return the user as whom the client connects, or null} */
+    public String user()
+    {
+        return user;
+    }
+
+    /** {@return file with the user's secret, or null} */
+    public Path secretFile()
+    {
+        return secretFile;
+    }
+
+    /**
+     * Connects as a user, who has the rights that were granted to it, and needs no token.
+     *
+     * @param user       its name; null, the default, for the one that the environment variable {@link #USER_VARIABLE}
+     *                   names if there is no token file; else the client has all rights, as who has the token.
+     * @param secretFile whose first line is its secret, mode 0600; null for the file that the environment variable
+     *                   {@link #SECRET_FILE_VARIABLE} names.
+     * @return this.
+     */
+    public KvClientOptions user(final String user, final Path secretFile)
+    {
+        this.user = user;
+        this.secretFile = secretFile;
         return this;
     }
 

@@ -24,7 +24,9 @@ public class KvException extends RuntimeException
         /** Stored bytes are damaged; not applied. */
         CORRUPT,
         /** The client or cluster was closed; not applied. */
-        CLOSED
+        CLOSED,
+        /** The user has no right to that: not applied, and repeating it does not help. */
+        PERMISSION_DENIED
     }
 
     /** What a caller can do about it. */

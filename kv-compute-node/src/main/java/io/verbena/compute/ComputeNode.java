@@ -1,5 +1,6 @@
 package io.verbena.compute;
 
+import io.verbena.compute.catalog.UserWatch;
 import io.verbena.compute.figures.JoinTimeline;
 import io.verbena.compute.figures.NodeCounters;
 import io.verbena.compute.figures.OperationFigures;
@@ -110,11 +111,12 @@ public final class ComputeNode implements Agent
         this.configuration = configuration;
         clock = device.clock();
         queue = new RequestQueue(configuration.queueCapacity());
-        endpoint = new QueueEndpoint(queue, () -> firstIncarnation, configuration.name());
         timeline = new JoinTimeline(beganNs);
         failures = new UnexpectedFailures(clock);
         figures = new OperationFigures(configuration.traces());
         dispatcher = new OperationDispatcher(configuration.operationSlots(), clock, timeline, failures, figures);
+        dispatcher.access(UserWatch.before(metaServer));
+        endpoint = new QueueEndpoint(queue, () -> firstIncarnation, configuration.name(), dispatcher::access);
         joining = new Joining(device, metaServer, configuration, timeline, failures);
     }
 
@@ -532,11 +534,7 @@ public final class ComputeNode implements Agent
         failure = "duty cycle failed: " + error;
     }
 
-    /**
-     * Says how long the node's thread may sleep before the next duty cycle, given that requests wake it.
-     *
-     * @return nanoseconds, 0 or more.
-     */
+    /** @return how long the node's thread may sleep before its next duty cycle, ns: requests wake it. */
     long sleepNs()
     {
         return isBusy() ? BUSY_SLEEP_NS : Math.min(MAX_SLEEP_NS, session.idleNs(clock.nanoTime()));

@@ -2,6 +2,7 @@ package io.verbena.compute;
 
 import io.verbena.compute.catalog.CatalogWatch;
 import io.verbena.compute.catalog.TableRegistry;
+import io.verbena.compute.catalog.UserWatch;
 import io.verbena.compute.control.ControlTasks;
 import io.verbena.compute.control.TableTasks;
 import io.verbena.compute.figures.JoinTimeline;
@@ -16,6 +17,7 @@ import io.verbena.compute.memory.MemoryLinks;
 import io.verbena.compute.request.OperationDispatcher;
 import io.verbena.compute.session.RequestNumbers;
 import io.verbena.compute.session.SessionParts;
+import io.verbena.protocol.access.UserRights;
 import io.verbena.protocol.control.ControlCall;
 import io.verbena.protocol.message.Heartbeat;
 import io.verbena.protocol.message.Registration;
@@ -80,6 +82,7 @@ final class NodeSession implements AutoCloseable
     private final TableRegistry tables;
     private final SessionParts parts;
     private final CatalogWatch catalog;
+    private final UserWatch users;
     private final MemoryNodeWatch memoryNodes;
     private final IndexReturns indexReturns;
     private final GrowthScheduler growth;
@@ -121,6 +124,8 @@ final class NodeSession implements AutoCloseable
         dispatcher.open(engine, tables);
         catalog = new CatalogWatch(metaLink, tables, configuration.callTimeoutNs(), failures);
         catalog.onHeard(registration.epoch(), registration.membershipVersion());
+        users = new UserWatch(metaLink, catalog, dispatcher.access(), raas.clock().nanoTime(),
+            configuration.callTimeoutNs(), dispatcher::access);
         memoryNodes = new MemoryNodeWatch(
             metaLink, catalog, raas.clock().nanoTime(), configuration.callTimeoutNs(), this::connect, failures);
         parts = new SessionParts(
@@ -332,8 +337,8 @@ final class NodeSession implements AutoCloseable
     boolean isBusy()
     {
         return Step.SERVING != step || dispatcher.active() > 0 || engine.active() > 0 || !tasks.isEmpty() ||
-            tables.isWaiting() || memoryLinks.areWaiting() || catalog.isBusy() || growth.isBusy() ||
-            sweeper.isBusy();
+            tables.isWaiting() || memoryLinks.areWaiting() || catalog.isBusy() || users.isBusy() ||
+            growth.isBusy() || sweeper.isBusy();
     }
 
     /**
@@ -397,9 +402,9 @@ final class NodeSession implements AutoCloseable
             fail("cannot read which nodes and tables there are: " + memoryNodes.failure());
             return 1;
         }
-        if (!memoryNodes.hasListed())
+        if (!memoryNodes.hasListed() || !users.hasListed())
         {
-            return memoryNodes.poll(nowNs);
+            return users.poll(nowNs) + (memoryNodes.hasListed() ? 0 : memoryNodes.poll(nowNs));
         }
         timeline.discovered(nowNs);
         step = Step.CONNECTING;
@@ -449,8 +454,8 @@ final class NodeSession implements AutoCloseable
             configuration.spare(false); // also when it registers again
         }
         return pollLinks(nowNs) + engine.poll(nowNs) + tables.poll(dispatcher) + dispatcher.poll() + tasks.poll(nowNs) +
-            catalog.poll(nowNs) + memoryNodes.poll(nowNs) + growth.poll(nowNs) + sweeper.poll(nowNs) +
-            indexReturns.poll(parts, memoryLinks.byId(), nowNs);
+            catalog.poll(nowNs) + users.poll(nowNs) + memoryNodes.poll(nowNs) + growth.poll(nowNs) +
+            sweeper.poll(nowNs) + indexReturns.poll(parts, memoryLinks.byId(), nowNs);
     }
 
     private int pollLinks(final long nowNs)
@@ -471,6 +476,17 @@ final class NodeSession implements AutoCloseable
     /** Takes a control request that came out of the queue, QUEUED; while serving. */
     void accept(final ControlRequest request, final long nowNs)
     {
+        final UserRights rights = dispatcher.access().rights(request.caller());
+        if (!request.isAllowed(rights))
+        {
+            if (request.start())
+            {
+                request.answer(ControlRequest.Status.PERMISSION_DENIED, null,
+                    rights.refusal(request.kind(), String.valueOf(request.tableName())));
+                request.complete();
+            }
+            return;
+        }
         switch (request.kind())
         {
             case FIND_TABLE, CREATE_TABLE, DROP_TABLE, LIST_TABLES -> tasks.accept(request, nowNs);

@@ -1,10 +1,12 @@
 package io.verbena.compute;
 
+import io.verbena.protocol.access.AccessRules;
 import io.verbena.protocol.request.ComputeEndpoint;
 import io.verbena.protocol.request.DutyLock;
 import io.verbena.protocol.request.NodeRequest;
 
 import java.util.function.IntSupplier;
+import java.util.function.Supplier;
 
 /** A compute node as threads of its process see it: a queue, and a duty cycle that they may run. Thread-safe. */
 final class QueueEndpoint implements ComputeEndpoint
@@ -12,16 +14,20 @@ final class QueueEndpoint implements ComputeEndpoint
     private final RequestQueue queue;
     private final IntSupplier id;
     private final String name;
+    private final Supplier<AccessRules> access;
     private final DutyLock.Entrance entrance;
     private volatile DutyLock dutyLock;
 
     /**
      * @param queue of the node.
      * @param id    of the node.
-     * @param name  for messages.
+     * @param name   for messages.
+     * @param access who may do what, as the node knows now.
      */
-    QueueEndpoint(final RequestQueue queue, final IntSupplier id, final String name)
+    QueueEndpoint(
+        final RequestQueue queue, final IntSupplier id, final String name, final Supplier<AccessRules> access)
     {
+        this.access = access;
         this.queue = queue;
         this.id = id;
         this.name = name;
@@ -38,6 +44,12 @@ final class QueueEndpoint implements ComputeEndpoint
     public int id()
     {
         return id.getAsInt();
+    }
+
+    @Override
+    public AccessRules access()
+    {
+        return access.get();
     }
 
     @Override

@@ -46,7 +46,7 @@ final class SessionStart implements AutoCloseable
             .dcFailureHandler(failures::onDcFailure).errorHandler(failures::onCallbackError));
         timeline.opened(raas.clock().nanoTime());
         random = new SplittableRandom(device.address().gidLow() ^ raas.clock().nanoTime());
-        metaLink = new MetaLink(raas, metaServer, configuration.callTimeoutNs());
+        metaLink = new MetaLink(raas, metaServer, configuration.callTimeoutNs()).actAsNode();
         metaLink.directory();
         registering = metaLink.client().register(
             new NodeRegistration(0, NodeRole.COMPUTE_NODE, device.address(), configuration.servicePort(),

@@ -9,6 +9,7 @@ import io.verbena.protocol.control.PendingRegistration;
 import io.verbena.protocol.message.ControlStatus;
 import io.verbena.protocol.message.NodeRegistration;
 import io.verbena.protocol.message.Registration;
+import io.verbena.protocol.message.UserPage;
 import io.verbena.protocol.session.MetaLink;
 import io.verbena.raas.Admission;
 import io.verbena.raas.PeerAddress;
@@ -83,6 +84,8 @@ public final class MetaRig implements AutoCloseable
             return null;
         });
         answer("mayChangeTables", (arguments) -> true);
+        answer("isGuarded", (arguments) -> false);
+        answer("users", (arguments) -> new UserPage(0, false, List.of(), false));
         answer("awaitChange", (arguments) ->
         {
             awaitingChanges.add((PendingNotification)arguments[1]);

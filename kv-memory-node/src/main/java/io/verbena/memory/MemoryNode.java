@@ -86,7 +86,7 @@ public final class MemoryNode implements Agent, AutoCloseable
         isMemoryEmpty = Kind.FOUND != kind;
         chunks = chunks(Kind.FOUND == kind);
         answers = new MemoryAnswers(region.lengthBytes(), configuration.chunkLengthBytes(), chunks, this::fence);
-        metaLink = new MetaLink(raas, metaServer, configuration.callTimeoutNs());
+        metaLink = new MetaLink(raas, metaServer, configuration.callTimeoutNs()).actAsNode();
         gate = new MemoryGate(raas, region, MemoryNodeConfiguration.SERVICE_PORT, answers, this::proofOf,
             () -> "memory node " + nodeId + " is " + state);
         final NodeRegistration request = registration(device);

@@ -111,9 +111,11 @@ public final class MetaServerRole implements Role
                 forgetEarlierRun(store);
             }
             server = MetaServer.open(
-                device, store, configuration.previousNodesAreGone(isFresh).completionChannel(channel));
+                device, store, configuration.previousNodesAreGone(isFresh).completionChannel(channel)
+                    .clusterSecret(token.clusterSecret()));
             final BootstrapServer bootstrap = BootstrapServer.open(
-                listen, token, new BootstrapAnswer(server.stat().clusterId(), fabricName, server.address()));
+                listen, token, new BootstrapAnswer(server.stat().clusterId(), fabricName, server.address()),
+                server::access);
             return new MetaServerRole(device, channel, store, server, bootstrap);
         }
         catch (final RuntimeException | DurableWriteError ex)

@@ -213,10 +213,17 @@ class ElasticRolesTest
         });
     }
 
+    private RaasContext operator(final Device device)
+    {
+        final RaasContext raas = RaasContext.open(device, new RaasConfiguration());
+        locator.nodeTicket().use(raas);
+        return raas;
+    }
+
     private ControlStatus activate(final int nodeId, final int incarnation)
     {
         try (Device device = fabric.openDevice("tool");
-            RaasContext raas = RaasContext.open(device, new RaasConfiguration());
+            RaasContext raas = operator(device);
             VirtualQp vqp = raas.connect(locator.address(), BatchListener.CALLS_ONLY, STEP_NS))
         {
             final ControlCall<Void> call = new MetaClient(raas, vqp).activate(nodeId, incarnation, STEP_NS);

@@ -97,7 +97,7 @@ final class LinkPlaces implements ConnectionAcceptor
     public Admission onConnect(final PeerIdentity caller, final DeviceAddress source)
     {
         final int clients = clients();
-        if (PeerIdentity.CLIENT.equals(caller))
+        if (caller.isClient())
         {
             return clients < clientPlaces ? admission.get() : Admission.refuse(
                 "the meta server has no room for another client: " + clients + " are connected; " + clientSetting);

@@ -1,6 +1,7 @@
 package io.verbena.meta;
 
 import io.verbena.meta.catalog.TableCatalog;
+import io.verbena.meta.catalog.UserCatalog;
 import io.verbena.meta.membership.Member;
 import io.verbena.meta.membership.MembershipConductor;
 import io.verbena.meta.membership.MembershipRefusedException;
@@ -9,6 +10,7 @@ import io.verbena.meta.store.MetaBatch;
 import io.verbena.meta.store.StoredNode;
 import io.verbena.meta.store.StoredNodeState;
 import io.verbena.meta.store.StoredTable;
+import io.verbena.protocol.access.User;
 import io.verbena.protocol.control.MetaService;
 import io.verbena.protocol.control.PendingNotification;
 import io.verbena.protocol.control.PendingRegistration;
@@ -22,6 +24,7 @@ import io.verbena.protocol.message.NodeRegistration;
 import io.verbena.protocol.message.TableEntry;
 import io.verbena.protocol.message.TableName;
 import io.verbena.protocol.message.TablePage;
+import io.verbena.protocol.message.UserPage;
 import io.verbena.raas.PeerIdentity;
 import io.verbena.raas.directory.NodeRole;
 import io.verbena.raas.directory.PeerRecord;
@@ -51,6 +54,7 @@ final class MetaAnswers implements MetaService
     private final NodeNotifier nodeNews;
     private final RegistrationSecrets secrets;
     private final RegistrationQueue registrations;
+    private final UserCatalog users;
     private final TableNumbers tableNumbers = new TableNumbers(TableNumbers.MOST);
 
     MetaAnswers(
@@ -63,8 +67,10 @@ final class MetaAnswers implements MetaService
         final ChangeNotifier news,
         final NodeNotifier nodeNews,
         final RegistrationSecrets secrets,
-        final RegistrationQueue registrations)
+        final RegistrationQueue registrations,
+        final UserCatalog users)
     {
+        this.users = users;
         this.registrations = registrations;
         this.secrets = secrets;
         this.news = news;
@@ -339,6 +345,56 @@ final class MetaAnswers implements MetaService
             shownTables.show(grown);
             return null;
         });
+    }
+
+    @Override
+    public UserPage users(final String afterName, final long knownVersion)
+    {
+        final long version = users.rules().version();
+        if (version == knownVersion && afterName.isEmpty())
+        {
+            return new UserPage(version, true, List.of(), false);
+        }
+        return new UserPage(version, false,
+            users.users().stream().filter((user) -> user.name().compareTo(afterName) > 0).toList(), false);
+    }
+
+    @Override
+    public User putUser(final User user)
+    {
+        final User present = users.user(user.name());
+        if (user.revision() != (null == present ? 0 : present.revision()))
+        {
+            throw new ControlException(ControlStatus.UNAVAILABLE, "user '" + user.name() + (null == present ?
+                "' is not there any more" : 0 == user.revision() ?
+                "' is there already" : "' was changed by somebody else meanwhile") + ": look, and try again");
+        }
+        if (null == present && null == user.verifier())
+        {
+            throw invalid("user '" + user.name() + "' is new and has no secret");
+        }
+        final User changed = answer(() -> users.put(user));
+        if (null == changed)
+        {
+            throw new ControlException(ControlStatus.EXHAUSTED, "there are " + User.MAX_USERS +
+                " users already, no more are possible: remove one");
+        }
+        return changed.withoutVerifier();
+    }
+
+    @Override
+    public void removeUser(final String name)
+    {
+        if (!answer(() -> users.remove(name)))
+        {
+            throw invalid("there is no user '" + name + "'");
+        }
+    }
+
+    @Override
+    public boolean isGuarded()
+    {
+        return secrets.isGuarded();
     }
 
     private static long checksum(final byte[] descriptor)

@@ -1,6 +1,7 @@
 package io.verbena.meta;
 
 import io.verbena.meta.catalog.TableCatalog;
+import io.verbena.meta.catalog.UserCatalog;
 import io.verbena.meta.membership.ConductorOptions;
 import io.verbena.meta.membership.Member;
 import io.verbena.meta.membership.MembershipConductor;
@@ -12,6 +13,7 @@ import io.verbena.meta.store.MetaStore;
 import io.verbena.meta.store.MetaStoreException;
 import io.verbena.meta.store.StoredNode;
 import io.verbena.meta.store.StoredNodeState;
+import io.verbena.protocol.access.AccessRules;
 import io.verbena.protocol.control.MetaDispatcher;
 import io.verbena.raas.Admission;
 import io.verbena.raas.PeerAddress;
@@ -62,6 +64,7 @@ public final class MetaServer implements Agent, AutoCloseable
     private final MetaLedger ledger;
     private final MembershipConductor conductor;
     private final TableCatalog catalog;
+    private final UserCatalog users;
     private final ChangeNotifier news;
     private final NodeNotifier nodeNews;
     private final MetaAnswers answers;
@@ -100,15 +103,17 @@ public final class MetaServer implements Agent, AutoCloseable
             store, state, device.random().nextLong(1, Long.MAX_VALUE), secret);
         conductor = new MembershipConductor(ledger, state, conductorOptions, directory, clock.nanoTime());
         catalog = new TableCatalog(store, state.tables());
+        users = new UserCatalog(ledger, state.users(), configuration.clusterSecret());
         final ShownTables shownTables = new ShownTables(view, catalog);
         news = new ChangeNotifier(conductor);
         nodeNews = new NodeNotifier(directory);
-        final RegistrationSecrets secrets = new RegistrationSecrets(secret, conductor.table());
+        final RegistrationSecrets secrets = new RegistrationSecrets(
+            secret, conductor.table(), users::rules, configuration.clusterSecret());
         registrations = new RegistrationQueue(clock, conductor, directory, secrets,
             ledger.counters().clusterId(), configuration.maxWaitingRegistrations(),
             configuration.spareIdentities(), failures);
         answers = new MetaAnswers(clock, ledger, conductor, catalog, shownTables, directory, news, nodeNews, secrets,
-            registrations);
+            registrations, users);
         // Every start begins with a later epoch: so numbers of requests to connect go on growing.
         raas.identity(PeerIdentity.META_SERVER, conductor.epoch() << NONCE_BITS | 1, secrets::towards);
         fenceLinks = new FenceLinks(raas, conductor.table(), configuration.fenceTimeoutNs());
@@ -120,7 +125,7 @@ public final class MetaServer implements Agent, AutoCloseable
         places.open(() -> Admission.accept(AccessFlags.REMOTE_READ, view.privateData(), viewRegion));
         dispatcher = new MetaDispatcher(answers);
         server = raas.serve(MetaServerConfiguration.SERVICE_PORT, places, secrets::of, dispatcher);
-        places.count(() -> server.connections(PeerIdentity.CLIENT), server::connections);
+        places.count(server::clientConnections, server::connections);
     }
 
     /**
@@ -225,6 +230,12 @@ public final class MetaServer implements Agent, AutoCloseable
     {
         final Member member = conductor.table().member(identity.nodeId());
         return null != member && member.incarnation() == identity.incarnation();
+    }
+
+    /** @return the users as they are now, and what they may do. Any thread. */
+    public AccessRules access()
+    {
+        return users.rules();
     }
 
     /** @return clients connected now. */

@@ -1,6 +1,7 @@
 package io.verbena.meta;
 
 import io.verbena.protocol.control.MetaService;
+import io.verbena.raas.identity.IdentitySecret;
 import io.verbena.rdma.verbs.CompletionChannel;
 
 import java.util.concurrent.TimeUnit;
@@ -26,6 +27,24 @@ public final class MetaServerConfiguration
     private long fenceRetryNs = TimeUnit.MILLISECONDS.toNanos(100);
     private boolean previousNodesAreGone;
     private int viewTableBytes = 1 << 20;
+    private IdentitySecret clusterSecret;
+
+    /** @return what nodes and operators prove; null: nothing. */
+    public IdentitySecret clusterSecret()
+    {
+        return clusterSecret;
+    }
+
+    /**
+     * @param secret that nodes prove to have before they register, and operators; those of users are derived from it.
+     *               Default null: who reaches the fabric may register and act as an operator, and there are no users.
+     * @return this.
+     */
+    public MetaServerConfiguration clusterSecret(final IdentitySecret secret)
+    {
+        clusterSecret = secret;
+        return this;
+    }
 
     /** @return most nodes at a time. */
     public int maxNodes()

@@ -2,6 +2,7 @@ package io.verbena.meta;
 
 import io.verbena.meta.membership.Member;
 import io.verbena.meta.membership.MembershipTable;
+import io.verbena.protocol.access.AccessRules;
 import io.verbena.protocol.message.AdmissionToken;
 import io.verbena.protocol.session.Credentials;
 import io.verbena.raas.PeerAddress;
@@ -10,6 +11,7 @@ import io.verbena.raas.identity.IdentitySecret;
 
 import java.util.Comparator;
 import java.util.List;
+import java.util.function.Supplier;
 
 /**
  * The secrets of registrations, all derived from that of the cluster: none is kept, and after a restart all are the
@@ -24,9 +26,19 @@ final class RegistrationSecrets
 
     private final IdentitySecret cluster;
     private final MembershipTable members;
+    private final Supplier<AccessRules> users;
+    private final IdentitySecret ofToken;
 
-    RegistrationSecrets(final IdentitySecret cluster, final MembershipTable members)
+    /**
+     * @param users   from whom the secrets of clients come.
+     * @param ofToken what nodes prove before they have registered, and operators; null: nothing.
+     */
+    RegistrationSecrets(
+        final IdentitySecret cluster, final MembershipTable members, final Supplier<AccessRules> users,
+        final IdentitySecret ofToken)
     {
+        this.users = users;
+        this.ofToken = ofToken;
         this.cluster = cluster;
         this.members = members;
     }
@@ -34,8 +46,22 @@ final class RegistrationSecrets
     /** What proves an identity here; null for one that no registration can have. */
     IdentitySecret of(final PeerIdentity identity)
     {
+        if (PeerIdentity.UNREGISTERED.equals(identity))
+        {
+            return ofToken;
+        }
+        if (identity.isClient())
+        {
+            return users.get().secretOf(identity);
+        }
         return identity.nodeId() < 1 || identity.incarnation() < 1 ? null :
             cluster.derive(PURPOSE, identity.nodeId(), identity.incarnation());
+    }
+
+    /** @return whether there is something that nodes and operators prove. */
+    boolean isGuarded()
+    {
+        return null != ofToken;
     }
 
     /** What proves to a memory node that this is the meta server. */

@@ -1,6 +1,7 @@
 package io.verbena.meta;
 
 import io.verbena.raas.PeerAddress;
+import io.verbena.protocol.access.AccessRules;
 import io.verbena.raas.PeerIdentity;
 import io.verbena.raas.identity.IdentitySecret;
 import io.verbena.rdma.verbs.DeviceAddress;
@@ -13,7 +14,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 class RegistrationSecretsTest
 {
     private final IdentitySecret cluster = IdentitySecret.random(new SecureRandom());
-    private final RegistrationSecrets secrets = new RegistrationSecrets(cluster, null);
+    private final RegistrationSecrets secrets = new RegistrationSecrets(cluster, null, () -> AccessRules.NONE, null);
 
     @Test
     void shouldGiveEachRegistrationASecretOfItsOwn()
@@ -21,9 +22,9 @@ class RegistrationSecretsTest
         final IdentitySecret secret = secrets.of(new PeerIdentity(3, 7));
         assertThat(secrets.of(new PeerIdentity(3, 8))).as("the next incarnation").isNotEqualTo(secret);
         assertThat(secrets.of(new PeerIdentity(4, 7))).as("another node").isNotEqualTo(secret);
-        assertThat(new RegistrationSecrets(IdentitySecret.random(new SecureRandom()), null)
-            .of(new PeerIdentity(3, 7))).as("another cluster").isNotEqualTo(secret);
-        assertThat(new RegistrationSecrets(cluster, null).of(new PeerIdentity(3, 7)))
+        assertThat(new RegistrationSecrets(IdentitySecret.random(new SecureRandom()), null,
+            () -> AccessRules.NONE, null).of(new PeerIdentity(3, 7))).as("another cluster").isNotEqualTo(secret);
+        assertThat(new RegistrationSecrets(cluster, null, () -> AccessRules.NONE, null).of(new PeerIdentity(3, 7)))
             .as("after a restart").isEqualTo(secret);
         assertThat(secrets.towards(new PeerAddress(new DeviceAddress(1, 2), 1, 3, 7))).isEqualTo(secret);
     }

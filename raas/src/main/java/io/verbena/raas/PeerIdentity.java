@@ -4,8 +4,10 @@ package io.verbena.raas;
  * Who a node is when it connects: what fencing goes by. It proves that by a secret where the server has a verifier, see
  * {@link RaasContext#serve(int, ConnectionAcceptor, java.util.function.Function, RpcHandler)}.
  *
- * @param nodeId      number of the node; 0 for a node that has not registered yet, and for a client.
- * @param incarnation number of its life; of those without a number 0 for a node, 1 for a client, 2 for the meta server.
+ * @param nodeId      number of the node; 0 for a node that has not registered yet, and for a client that names no user;
+ *                    of a user its number and 65,536.
+ * @param incarnation number of its life, or generation of a user's secret; of those without a number 0 for a node, 1
+ *                    for a client, 2 for the meta server, 3 for an operator.
  */
 public record PeerIdentity(int nodeId, int incarnation)
 {
@@ -15,11 +17,45 @@ public record PeerIdentity(int nodeId, int incarnation)
     public static final PeerIdentity META_SERVER = new PeerIdentity(0, 2);
     /** A client: it never registers, and has no room among the nodes. */
     public static final PeerIdentity CLIENT = new PeerIdentity(0, 1);
+    /** Who has the cluster's token, and proves that: may do whatever a client or an administrator may. */
+    public static final PeerIdentity OPERATOR = new PeerIdentity(0, 3);
+    /** Numbers of users begin here; those of nodes end before. */
+    private static final int FIRST_USER = 0x10000;
 
-    /** @return whether it says nothing that could be proved: of a client, or of a node that has not registered. */
+    /**
+     * A client that proves which user it is.
+     *
+     * @param number     of the user, 1 to 65,535.
+     * @param generation of its secret, 1 or more: a user with another secret is another identity.
+     * @return the identity.
+     */
+    public static PeerIdentity user(final int number, final int generation)
+    {
+        return new PeerIdentity(FIRST_USER + number, generation);
+    }
+
+    /** @return whether it is that of a user. */
+    public boolean isUser()
+    {
+        return nodeId > FIRST_USER && nodeId < 2 * FIRST_USER;
+    }
+
+    /** @return whether it is that of a client, of whatever kind. */
+    public boolean isClient()
+    {
+        return isUser() || equals(CLIENT) || equals(OPERATOR);
+    }
+
+    /** @return whether there may be nothing to prove: of a client, or of a node that has not registered. */
     boolean isAnonymous()
     {
         return equals(CLIENT) || equals(UNREGISTERED);
+    }
+
+    /** @return whether many processes may have it at once, none of which knows the numbers that others have used. */
+    boolean isShared()
+    {
+        return isUser() || nodeId == 0 && !equals(META_SERVER);
     }
 
     @Override
@@ -29,6 +65,11 @@ public record PeerIdentity(int nodeId, int incarnation)
         {
             return "meta server";
         }
-        return equals(CLIENT) ? "client" : "node " + nodeId + " incarnation " + incarnation;
+        if (isUser())
+        {
+            return "user " + (nodeId - FIRST_USER) + " generation " + incarnation;
+        }
+        return equals(OPERATOR) ? "operator" :
+            equals(CLIENT) ? "client" : "node " + nodeId + " incarnation " + incarnation;
     }
 }

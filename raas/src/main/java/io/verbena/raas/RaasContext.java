@@ -278,12 +278,12 @@ public final class RaasContext implements AutoCloseable
     /**
      * Serves at a port as {@link #serve(int, ConnectionAcceptor, RpcHandler)} does, and takes nobody's word for who it
      * is: a peer that claims another identity than {@link PeerIdentity#UNREGISTERED} or {@link PeerIdentity#CLIENT} has
-     * to prove it, for this queue pair, this device and this request.
+     * to prove it, for this queue pair, this device and this request; these two if the verifier has a secret.
      *
      * @param servicePort 1 to 65,535, free on this device.
      * @param acceptor    decides who may connect and with which rights, once the identity is proved.
      * @param verifier    what the holder of an identity shares with this node; null when there is nothing, so that it
-     *                    is refused. Itself null: identities are what peers say, for servers that do not go by them.
+     *                    is refused unless it is one of these two. Itself null: identities are what peers say.
      * @param handler     answers calls.
      * @return the server, closed by the caller or with this context.
      */

@@ -3,6 +3,7 @@ package io.verbena.raas;
 import io.verbena.raas.identity.ConnectionClaim;
 import io.verbena.raas.identity.IdentitySecret;
 import io.verbena.raas.identity.NonceWindows;
+import io.verbena.raas.identity.RecentNonces;
 import io.verbena.raas.message.MessageBlock;
 import io.verbena.raas.message.MessageHeaderDescriptor;
 import io.verbena.raas.message.MessageImmediateDescriptor;
@@ -56,6 +57,7 @@ public final class RpcServer implements AutoCloseable
     private final ServerChannel.Listener channelListener = new ChannelListener();
     private long nextProbeNs;
     private final NonceWindows nonces = new NonceWindows();
+    private final RecentNonces sharedNonces = new RecentNonces();
     private long refusals;
     private long refusedProofs;
     private long lastConnection;
@@ -156,16 +158,13 @@ public final class RpcServer implements AutoCloseable
         return refusedProofs;
     }
 
-    /**
-     * @param identity of a peer.
-     * @return how many queue pairs it, or all that call themselves so, have here.
-     */
-    public int connections(final PeerIdentity identity)
+    /** @return how many queue pairs clients have here, of whatever kind. */
+    public int clientConnections()
     {
         int count = 0;
         for (int i = 0; i < channels.size(); i++)
         {
-            count += channels.get(i).identity().equals(identity) ? 1 : 0;
+            count += channels.get(i).identity().isClient() ? 1 : 0;
         }
         return count;
     }
@@ -315,15 +314,16 @@ public final class RpcServer implements AutoCloseable
     /** Whether the peer has the secret of the identity that it claims, and this request was not here before. */
     private boolean isProved(final PeerIdentity identity, final ConnectionRequest request, final byte[] data)
     {
-        if (verifier == null || identity.isAnonymous())
+        final IdentitySecret secret = verifier == null ? null : verifier.apply(identity);
+        if (verifier == null || secret == null)
         {
-            return true;
+            return verifier == null || identity.isAnonymous();
         }
-        final IdentitySecret secret = verifier.apply(identity);
         final ConnectionClaim claim = ConnectDataDescriptor.claim(data, request, servicePort);
         // The number last: who has not proved it uses none up.
-        return secret != null && claim.isProvedBy(secret, ConnectDataDescriptor.proof(data)) &&
-            nonces.use(identity.nodeId(), identity.incarnation(), claim.nonce());
+        return claim.isProvedBy(secret, ConnectDataDescriptor.proof(data)) && (identity.isShared() ?
+            sharedNonces.use(claim.nonce()) :
+            nonces.use(identity.nodeId(), identity.incarnation(), claim.nonce()));
     }
 
     /** Null when there are none: then the request was refused. */

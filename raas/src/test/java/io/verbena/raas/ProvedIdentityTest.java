@@ -186,6 +186,49 @@ class ProvedIdentityTest
             .contains("REJECTED");
     }
 
+    @Test
+    void shouldRefuseOperatorsUsersAndUnregisteredNodesThatDoNotKnowTheSecret()
+    {
+        secrets.put(PeerIdentity.UNREGISTERED, secret);
+        secrets.put(PeerIdentity.OPERATOR, secret);
+        secrets.put(PeerIdentity.user(1, 4), secret);
+        for (final PeerIdentity claimed : List.of(
+            PeerIdentity.UNREGISTERED, PeerIdentity.OPERATOR, PeerIdentity.user(1, 4)))
+        {
+            assertThat(connect(queuePair(), ConnectDataDescriptor.encodeRequest(claimed, CREDITS)))
+                .as("%s, no proof", claimed).contains("REJECTED");
+            final QueuePair wrong = queuePair();
+            assertThat(connect(wrong, claim(claimed, earlierSecret, 1, wrong, pair.clientDevice)))
+                .as("%s, another secret", claimed).contains("REJECTED");
+            final QueuePair right = queuePair();
+            assertThat(connect(right, claim(claimed, secret, claimed.hashCode() + 1_000, right, pair.clientDevice)))
+                .as("%s", claimed).isEmpty();
+        }
+        final QueuePair other = queuePair();
+        assertThat(connect(other, claim(PeerIdentity.user(2, 4), secret, 7, other, pair.clientDevice)))
+            .as("a user of which nothing is known").contains("REJECTED");
+        assertThat(connect(queuePair(), ConnectDataDescriptor.encodeRequest(PeerIdentity.CLIENT, CREDITS)))
+            .as("who claims nothing").isEmpty();
+        assertThat(proved.refusedProofs()).isEqualTo(7);
+    }
+
+    /** Processes that share a secret number their requests at random, and none disturbs another. */
+    @Test
+    void shouldTakeEachNumberOfASharedSecretOnce()
+    {
+        secrets.put(PeerIdentity.OPERATOR, secret);
+        for (final long nonce : new long[]{Long.MAX_VALUE / 2, 5, 1L << 40, 6})
+        {
+            final QueuePair own = queuePair();
+            final byte[] data = claim(PeerIdentity.OPERATOR, secret, nonce, own, pair.clientDevice);
+            assertThat(connect(own, data)).as("number %d", nonce).isEmpty();
+            own.close();
+            final QueuePair again = queuePair();
+            assertThat(connect(again, claim(PeerIdentity.OPERATOR, secret, nonce, again, pair.clientDevice)))
+                .as("number %d once more", nonce).contains("REJECTED");
+        }
+    }
+
     /** The production path, over and over: each request has a number of its own. */
     @Test
     void shouldProveItsIdentityWithEachConnection()

@@ -19,7 +19,8 @@ import java.util.concurrent.TimeUnit;
 public final class ClientOptions
 {
     /** A client and how it was reached. */
-    private record Target(String address, Path tokenFile, String fabric, int timeoutMs)
+    private record Target(
+        String address, Path tokenFile, String user, Path secretFile, String fabric, int timeoutMs)
     {
     }
 
@@ -38,6 +39,14 @@ public final class ClientOptions
     @Option(names = "--token-file", paramLabel = "FILE",
         description = "File with the cluster's token. Default: the one in the folder.")
     private Path tokenFile;
+
+    @Option(names = "--user", paramLabel = "NAME",
+        description = "User as whom to connect, in the place of the token.")
+    private String user;
+
+    @Option(names = "--secret-file", paramLabel = "FILE",
+        description = "File of mode 0600, whose first line is the secret of --user.")
+    private Path secretFile;
 
     @Option(names = "--data", paramLabel = "DIR", description = "Folder of the cluster. Default: ~/.verbena/cluster.")
     private Path data;
@@ -72,6 +81,8 @@ public final class ClientOptions
         final Map<String, String> settings = new HashMap<>();
         settings.put("VERBENA_CLUSTER", cluster);
         settings.put("VERBENA_TOKEN_FILE", null == tokenFile ? null : tokenFile.toString());
+        settings.put("VERBENA_USER", user);
+        settings.put("VERBENA_SECRET_FILE", null == secretFile ? null : secretFile.toString());
         settings.put("VERBENA_DATA", null == data ? null : data.toString());
         settings.put("VERBENA_FABRIC", fabric);
         settings.put("VERBENA_TIMEOUT_MS", Integer.toString(timeoutMs));
@@ -93,8 +104,8 @@ public final class ClientOptions
         {
             if (null != shared)
             {
-                return shared.run(new Target(address(), null == tokenFile ? folder().token() : tokenFile, fabric,
-                    timeoutMs), () -> connect(new KvClientOptions()), work);
+                return shared.run(new Target(address(), null == tokenFile ? folder().token() : tokenFile, user,
+                    secretFile, fabric, timeoutMs), () -> connect(new KvClientOptions()), work);
             }
             try (KvClient client = connect(new KvClientOptions()))
             {
@@ -132,8 +143,17 @@ public final class ClientOptions
     /** Connects likewise, with another deadline. */
     public KvClient connect(final KvClientOptions options, final long timeoutNs)
     {
-        return KvClient.connect(address(), options.timeout(Duration.ofNanos(timeoutNs))
-            .fabric(fabric).tokenFile(null == tokenFile ? folder().token() : tokenFile));
+        if (null == user && null != secretFile)
+        {
+            throw new CommandFailedException(ExitStatus.USAGE, "--secret-file without --user: whose is it?", null);
+        }
+        if (null != user && null == secretFile)
+        {
+            throw new CommandFailedException(
+                ExitStatus.USAGE, "--user " + user + " without --secret-file: give the file with the secret", null);
+        }
+        return KvClient.connect(address(), options.timeout(Duration.ofNanos(timeoutNs)).fabric(fabric)
+            .user(user, secretFile).tokenFile(null == tokenFile ? folder().token() : tokenFile));
     }
 
     /** Where the cluster is found. */
@@ -165,6 +185,11 @@ public final class ClientOptions
     public MetaCalls openMeta()
     {
         checkTimeout();
+        if (null != user)
+        {
+            throw new CommandFailedException(
+                ExitStatus.NO_PERMISSION, "--user " + user + ": this takes the cluster's token, not a user", null);
+        }
         return MetaCalls.open(address(),
             null == tokenFile ? folder().token() : tokenFile, fabric, timeoutNs());
     }
@@ -179,6 +204,7 @@ public final class ClientOptions
             case OUTCOME_UNKNOWN -> ExitStatus.UNKNOWN;
             case NO_SPACE -> ExitStatus.CANNOT_CREATE;
             case CORRUPT -> ExitStatus.FAILED;
+            case PERMISSION_DENIED -> ExitStatus.NO_PERMISSION;
         };
     }
 }

@@ -3,6 +3,7 @@ package io.verbena.cli.cluster;
 import io.verbena.cli.console.CommandFailedException;
 import io.verbena.cli.console.ExitStatus;
 import io.verbena.cli.role.RoleOptions;
+import io.verbena.protocol.bootstrap.AccessTicket;
 import io.verbena.protocol.bootstrap.BootstrapAnswer;
 import io.verbena.protocol.bootstrap.BootstrapClient;
 import io.verbena.protocol.bootstrap.BootstrapException;
@@ -55,12 +56,14 @@ public final class MetaCalls implements AutoCloseable
     /** To compute nodes, by their incarnations. */
     private final Map<Integer, VirtualQp> links = new HashMap<>();
 
-    private MetaCalls(final Fabric fabric, final BootstrapAnswer answer, final long timeoutNs)
+    private MetaCalls(
+        final Fabric fabric, final BootstrapAnswer answer, final AccessTicket ticket, final long timeoutNs)
     {
         this.fabric = fabric;
         this.answer = answer;
         device = fabric.openDevice("node-" + ProcessHandle.current().pid());
         raas = RaasContext.open(device, new RaasConfiguration());
+        ticket.use(raas);
         vqp = raas.connect(answer.metaServer(), BatchListener.CALLS_ONLY, timeoutNs);
         client = new MetaClient(raas, vqp);
     }
@@ -76,12 +79,12 @@ public final class MetaCalls implements AutoCloseable
         try
         {
             final ClusterAddress cluster = ClusterAddress.parse(address);
-            final BootstrapAnswer answer = BootstrapClient.ask(cluster,
-                ClusterToken.read(tokenFile),
+            final ClusterToken token = ClusterToken.read(tokenFile);
+            final BootstrapAnswer answer = BootstrapClient.ask(cluster, token,
                 Math.clamp(TimeUnit.NANOSECONDS.toMillis(timeoutNs), 1, BOOTSTRAP_TIMEOUT_MS));
             final String name = NetworkFabric.toJoin(answer, given, null);
             NetworkFabric.requireReachable(cluster, answer, name);
-            return new MetaCalls(Fabrics.open(name, ProcessRole.EXPENDABLE), answer, timeoutNs);
+            return new MetaCalls(Fabrics.open(name, ProcessRole.EXPENDABLE), answer, token.nodeTicket(), timeoutNs);
         }
         catch (final BootstrapException ex)
         {
@@ -209,7 +212,8 @@ public final class MetaCalls implements AutoCloseable
     private static CommandFailedException failed(final ControlCall<?> call)
     {
         final boolean isRefused = ControlStatus.INVALID_REQUEST == call.status() ||
-            ControlStatus.UNKNOWN_NODE == call.status() || ControlStatus.NO_SUCH_TABLE == call.status();
+            ControlStatus.UNKNOWN_NODE == call.status() ||
+            ControlStatus.EXHAUSTED == call.status() || ControlStatus.NO_SUCH_TABLE == call.status();
         return new CommandFailedException(
             isRefused ? ExitStatus.FAILED : ExitStatus.UNAVAILABLE, call.failure(), null);
     }

@@ -36,6 +36,9 @@ public final class ExitStatus
     /** What the command printed could not be written, such as to a file on a full disk; what it did is done. */
     public static final int OUTPUT_FAILED = 74;
 
+    /** The user has no right to that. */
+    public static final int NO_PERMISSION = 77;
+
     /** Ctrl-C. */
     public static final int INTERRUPTED = 130;
 

@@ -5,6 +5,7 @@ import io.verbena.client.KvInvalidRequestException;
 import io.verbena.client.KvNoSuchTableException;
 import io.verbena.client.KvOutOfMemoryException;
 import io.verbena.client.KvOutcomeUnknownException;
+import io.verbena.client.KvPermissionDeniedException;
 import io.verbena.client.KvTableExistsException;
 import io.verbena.client.KvTimeoutException;
 import io.verbena.client.KvUnavailableException;
@@ -194,6 +195,8 @@ final class ControlCalls
             case TIMED_OUT -> throw new KvTimeoutException(facts(call) + " was not done in time: " + call.detail());
             case OUTCOME_UNKNOWN -> throw new KvOutcomeUnknownException(facts(call) +
                 " may have been done, list the tables to see: " + call.detail());
+            case PERMISSION_DENIED -> throw new KvPermissionDeniedException(
+                facts(call) + " is not permitted: " + call.detail());
             case NOT_SERVING -> throw new AssertionError(call);
         };
     }

@@ -9,10 +9,12 @@ import io.verbena.protocol.bootstrap.BootstrapAnswer;
 import io.verbena.protocol.bootstrap.BootstrapClient;
 import io.verbena.protocol.bootstrap.BootstrapException;
 import io.verbena.protocol.bootstrap.BootstrapLocator;
+import io.verbena.protocol.bootstrap.BootstrapSecret;
 import io.verbena.protocol.bootstrap.ClusterAddress;
 import io.verbena.protocol.bootstrap.ClusterToken;
 import io.verbena.protocol.bootstrap.MetaServerLocator;
 import io.verbena.protocol.bootstrap.NetworkFabric;
+import io.verbena.protocol.bootstrap.UserLogin;
 import io.verbena.protocol.request.Waker;
 import io.verbena.raas.PeerAddress;
 import io.verbena.rdma.fabric.Fabrics;
@@ -41,7 +43,8 @@ public final class RemoteKvClient
     /** As {@link KvClient#connect(String, KvClientOptions)}. */
     static KvClient connect(final String address, final KvClientOptions options)
     {
-        final BootstrapAnswer answer = ask(address, options);
+        final BootstrapSecret secret = secret(options);
+        final BootstrapAnswer answer = ask(address, secret, options);
         final String name = fabric(address, answer, options);
         Fabric fabric = null;
         try
@@ -49,7 +52,7 @@ public final class RemoteKvClient
             fabric = Fabrics.open(name);
             final Fabric opened = fabric;
             final Device device = fabric.openDevice("client-" + ProcessHandle.current().pid());
-            return open(device, locator(address, options, answer), options, () ->
+            return open(device, new BootstrapLocator(ClusterAddress.parse(address), secret, answer), options, () ->
             {
                 device.close();
                 opened.close();
@@ -68,12 +71,6 @@ public final class RemoteKvClient
             throw new KvUnavailableException("cluster at " + address + " is on fabric " + name +
                 ", which cannot be used here: " + ex.getMessage());
         }
-    }
-
-    private static MetaServerLocator locator(
-        final String address, final KvClientOptions options, final BootstrapAnswer answer)
-    {
-        return new BootstrapLocator(ClusterAddress.parse(address), ClusterToken.read(tokenFile(options)), answer);
     }
 
     /** As {@link #open(Device, MetaServerLocator, KvClientOptions, Runnable)}, with a meta server that stays there. */
@@ -125,14 +122,15 @@ public final class RemoteKvClient
         return RoutedKvClient.open(set, clock, options, () -> thread.close(CLOSE_TIMEOUT_NS));
     }
 
-    private static BootstrapAnswer ask(final String address, final KvClientOptions options)
+    private static BootstrapAnswer ask(
+        final String address, final BootstrapSecret secret, final KvClientOptions options)
     {
         try
         {
             final ClusterAddress cluster = ClusterAddress.parse(address);
             final int timeoutMs = Math.clamp(
                 TimeUnit.NANOSECONDS.toMillis(Arguments.checkTimeout(options.timeout())), 1, 60_000);
-            return BootstrapClient.ask(cluster, ClusterToken.read(tokenFile(options)), timeoutMs);
+            return BootstrapClient.ask(cluster, secret, timeoutMs);
         }
         catch (final BootstrapException ex)
         {
@@ -161,19 +159,41 @@ public final class RemoteKvClient
             new KvUnavailableException(ex.getMessage()) : new KvInvalidRequestException(ex.getMessage());
     }
 
-    private static Path tokenFile(final KvClientOptions options)
+    /** A user where one is named, else the token; what the options say goes before the environment. */
+    private static BootstrapSecret secret(final KvClientOptions options)
     {
-        if (null != options.tokenFile())
+        try
         {
-            return options.tokenFile();
+            final String variable = null == options.tokenFile() ? environment(KvClientOptions.USER_VARIABLE) : null;
+            final String user = null == options.user() ? variable : options.user();
+            if (null != user)
+            {
+                return UserLogin.read(user, file(options.secretFile(), KvClientOptions.SECRET_FILE_VARIABLE,
+                    "no secret of user '" + user + "': give the file with it, by KvClientOptions.user"));
+            }
+            return ClusterToken.read(file(options.tokenFile(), KvClientOptions.TOKEN_FILE_VARIABLE,
+                "no cluster token: give the cluster's token file, by KvClientOptions.tokenFile"));
         }
-        final String named = System.getenv(KvClientOptions.TOKEN_FILE_VARIABLE);
-        if (null == named || named.isEmpty())
+        catch (final BootstrapException ex)
         {
-            throw new KvInvalidRequestException("no cluster token: give the cluster's token file, by " +
-                "KvClientOptions.tokenFile or the environment variable " + KvClientOptions.TOKEN_FILE_VARIABLE);
+            throw failed(ex);
         }
-        return Path.of(named);
+    }
+
+    private static Path file(final Path given, final String variable, final String missing)
+    {
+        final String named = environment(variable);
+        if (null == given && null == named)
+        {
+            throw new KvInvalidRequestException(missing + " or the environment variable " + variable);
+        }
+        return null == given ? Path.of(named) : given;
+    }
+
+    private static String environment(final String variable)
+    {
+        final String value = System.getenv(variable);
+        return null == value || value.isEmpty() ? null : value;
     }
 
     /** What goes wrong with one node shows in the requests to it, and in {@link RemoteNodes#failure()}. */

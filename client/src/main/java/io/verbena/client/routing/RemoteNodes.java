@@ -1,5 +1,6 @@
 package io.verbena.client.routing;
 
+import io.verbena.protocol.bootstrap.AccessTicket;
 import io.verbena.protocol.bootstrap.MetaServerLocator;
 import io.verbena.protocol.control.ControlCall;
 import io.verbena.protocol.message.ControlStatus;
@@ -121,6 +122,11 @@ public final class RemoteNodes implements Agent, DrivenNodes
         {
             opened = RaasContext.open(device, RemoteEndpoint.configure(MAX_NODES + 1).errorHandler(errorHandler)
                 .completionChannel(channel));
+            final AccessTicket ticket = metaServer.clientTicket();
+            if (null != ticket)
+            {
+                ticket.use(opened);
+            }
             return opened;
         }
         finally

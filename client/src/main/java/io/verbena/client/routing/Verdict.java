@@ -10,6 +10,7 @@ import io.verbena.client.KvNoSuchTableException;
 import io.verbena.client.KvNotACounterException;
 import io.verbena.client.KvOutOfMemoryException;
 import io.verbena.client.KvOutcomeUnknownException;
+import io.verbena.client.KvPermissionDeniedException;
 import io.verbena.client.KvTableFullException;
 import io.verbena.client.KvTimeoutException;
 import io.verbena.client.KvUnavailableException;
@@ -81,6 +82,8 @@ final class Verdict
                 ", id=" + request.table().id());
             case CORRUPT -> new KvCorruptException(facts(request) +
                 " found a record whose bytes fail their checksum; './verbena table check' finds what is damaged");
+            case PERMISSION_DENIED -> new KvPermissionDeniedException(
+                facts(request) + " is not permitted: " + request.detail());
             case NOT_SERVING, UNREACHABLE -> unavailable(request, request.detail());
             case FOUND, NOT_FOUND, STORED, EXISTS, DELETED, VERSION_MISMATCH, CONDITION_NOT_MET -> null;
         };

@@ -49,7 +49,7 @@ final class ListTablesTask extends ControlTask
         }
         else
         {
-            end(Status.OK, List.copyOf(names), null);
+            end(Status.OK, names.stream().filter(request()::mayName).toList(), null);
         }
         return 1;
     }

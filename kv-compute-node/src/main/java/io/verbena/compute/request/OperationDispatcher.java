@@ -5,6 +5,8 @@ import io.verbena.compute.figures.JoinTimeline;
 import io.verbena.compute.figures.OperationFigures;
 import io.verbena.compute.figures.OperationTraces;
 import io.verbena.compute.figures.UnexpectedFailures;
+import io.verbena.protocol.access.AccessRules;
+import io.verbena.protocol.access.UserRights;
 import io.verbena.protocol.request.NodeRequest;
 import io.verbena.protocol.request.OperationAnswer;
 import io.verbena.protocol.request.OperationRequest;
@@ -50,6 +52,8 @@ public final class OperationDispatcher implements OperationListener, TableRegist
     private int freeCount;
     private TableEngine engine;
     private TableRegistry tables;
+    /** By the node's thread; others read it. */
+    private volatile AccessRules access = AccessRules.NONE;
 
     /**
      * @param slotCount operations under way at a time, at most; 1 or more.
@@ -85,6 +89,18 @@ public final class OperationDispatcher implements OperationListener, TableRegist
         this.engine = engine;
         this.tables = tables;
         scans.open(engine, tables);
+    }
+
+    /** @return who may do what now. Any thread. */
+    public AccessRules access()
+    {
+        return access;
+    }
+
+    /** @param rules that count from now on, also for operations that wait. */
+    public void access(final AccessRules rules)
+    {
+        access = rules;
     }
 
     /** @return true if one more operation can be begun. */
@@ -171,12 +187,30 @@ public final class OperationDispatcher implements OperationListener, TableRegist
             return null;
         }
         final OpenTable table = tables.find(request.table().id());
+        final UserRights rights = access.rights(request.caller());
+        if (null != rights && !isAllowed(request, rights, table))
+        {
+            refuse(request, OperationAnswer.PERMISSION_DENIED, rights.refusal(request.kind(), request.table().name()));
+            return null;
+        }
         if (null == table)
         {
             tables.await(request);
             return null;
         }
         return request.kind().isRange() || stage(request, table) ? table : null;
+    }
+
+    /**
+     * By the name that the table has: that in the request is what its sender says. A table that is not open here is
+     * asked for only when the sender may use one of that name.
+     */
+    private static boolean isAllowed(final OperationRequest request, final UserRights rights, final OpenTable table)
+    {
+        final RequestKind kind = request.kind();
+        return null == table ? rights.allowsAny(kind.rights(), request.table().name()) :
+            rights.allows(kind.rights(), request.table().id(), table.descriptor().name(),
+                kind.isRange() ? null : request.key(), request.keyLength());
     }
 
     /**

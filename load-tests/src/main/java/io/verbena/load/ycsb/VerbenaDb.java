@@ -305,6 +305,7 @@ public final class VerbenaDb extends DB
             return switch (ex.category())
             {
                 case INVALID_REQUEST -> Status.BAD_REQUEST;
+                case PERMISSION_DENIED -> Status.FORBIDDEN;
                 case UNAVAILABLE, CLOSED -> Status.SERVICE_UNAVAILABLE;
                 case NOT_APPLIED, OUTCOME_UNKNOWN, NO_SPACE, CORRUPT -> Status.ERROR;
             };

@@ -1,5 +1,7 @@
 package io.verbena.meta.store;
 
+import io.verbena.protocol.access.User;
+
 import java.util.TreeMap;
 
 /**
@@ -42,6 +44,12 @@ public final class InMemoryMetaStore implements MetaStore
             records.put(MetaRecordDescriptor.tableKey(table.name()), MetaRecordDescriptor.encode(table));
         }
 
+        for (final User user : batch.users)
+        {
+            records.put(MetaRecordDescriptor.userKey(user.name()), MetaRecordDescriptor.encode(user));
+        }
+
+        batch.removedUsers.forEach((name) -> records.remove(MetaRecordDescriptor.userKey(name)));
         batch.removedNodeIds.forEach((id) -> records.remove(MetaRecordDescriptor.nodeKey(id)));
         batch.removedTables.forEach((name) -> records.remove(MetaRecordDescriptor.tableKey(name)));
     }

@@ -1,5 +1,6 @@
 package io.verbena.meta.store;
 
+import io.verbena.protocol.access.User;
 import io.verbena.raas.identity.IdentitySecret;
 
 import java.util.ArrayList;
@@ -14,6 +15,8 @@ public final class MetaBatch
     final List<Integer> removedNodeIds = new ArrayList<>();
     final List<StoredTable> tables = new ArrayList<>();
     final List<String> removedTables = new ArrayList<>();
+    final List<User> users = new ArrayList<>();
+    final List<String> removedUsers = new ArrayList<>();
 
     /**
      * @param newCounters replace the present ones.
@@ -38,13 +41,15 @@ public final class MetaBatch
         removedNodeIds.addAll(other.removedNodeIds);
         tables.addAll(other.tables);
         removedTables.addAll(other.removedTables);
+        users.addAll(other.users);
+        removedUsers.addAll(other.removedUsers);
     }
 
     /** @return whether it changes nothing. */
     public boolean isEmpty()
     {
         return null == counters && null == secret && nodes.isEmpty() && removedNodeIds.isEmpty() &&
-            tables.isEmpty() && removedTables.isEmpty();
+            tables.isEmpty() && removedTables.isEmpty() && users.isEmpty() && removedUsers.isEmpty();
     }
 
     /**
@@ -74,6 +79,26 @@ public final class MetaBatch
     public MetaBatch removeNode(final int nodeId)
     {
         removedNodeIds.add(nodeId);
+        return this;
+    }
+
+    /**
+     * @param user added, or replacing the one with the same name.
+     * @return this.
+     */
+    public MetaBatch user(final User user)
+    {
+        users.add(user);
+        return this;
+    }
+
+    /**
+     * @param name of a user, removed if present.
+     * @return this.
+     */
+    public MetaBatch removeUser(final String name)
+    {
+        removedUsers.add(name);
         return this;
     }
 

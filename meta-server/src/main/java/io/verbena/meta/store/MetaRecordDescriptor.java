@@ -1,5 +1,7 @@
 package io.verbena.meta.store;
 
+import io.verbena.protocol.access.User;
+import io.verbena.protocol.access.UserDescriptor;
 import io.verbena.raas.ReadTargetAddress;
 import io.verbena.raas.RemoteRegion;
 import io.verbena.raas.directory.NodeRole;
@@ -33,10 +35,10 @@ final class MetaRecordDescriptor
     /** "VMET" read as a little-endian integer. */
     static final int MAGIC = 0x54454D56;
     /** The format version that this build writes. */
-    static final int FORMAT_VERSION = 8;
+    static final int FORMAT_VERSION = 9;
     /**
-     * Also read: version 7 is the same without spares, version 6 also without the TCP address of a node, version 5 also
-     * without the cluster's secret, which the meta server then makes.
+     * Also read: version 8 is the same without users, version 7 also without spares, version 6 also without the TCP
+     * address of a node, version 5 also without the cluster's secret, which the meta server then makes.
      */
     static final int OLDEST_VERSION = 5;
     private static final int FIRST_WITH_TCP = 7;
@@ -45,6 +47,7 @@ final class MetaRecordDescriptor
     static final int KIND_NODE = 2;
     static final int KIND_TABLE = 3;
     static final int KIND_SECRET = 4;
+    static final int KIND_USER = 5;
 
     static final int MAGIC_OFFSET = 0;
     static final int KIND_OFFSET = MAGIC_OFFSET + Integer.BYTES;
@@ -90,10 +93,13 @@ final class MetaRecordDescriptor
     static final int SECRET_OFFSET = HEADER_LENGTH;
     static final int SECRET_LENGTH = SECRET_OFFSET + IdentitySecret.LENGTH_BYTES;
 
+    static final int USER_OFFSET = HEADER_LENGTH;
+
     static final String COUNTERS_KEY = "counters";
     static final String SECRET_KEY = "secret";
     static final String NODE_PREFIX = "node/";
     static final String TABLE_PREFIX = "table/";
+    static final String USER_PREFIX = "user/";
 
     static
     {
@@ -175,6 +181,37 @@ final class MetaRecordDescriptor
         record.putInt(TABLE_ID_OFFSET, table.tableId());
         record.put(DESCRIPTOR_OFFSET, table.descriptor());
         return seal(tableKey(table.name()), record);
+    }
+
+    static String userKey(final String name)
+    {
+        return USER_PREFIX + name;
+    }
+
+    static byte[] encode(final User user)
+    {
+        final ByteBuffer record = begin(KIND_USER, USER_OFFSET + UserDescriptor.lengthBytes(user));
+        UserDescriptor.encode(user, new UnsafeBuffer(record), USER_OFFSET);
+        return seal(userKey(user.name()), record);
+    }
+
+    static User decodeUser(final String source, final String key, final byte[] bytes)
+    {
+        final ByteBuffer record = open(source, key, KIND_USER, -1, bytes);
+        try
+        {
+            final User user =
+                UserDescriptor.decode(new UnsafeBuffer(record), USER_OFFSET, record.capacity() - USER_OFFSET);
+            if (userKey(user.name()).equals(key) && null != user.verifier())
+            {
+                return user;
+            }
+        }
+        catch (final IllegalArgumentException ex)
+        {
+            throw corrupt(source, key, ex.getMessage());
+        }
+        throw corrupt(source, key, "it is that of another user, or has no secret");
     }
 
     static MetaCounters decodeCounters(final String source, final byte[] bytes)

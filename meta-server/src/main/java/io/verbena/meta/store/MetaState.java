@@ -1,5 +1,6 @@
 package io.verbena.meta.store;
 
+import io.verbena.protocol.access.User;
 import io.verbena.raas.identity.IdentitySecret;
 
 import java.util.List;
@@ -11,9 +12,10 @@ import java.util.List;
  * @param secret   from which those of registrations are derived; null when none was written yet.
  * @param nodes    every registration not forgotten, by ascending id.
  * @param tables   every table, by name.
+ * @param users    every user, by name.
  */
 public record MetaState(
-    MetaCounters counters, IdentitySecret secret, List<StoredNode> nodes, List<StoredTable> tables)
+    MetaCounters counters, IdentitySecret secret, List<StoredNode> nodes, List<StoredTable> tables, List<User> users)
 {
     /** @return identities among the nodes that were recorded as spares. */
     public int spares()

@@ -1,5 +1,6 @@
 package io.verbena.meta.store;
 
+import io.verbena.protocol.access.User;
 import io.verbena.raas.identity.IdentitySecret;
 
 import java.util.ArrayList;
@@ -11,6 +12,7 @@ final class MetaStateReader
     private final String source;
     private final List<StoredNode> nodes = new ArrayList<>();
     private final List<StoredTable> tables = new ArrayList<>();
+    private final List<User> users = new ArrayList<>();
     private MetaCounters counters;
     private IdentitySecret secret;
 
@@ -37,6 +39,10 @@ final class MetaStateReader
         {
             tables.add(MetaRecordDescriptor.decodeTable(source, key, bytes));
         }
+        else if (key.startsWith(MetaRecordDescriptor.USER_PREFIX))
+        {
+            users.add(MetaRecordDescriptor.decodeUser(source, key, bytes));
+        }
         else
         {
             throw MetaRecordDescriptor.corrupt(source, key, "no record has such a key");
@@ -45,11 +51,11 @@ final class MetaStateReader
 
     MetaState state()
     {
-        if (null == counters && !(nodes.isEmpty() && tables.isEmpty() && null == secret))
+        if (null == counters && !(nodes.isEmpty() && tables.isEmpty() && users.isEmpty() && null == secret))
         {
             throw MetaRecordDescriptor.corrupt(source, MetaRecordDescriptor.COUNTERS_KEY, "it is missing");
         }
 
-        return new MetaState(counters, secret, List.copyOf(nodes), List.copyOf(tables));
+        return new MetaState(counters, secret, List.copyOf(nodes), List.copyOf(tables), List.copyOf(users));
     }
 }

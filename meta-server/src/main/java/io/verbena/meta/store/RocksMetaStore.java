@@ -1,5 +1,6 @@
 package io.verbena.meta.store;
 
+import io.verbena.protocol.access.User;
 import io.verbena.rocksdb.RocksLibrary;
 
 import org.rocksdb.Options;
@@ -140,6 +141,16 @@ public final class RocksMetaStore implements MetaStore
         for (final StoredTable table : batch.tables)
         {
             writes.put(bytes(MetaRecordDescriptor.tableKey(table.name())), MetaRecordDescriptor.encode(table));
+        }
+
+        for (final User user : batch.users)
+        {
+            writes.put(bytes(MetaRecordDescriptor.userKey(user.name())), MetaRecordDescriptor.encode(user));
+        }
+
+        for (final String name : batch.removedUsers)
+        {
+            writes.delete(bytes(MetaRecordDescriptor.userKey(name)));
         }
 
         for (final String name : batch.removedTables)

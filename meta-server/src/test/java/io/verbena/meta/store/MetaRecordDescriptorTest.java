@@ -1,5 +1,8 @@
 package io.verbena.meta.store;
 
+import io.verbena.protocol.access.Grant;
+import io.verbena.protocol.access.SecretVerifier;
+import io.verbena.protocol.access.User;
 import io.verbena.raas.ReadTargetAddress;
 import io.verbena.raas.RemoteRegion;
 import io.verbena.raas.directory.NodeRole;
@@ -20,6 +23,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.HexFormat;
+import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.TreeMap;
@@ -36,6 +40,17 @@ class MetaRecordDescriptorTest
 
     private static final IdentitySecret SECRET = IdentitySecret.read(
         new UnsafeBuffer("0123456789abcdef".getBytes(StandardCharsets.US_ASCII)), 0);
+
+    private static final User USER = new User("ann", 0x0102, 0x03040506, 0x0708090A0B0C0D0EL,
+        new SecretVerifier(4096, filled(16, 0x11), filled(32, 0x22), filled(32, 0x33)),
+        List.of(new Grant("t", 3, new byte[]{0x44})));
+
+    private static byte[] filled(final int length, final int with)
+    {
+        final byte[] bytes = new byte[length];
+        Arrays.fill(bytes, (byte)with);
+        return bytes;
+    }
 
     private static StoredNode node(final TcpAddress tcpService)
     {
@@ -65,12 +80,13 @@ class MetaRecordDescriptorTest
             "secret", hex(MetaRecordDescriptor.encode(SECRET)),
             "node/65535", hex(MetaRecordDescriptor.encode(NODE)),
             "node/00007", hex(MetaRecordDescriptor.encode(SPARE)),
-            "table/t", hex(MetaRecordDescriptor.encode(TABLE))));
+            "table/t", hex(MetaRecordDescriptor.encode(TABLE)),
+            "user/ann", hex(MetaRecordDescriptor.encode(USER))));
     }
 
     /** What earlier builds wrote is read; the next write is in the present format. */
     @ParameterizedTest
-    @ValueSource(ints = {5, 6, 7})
+    @ValueSource(ints = {5, 6, 7, 8})
     void shouldReadTheVersionsBefore(final int version) throws IOException
     {
         final Map<String, String> golden = golden(version);
@@ -78,7 +94,7 @@ class MetaRecordDescriptorTest
 
         assertThat(MetaRecordDescriptor.decodeCounters("x", hex.parseHex(golden.get("counters")))).isEqualTo(COUNTERS);
         assertThat(MetaRecordDescriptor.decodeNode("x", "node/65535", hex.parseHex(golden.get("node/65535"))))
-            .isEqualTo(7 == version ? NODE : node(TcpAddress.NONE));
+            .isEqualTo(version < 7 ? node(TcpAddress.NONE) : NODE);
         assertThat(MetaRecordDescriptor.decodeTable("x", "table/t", hex.parseHex(golden.get("table/t"))).descriptor())
             .isEqualTo(TABLE.descriptor());
     }
@@ -93,6 +109,8 @@ class MetaRecordDescriptorTest
             .isEqualTo(SPARE);
         assertThat(MetaRecordDescriptor.decodeTable("x", "table/t", MetaRecordDescriptor.encode(TABLE)).descriptor())
             .isEqualTo(TABLE.descriptor());
+        assertThat(MetaRecordDescriptor.decodeUser("x", "user/ann", MetaRecordDescriptor.encode(USER)))
+            .isEqualTo(USER);
         assertThat(MetaRecordDescriptor.decodeSecret("x", MetaRecordDescriptor.encode(SECRET))).isEqualTo(SECRET);
     }
 
@@ -126,6 +144,16 @@ class MetaRecordDescriptorTest
         assertThatThrownBy(() -> MetaRecordDescriptor.decodeNode("x", "node/00001", record))
             .isInstanceOf(MetaStoreException.class)
             .hasMessageContaining("checksum");
+    }
+
+    @Test
+    void shouldRefuseAUserOfAnotherNameOrWithoutASecret()
+    {
+        assertThatThrownBy(() -> MetaRecordDescriptor.decodeUser("x", "user/ann",
+            MetaRecordDescriptor.encode(USER.withoutVerifier()))).isInstanceOf(MetaStoreException.class)
+            .hasMessageContaining("has no secret");
+        assertThatThrownBy(() -> MetaRecordDescriptor.decodeUser("x", "user/ben", MetaRecordDescriptor.encode(USER)))
+            .isInstanceOf(MetaStoreException.class).hasMessageContaining("checksum");
     }
 
     @Test

@@ -67,7 +67,7 @@ class RocksMetaStoreTest
 
         try (RocksMetaStore store = RocksMetaStore.open(temp))
         {
-            assertThat(store.load()).isEqualTo(new MetaState(COUNTERS, null, List.of(), List.of()));
+            assertThat(store.load()).isEqualTo(new MetaState(COUNTERS, null, List.of(), List.of(), List.of()));
         }
     }
 
@@ -248,7 +248,7 @@ class RocksMetaStoreTest
 
         try (RocksMetaStore store = RocksMetaStore.open(crashed.getParent()))
         {
-            assertThat(store.load()).isEqualTo(new MetaState(COUNTERS, null, List.of(), List.of()));
+            assertThat(store.load()).isEqualTo(new MetaState(COUNTERS, null, List.of(), List.of(), List.of()));
         }
     }
 

@@ -57,26 +57,29 @@ public final class BootstrapClient
      * one wait may last.
      *
      * @param address   of the cluster.
-     * @param token     of the cluster.
+     * @param token     of the cluster, or the secret of a user.
      * @param timeoutMs longest wait for connecting, for each whole answer, and for a cluster that is too busy; 1 or
      *                  more.
      * @return what the cluster answers.
      * @throws BootstrapException when it does not answer: one line that says why.
      */
-    public static BootstrapAnswer ask(final ClusterAddress address, final ClusterToken token, final int timeoutMs)
+    public static BootstrapAnswer ask(final ClusterAddress address, final BootstrapSecret token, final int timeoutMs)
     {
         return ask(address, token, timeoutMs, BootstrapDescriptor.VERSION, BootstrapDescriptor.FORMATS);
     }
 
     static BootstrapAnswer ask(
-        final ClusterAddress address, final ClusterToken token, final int timeoutMs, final int version,
+        final ClusterAddress address, final BootstrapSecret token, final int timeoutMs, final int version,
         final int formats)
     {
         // Before there is a connection: the server does not wait for a process that loads its cryptography first.
         final SecureRandom random = new SecureRandom();
         final byte[] clientNonce = new byte[BootstrapDescriptor.NONCE_LENGTH_BYTES];
         random.nextBytes(clientNonce);
-        token.proof(CLIENT_SIDE, clientNonce, clientNonce);
+        if (token instanceof final ClusterToken ofCluster)
+        {
+            ofCluster.proof(CLIENT_SIDE, clientNonce, clientNonce);
+        }
         final long giveUpNs = SystemNanoClock.INSTANCE.nanoTime() + TimeUnit.MILLISECONDS.toNanos(timeoutMs);
         while (true)
         {
@@ -101,7 +104,7 @@ public final class BootstrapClient
     }
 
     private static BootstrapAnswer askOnce(
-        final ClusterAddress address, final ClusterToken token, final int timeoutMs, final int version,
+        final ClusterAddress address, final BootstrapSecret token, final int timeoutMs, final int version,
         final int formats, final byte[] clientNonce) throws BusyException
     {
         try (Socket socket = new Socket())
@@ -146,11 +149,11 @@ public final class BootstrapClient
     }
 
     private static BootstrapAnswer shakeHands(
-        final Socket socket, final MessageReader in, final ClusterAddress address, final ClusterToken token,
+        final Socket socket, final MessageReader in, final ClusterAddress address, final BootstrapSecret token,
         final int version, final int formats, final byte[] clientNonce) throws IOException, BusyException
     {
         final OutputStream out = socket.getOutputStream();
-        final byte[] hello = BootstrapDescriptor.hello(version, formats, clientNonce);
+        final byte[] hello = BootstrapDescriptor.hello(version, formats, clientNonce, token.userName());
         out.write(hello);
         final ByteBuffer challenge = read(in, BootstrapDescriptor.HELLO_LENGTH_BYTES);
         if (BootstrapDescriptor.MAGIC != challenge.getInt(0))
@@ -177,15 +180,31 @@ public final class BootstrapClient
             }
             throw failure(Reason.VERSION_MISMATCH, address, why, null);
         }
-        final byte[] proof = token.proof(CLIENT_SIDE, hello, challenge.array());
+        final int saltLength = challenge.getInt(BootstrapDescriptor.TEXT_LENGTH_OFFSET);
+        final byte[] salt = in.read(checked(address, saltLength, BootstrapDescriptor.MAX_TEXT_BYTES));
+        final BootstrapSecret.Keys keys = keys(address, token, salt);
+        final byte[] proof = keys.proof(hello, challenge.array(), salt);
         out.write(proof);
         in.startMessage();
-        return readAnswer(in, address, token, hello, challenge.array(), proof);
+        return readAnswer(in, address, keys, hello, challenge.array(), salt, proof);
+    }
+
+    private static BootstrapSecret.Keys keys(
+        final ClusterAddress address, final BootstrapSecret secret, final byte[] salt)
+    {
+        try
+        {
+            return secret.keys(salt);
+        }
+        catch (final IllegalArgumentException ex)
+        {
+            throw failure(Reason.VERSION_MISMATCH, address, ex.getMessage(), ex);
+        }
     }
 
     private static BootstrapAnswer readAnswer(
-        final MessageReader in, final ClusterAddress address, final ClusterToken token, final byte[] hello,
-        final byte[] challenge, final byte[] clientProof) throws IOException
+        final MessageReader in, final ClusterAddress address, final BootstrapSecret.Keys keys,
+        final byte[]... messages) throws IOException
     {
         final byte[] head = read(in, BootstrapDescriptor.ANSWER_PROOF_OFFSET).array();
         final int length = checked(address,
@@ -201,13 +220,15 @@ public final class BootstrapClient
         {
             throw failure(Reason.VERSION_MISMATCH, address, "its answer is too short", null);
         }
-        if (!token.isProof(
-            BootstrapDescriptor.takeProof(whole), SERVER_SIDE, hello, challenge, clientProof, whole))
+        final byte[] serverProof = BootstrapDescriptor.takeProof(whole);
+        final byte[][] all = Arrays.copyOf(messages, messages.length + 1);
+        all[messages.length] = whole;
+        if (!keys.isServerProof(serverProof, all))
         {
             throw failure(Reason.WRONG_TOKEN, address, "who listens there does not have the token, or somebody " +
                 "between has changed what was sent", null);
         }
-        return BootstrapDescriptor.decodeAnswer(answer);
+        return BootstrapDescriptor.decodeAnswer(answer).with(keys.ticket(whole, messages));
     }
 
     private static ByteBuffer read(final MessageReader in, final int length) throws IOException

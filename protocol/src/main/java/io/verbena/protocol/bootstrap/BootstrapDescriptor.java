@@ -1,6 +1,8 @@
 package io.verbena.protocol.bootstrap;
 
+import io.verbena.protocol.access.SecretVerifier;
 import io.verbena.raas.PeerAddress;
+import io.verbena.raas.identity.IdentitySecret;
 import io.verbena.rdma.verbs.DeviceAddress;
 
 import java.nio.ByteBuffer;
@@ -20,11 +22,12 @@ import java.util.Arrays;
  *   8 +-------------+-------------+    8 +-------------+-------------+
  *     |         formats           |      |         formats           |
  *  12 +---------------------------+   12 +---------------------------+
- *     |         reserved          |      |       text length         |
+ *     |   length of user's name   |      |       text length         |
  *  16 +---------------------------+   16 +---------------------------+
  *     |        nonce (32)         |      |        nonce (32)         |
  *  48 +---------------------------+   48 +---------------------------+
- *                                        |  text, unless status is 0 |
+ *     |   name of the user ...    |      | text; if status is 0: of  |
+ *     +---------------------------+      | a user iterations 4, salt |
  *                                        +---------------------------+
  *  proof, client to server: 32 bytes
  *  answer, server to client
@@ -43,6 +46,12 @@ import java.util.Arrays;
  *  72 +-------------+-------------+
  *     |    port     |  reserved   |
  *  76 +-------------+-------------+
+ *     |      number of user       |
+ *  80 +---------------------------+
+ *     |  generation of its secret |
+ *  84 +---------------------------+
+ *     |     its ticket (16)       |
+ * 100 +---------------------------+
  *     |   name of the fabric ...  |
  *     +---------------------------+
  * </pre>
@@ -51,9 +60,9 @@ final class BootstrapDescriptor
 {
     /** First 32 bits of both sides: {@code VRBN}. */
     static final int MAGIC = 0x4E42_5256;
-    static final int VERSION = 2;
+    static final int VERSION = 3;
     /** Raised whenever any format or message that nodes and clients exchange changes without being understood. */
-    static final int FORMATS = 7;
+    static final int FORMATS = 8;
     static final int VERSION_OFFSET = Integer.BYTES;
     static final int STATUS_OFFSET = VERSION_OFFSET + Short.BYTES;
     static final int FORMATS_OFFSET = STATUS_OFFSET + Short.BYTES;
@@ -68,7 +77,13 @@ final class BootstrapDescriptor
     static final int ANSWER_LOCATOR_OFFSET = ANSWER_GID_OFFSET + 2 * Long.BYTES;
     static final int ANSWER_CLUSTER_OFFSET = ANSWER_LOCATOR_OFFSET + Long.BYTES;
     static final int ANSWER_PORT_OFFSET = ANSWER_CLUSTER_OFFSET + Long.BYTES;
-    static final int ANSWER_FABRIC_OFFSET = ANSWER_PORT_OFFSET + Integer.BYTES;
+    static final int ANSWER_USER_OFFSET = ANSWER_PORT_OFFSET + Integer.BYTES;
+    static final int ANSWER_GENERATION_OFFSET = ANSWER_USER_OFFSET + Integer.BYTES;
+    static final int ANSWER_TICKET_OFFSET = ANSWER_GENERATION_OFFSET + Integer.BYTES;
+    static final int ANSWER_FABRIC_OFFSET = ANSWER_TICKET_OFFSET + IdentitySecret.LENGTH_BYTES;
+    static final int CHALLENGE_ITERATIONS_OFFSET = 0;
+    static final int CHALLENGE_SALT_OFFSET = CHALLENGE_ITERATIONS_OFFSET + Integer.BYTES;
+    static final int CHALLENGE_LENGTH_BYTES = CHALLENGE_SALT_OFFSET + SecretVerifier.SALT_BYTES;
     static final int STATUS_OK = 0;
     static final int STATUS_VERSION_MISMATCH = 1;
     static final int STATUS_WRONG_TOKEN = 2;
@@ -81,10 +96,19 @@ final class BootstrapDescriptor
     {
     }
 
-    static byte[] hello(final int version, final int formats, final byte[] nonce)
+    static byte[] hello(final int version, final int formats, final byte[] nonce, final String userName)
     {
-        return buffer(HELLO_LENGTH_BYTES).putInt(0, MAGIC).putShort(VERSION_OFFSET, (short)version)
-            .putInt(FORMATS_OFFSET, formats).put(NONCE_OFFSET, nonce).array();
+        final byte[] name = userName.getBytes(StandardCharsets.US_ASCII);
+        return buffer(HELLO_LENGTH_BYTES + name.length).putInt(0, MAGIC).putShort(VERSION_OFFSET, (short)version)
+            .putInt(FORMATS_OFFSET, formats).putInt(TEXT_LENGTH_OFFSET, name.length).put(NONCE_OFFSET, nonce)
+            .put(HELLO_LENGTH_BYTES, name).array();
+    }
+
+    /** What a user needs to prove its secret. */
+    static byte[] ofVerifier(final SecretVerifier verifier)
+    {
+        return buffer(CHALLENGE_LENGTH_BYTES).putInt(CHALLENGE_ITERATIONS_OFFSET, verifier.iterations())
+            .put(CHALLENGE_SALT_OFFSET, verifier.salt()).array();
     }
 
     /** Why two do not understand each other, and what to do: a line. Versions are compared first, then formats. */
@@ -102,7 +126,11 @@ final class BootstrapDescriptor
 
     static byte[] challenge(final int status, final String text, final byte[] nonce)
     {
-        final byte[] bytes = text.getBytes(StandardCharsets.UTF_8);
+        return challenge(status, text.getBytes(StandardCharsets.UTF_8), nonce);
+    }
+
+    static byte[] challenge(final int status, final byte[] bytes, final byte[] nonce)
+    {
         return buffer(HELLO_LENGTH_BYTES + bytes.length).putInt(0, MAGIC).putShort(VERSION_OFFSET, (short)VERSION)
             .putShort(STATUS_OFFSET, (short)status).putInt(FORMATS_OFFSET, FORMATS)
             .putInt(TEXT_LENGTH_OFFSET, bytes.length).put(NONCE_OFFSET, nonce).put(HELLO_LENGTH_BYTES, bytes).array();
@@ -136,6 +164,13 @@ final class BootstrapDescriptor
             .putLong(ANSWER_CLUSTER_OFFSET, answer.clusterId())
             .putShort(ANSWER_PORT_OFFSET, (short)answer.metaServer().servicePort())
             .put(ANSWER_FABRIC_OFFSET, fabric).array();
+    }
+
+    /** Who the user is, and its ticket, which only the user can read. */
+    static void putTicket(final byte[] answer, final int number, final int generation, final byte[] maskedSecret)
+    {
+        wrap(answer).putInt(ANSWER_USER_OFFSET, number).putInt(ANSWER_GENERATION_OFFSET, generation)
+            .put(ANSWER_TICKET_OFFSET, maskedSecret);
     }
 
     /** Takes the proof out of an answer, and leaves 0 in its place. */

@@ -16,7 +16,9 @@ public final class BootstrapLocator implements MetaServerLocator
     private static final long PAUSE_NS = TimeUnit.MILLISECONDS.toNanos(100);
 
     private final ClusterAddress cluster;
-    private final ClusterToken token;
+    private final BootstrapSecret token;
+    private final AccessTicket nodeTicket;
+    private final AccessTicket clientTicket;
     private final String fabric;
     private final AtomicBoolean isAsking = new AtomicBoolean();
     private volatile PeerAddress address;
@@ -24,13 +26,15 @@ public final class BootstrapLocator implements MetaServerLocator
 
     /**
      * @param cluster where to ask.
-     * @param token   of the cluster.
+     * @param token   of the cluster, or the secret of a user.
      * @param first   what it answered first.
      */
-    public BootstrapLocator(final ClusterAddress cluster, final ClusterToken token, final BootstrapAnswer first)
+    public BootstrapLocator(final ClusterAddress cluster, final BootstrapSecret token, final BootstrapAnswer first)
     {
         this.cluster = cluster;
         this.token = token;
+        nodeTicket = token.nodeTicket();
+        clientTicket = token.clientTicket(first);
         fabric = first.fabric();
         address = first.metaServer();
     }
@@ -48,6 +52,18 @@ public final class BootstrapLocator implements MetaServerLocator
         {
             Thread.ofVirtual().name("verbena-locator").start(this::ask);
         }
+    }
+
+    @Override
+    public AccessTicket nodeTicket()
+    {
+        return nodeTicket;
+    }
+
+    @Override
+    public AccessTicket clientTicket()
+    {
+        return clientTicket;
     }
 
     private void ask()

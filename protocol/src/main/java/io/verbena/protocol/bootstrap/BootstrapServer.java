@@ -1,6 +1,11 @@
 package io.verbena.protocol.bootstrap;
 
+import io.verbena.protocol.access.AccessRules;
+import io.verbena.protocol.access.SecretVerifier;
+import io.verbena.protocol.access.User;
+import io.verbena.raas.identity.IdentitySecret;
 import org.agrona.concurrent.SystemNanoClock;
+import org.agrona.concurrent.UnsafeBuffer;
 
 import java.io.IOException;
 import java.io.OutputStream;
@@ -10,11 +15,14 @@ import java.net.ServerSocket;
 import java.net.Socket;
 import java.net.UnknownHostException;
 import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
 import java.security.SecureRandom;
+import java.util.Arrays;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.Supplier;
 
 /**
  * Answers the handshake: one virtual thread for each connection, a bounded number at once, each with a deadline for
@@ -26,6 +34,8 @@ public final class BootstrapServer implements AutoCloseable
     /** Connections beyond, which are asked to come again at a time; more wait in the backlog. */
     private static final int MAX_REFUSED = 1_024;
     private static final int MESSAGE_TIMEOUT_MS = 2_000;
+    /** A user computes a slow hash before it answers. */
+    private static final int USER_TIMEOUT_MS = 10_000;
     private static final int BACKLOG = 1_024;
     /** Time that a handshake is expected to take: as the last one took, within these bounds. */
     private static final int MIN_HANDSHAKE_MS = 20;
@@ -37,6 +47,8 @@ public final class BootstrapServer implements AutoCloseable
     private final ClusterAddress address;
     private final ClusterToken token;
     private final BootstrapAnswer answer;
+    private final Supplier<AccessRules> access;
+    private final byte[] key = SecretVerifier.randomKey();
     private final SecureRandom random = new SecureRandom();
     private final Semaphore connections = new Semaphore(MAX_CONNECTIONS);
     private final Semaphore refused = new Semaphore(MAX_REFUSED);
@@ -48,8 +60,9 @@ public final class BootstrapServer implements AutoCloseable
 
     private BootstrapServer(
         final ServerSocket socket, final ClusterAddress address, final ClusterToken token,
-        final BootstrapAnswer answer)
+        final BootstrapAnswer answer, final Supplier<AccessRules> access)
     {
+        this.access = access;
         this.socket = socket;
         this.address = address;
         this.token = token;
@@ -63,17 +76,19 @@ public final class BootstrapServer implements AutoCloseable
      * @param address where; port 0 lets the system choose.
      * @param token   of the cluster.
      * @param answer  for those who have it.
+     * @param access  the users of the cluster as they are now, who may join as clients; any thread.
      * @return the server.
      * @throws BootstrapException when the port is busy or the host not this one.
      */
     public static BootstrapServer open(
-        final ClusterAddress address, final ClusterToken token, final BootstrapAnswer answer)
+        final ClusterAddress address, final ClusterToken token, final BootstrapAnswer answer,
+        final Supplier<AccessRules> access)
     {
         ServerSocket socket = null;
         try
         {
             socket = new ServerSocket();
-            return open(socket, address, token, answer);
+            return open(socket, address, token, answer, access);
         }
         catch (final IOException ex)
         {
@@ -85,12 +100,12 @@ public final class BootstrapServer implements AutoCloseable
 
     static BootstrapServer open(
         final ServerSocket socket, final ClusterAddress address, final ClusterToken token,
-        final BootstrapAnswer answer) throws IOException
+        final BootstrapAnswer answer, final Supplier<AccessRules> access) throws IOException
     {
         socket.setReuseAddress(true);
         socket.bind(new InetSocketAddress(InetAddress.getByName(address.host()), address.port()), BACKLOG);
         final BootstrapServer server = new BootstrapServer(
-            socket, new ClusterAddress(address.host(), socket.getLocalPort()), token, answer);
+            socket, new ClusterAddress(address.host(), socket.getLocalPort()), token, answer, access);
         server.thread.start();
         return server;
     }
@@ -238,6 +253,11 @@ public final class BootstrapServer implements AutoCloseable
                 BootstrapDescriptor.STATUS_VERSION_MISMATCH, mismatch, serverNonce));
             return;
         }
+        if (hello.capacity() > BootstrapDescriptor.HELLO_LENGTH_BYTES)
+        {
+            serveUser(connection, in, hello.array(), serverNonce);
+            return;
+        }
         final byte[] challenge = BootstrapDescriptor.challenge(BootstrapDescriptor.STATUS_OK, "", serverNonce);
         out.write(challenge);
         in.startMessage();
@@ -269,7 +289,61 @@ public final class BootstrapServer implements AutoCloseable
             countRefusal(connection, "what it sends is not the hello of a Verbena process");
             return null;
         }
-        return hello;
+        return withName(connection, in, hello);
+    }
+
+    /** With the name of a user behind it, where there is one; all of it is read before anything is answered. */
+    private ByteBuffer withName(final Socket connection, final MessageReader in, final ByteBuffer hello)
+        throws IOException
+    {
+        final int nameLength = hello.getInt(BootstrapDescriptor.TEXT_LENGTH_OFFSET);
+        if (0 == nameLength || BootstrapDescriptor.VERSION != hello.getShort(BootstrapDescriptor.VERSION_OFFSET))
+        {
+            return hello;
+        }
+        if (nameLength < 0 || nameLength > User.MAX_NAME_LENGTH)
+        {
+            countRefusal(connection, "the name of a user has " + nameLength + " bytes");
+            return null;
+        }
+        final byte[] whole = Arrays.copyOf(hello.array(), BootstrapDescriptor.HELLO_LENGTH_BYTES + nameLength);
+        System.arraycopy(in.read(nameLength), 0, whole, BootstrapDescriptor.HELLO_LENGTH_BYTES, nameLength);
+        return BootstrapDescriptor.wrap(whole);
+    }
+
+    /** As with the token, but proved with what is kept of the user's secret. A user that there is not is asked too. */
+    private void serveUser(
+        final Socket connection, final MessageReader in, final byte[] hello, final byte[] serverNonce)
+        throws IOException
+    {
+        final String name = new String(hello, BootstrapDescriptor.HELLO_LENGTH_BYTES,
+            hello.length - BootstrapDescriptor.HELLO_LENGTH_BYTES, StandardCharsets.US_ASCII);
+        final AccessRules rules = access.get();
+        final User user = rules.user(name);
+        final SecretVerifier verifier = null == user ? SecretVerifier.ofNobody(key, name) : user.verifier();
+        final byte[] salt = BootstrapDescriptor.ofVerifier(verifier);
+        final byte[] whole = BootstrapDescriptor.challenge(BootstrapDescriptor.STATUS_OK, salt, serverNonce);
+        final byte[] challenge = Arrays.copyOf(whole, BootstrapDescriptor.HELLO_LENGTH_BYTES);
+        final OutputStream out = connection.getOutputStream();
+        out.write(whole);
+        in.startMessage(USER_TIMEOUT_MS);
+        final byte[] proof = in.read(BootstrapDescriptor.PROOF_LENGTH_BYTES);
+        final boolean isRight = verifier.isProof(proof, BootstrapClient.CLIENT_SIDE, hello, challenge, salt);
+        if (!isRight || null == user)
+        {
+            countRefusal(connection, "it names a user that there is not, or does not have the secret of it");
+            writeQuietly(out, BootstrapDescriptor.refusal(BootstrapDescriptor.STATUS_WRONG_TOKEN,
+                "there is no such user with this secret"));
+            return;
+        }
+        final byte[] ticket = new byte[IdentitySecret.LENGTH_BYTES];
+        rules.secretOf(user.identity()).write(new UnsafeBuffer(ticket), 0);
+        final byte[] message = BootstrapDescriptor.answer(answer);
+        BootstrapDescriptor.putTicket(message, user.number(), user.generation(),
+            verifier.mask(ticket, hello, challenge, salt, proof));
+        BootstrapDescriptor.putProof(message, verifier.serverProof(
+            BootstrapClient.SERVER_SIDE, hello, challenge, salt, proof, message));
+        out.write(message);
     }
 
     /** Before the refusal is sent: whoever receives it may read the count at once. */

@@ -1,5 +1,9 @@
 package io.verbena.protocol.bootstrap;
 
+import io.verbena.raas.PeerIdentity;
+import io.verbena.raas.identity.IdentitySecret;
+import org.agrona.concurrent.UnsafeBuffer;
+
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
@@ -29,11 +33,12 @@ import javax.crypto.spec.SecretKeySpec;
  * owner may read. It never travels: each side proves that it has it, by an HMAC-SHA256 over all that both have sent.
  * Immutable.
  */
-public final class ClusterToken
+public final class ClusterToken implements BootstrapSecret
 {
     /** Length of a token. */
     public static final int LENGTH_BYTES = 32;
     private static final String ALGORITHM = "HmacSHA256";
+    private static final String NODES = "verbena nodes";
     private static final Set<PosixFilePermission> OWNER_ONLY =
         EnumSet.of(PosixFilePermission.OWNER_READ, PosixFilePermission.OWNER_WRITE);
 
@@ -126,7 +131,7 @@ public final class ClusterToken
         }
     }
 
-    private static String reason(final IOException ex)
+    static String reason(final IOException ex)
     {
         return switch (ex)
         {
@@ -177,6 +182,55 @@ public final class ClusterToken
         {
             throw new IllegalStateException("every JDK has " + ALGORITHM, ex);
         }
+    }
+
+    /** @return what those who have the token prove to the nodes of the cluster that they are. */
+    public IdentitySecret clusterSecret()
+    {
+        return IdentitySecret.read(new UnsafeBuffer(proof(NODES)), 0);
+    }
+
+    @Override
+    public AccessTicket nodeTicket()
+    {
+        return new AccessTicket(PeerIdentity.UNREGISTERED, clusterSecret());
+    }
+
+    @Override
+    public AccessTicket clientTicket(final BootstrapAnswer answer)
+    {
+        return new AccessTicket(PeerIdentity.OPERATOR, clusterSecret());
+    }
+
+    @Override
+    public String userName()
+    {
+        return "";
+    }
+
+    @Override
+    public Keys keys(final byte[] salt)
+    {
+        return new Keys()
+        {
+            @Override
+            public byte[] proof(final byte[]... messages)
+            {
+                return ClusterToken.this.proof(BootstrapClient.CLIENT_SIDE, messages);
+            }
+
+            @Override
+            public boolean isServerProof(final byte[] given, final byte[]... messages)
+            {
+                return isProof(given, BootstrapClient.SERVER_SIDE, messages);
+            }
+
+            @Override
+            public AccessTicket ticket(final byte[] answer, final byte[]... messages)
+            {
+                return null;
+            }
+        };
     }
 
     /** Compares in a time that says nothing about how much of it was right. */

@@ -39,7 +39,13 @@ final class MessageReader
     /** The next bytes belong to another message, whose time begins now. */
     void startMessage()
     {
-        deadlineNs = SystemNanoClock.INSTANCE.nanoTime() + TimeUnit.MILLISECONDS.toNanos(timeoutMs);
+        startMessage(timeoutMs);
+    }
+
+    /** As {@link #startMessage()}, with another time for this message. */
+    void startMessage(final int ofThisMs)
+    {
+        deadlineNs = SystemNanoClock.INSTANCE.nanoTime() + TimeUnit.MILLISECONDS.toNanos(ofThisMs);
     }
 
     /**

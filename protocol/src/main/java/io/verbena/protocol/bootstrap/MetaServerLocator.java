@@ -14,6 +14,18 @@ public interface MetaServerLocator
     /** Says that it cannot be reached there; to be called at each failure, as often as that may be. */
     void onUnreachable();
 
+    /** @return as whom a node connects that has not registered; null: without a proof. */
+    default AccessTicket nodeTicket()
+    {
+        return null;
+    }
+
+    /** @return as whom a client connects; null: without a proof. */
+    default AccessTicket clientTicket()
+    {
+        return null;
+    }
+
     /**
      * For a meta server that stays where it is.
      *

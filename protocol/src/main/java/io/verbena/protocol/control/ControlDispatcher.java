@@ -40,7 +40,7 @@ abstract class ControlDispatcher implements RpcHandler
         {
             if (isPutOff(method))
             {
-                putOff(method, request, offset, lengthBytes, reply);
+                putOff(caller, method, request, offset, lengthBytes, reply);
                 return RpcReply.DEFERRED;
             }
             final int length = dispatch(caller, method, request, offset, lengthBytes, reply);
@@ -62,7 +62,8 @@ abstract class ControlDispatcher implements RpcHandler
 
     /** Takes such a call, and has the reply put off, or refuses it. */
     void putOff(
-        final int method, final DirectBuffer request, final int offset, final int lengthBytes, final RpcReply reply)
+        final PeerIdentity caller, final int method, final DirectBuffer request, final int offset,
+        final int lengthBytes, final RpcReply reply)
     {
         throw new IllegalStateException("no method is answered later");
     }

@@ -18,6 +18,9 @@ final class ControlMethod
     static final int DROP_THIS_TABLE = 15;
     static final int ACTIVATE = 16;
     static final int AWAIT_NODES = 17;
+    static final int USERS = 18;
+    static final int PUT_USER = 19;
+    static final int REMOVE_USER = 20;
 
     static final int LEASE_CHUNKS = 101;
     static final int RETURN_CHUNKS = 102;
@@ -49,6 +52,9 @@ final class ControlMethod
             case DROP_THIS_TABLE -> "dropThisTable";
             case ACTIVATE -> "activate";
             case AWAIT_NODES -> "awaitNodes";
+            case USERS -> "users";
+            case PUT_USER -> "putUser";
+            case REMOVE_USER -> "removeUser";
             case LEASE_CHUNKS -> "leaseChunks";
             case RETURN_CHUNKS -> "returnChunks";
             case FENCE -> "fence";

@@ -1,5 +1,6 @@
 package io.verbena.protocol.control;
 
+import io.verbena.protocol.access.User;
 import io.verbena.protocol.message.ForgottenNode;
 import io.verbena.protocol.message.Heartbeat;
 import io.verbena.protocol.message.NotificationRequest;
@@ -8,6 +9,7 @@ import io.verbena.protocol.message.NodeRegistration;
 import io.verbena.protocol.message.Registration;
 import io.verbena.protocol.message.TableEntry;
 import io.verbena.protocol.message.TablePage;
+import io.verbena.protocol.message.UserPage;
 import io.verbena.raas.PeerIdentity;
 import io.verbena.raas.RaasContext;
 import io.verbena.raas.VirtualQp;
@@ -263,6 +265,53 @@ public final class MetaClient
             ControlMethod.GROW_TABLE,
             (buffer, offset) ->
                 TablePublicationDescriptor.encode(table, expectedChecksum, memoryNodes, buffer, offset),
+            (buffer, offset, lengthBytes) -> null,
+            timeoutNs);
+    }
+
+    /**
+     * Lists users; see {@link MetaService#users}.
+     *
+     * @param afterName    last name of the page before, or empty.
+     * @param knownVersion of the list that is known; -1 for none.
+     * @param timeoutNs    deadline.
+     * @return the call, for a page.
+     */
+    public ControlCall<UserPage> users(final String afterName, final long knownVersion, final long timeoutNs)
+    {
+        return proxy.call(
+            ControlMethod.USERS,
+            (buffer, offset) -> UsersDescriptor.encodeRequest(afterName, knownVersion, buffer, offset),
+            UsersDescriptor::decodeReply,
+            timeoutNs);
+    }
+
+    /**
+     * Makes or changes a user; see {@link MetaService#putUser}.
+     *
+     * @param user      as it is to be.
+     * @param timeoutNs deadline.
+     * @return the call, for the user as it is then.
+     */
+    public ControlCall<User> putUser(final User user, final long timeoutNs)
+    {
+        return proxy.call(
+            ControlMethod.PUT_USER,
+            (buffer, offset) -> UsersDescriptor.encodeUser(user, buffer, offset),
+            UsersDescriptor::decodeUser,
+            timeoutNs);
+    }
+
+    /**
+     * @param name      of a user that is to be no more.
+     * @param timeoutNs deadline.
+     * @return the call; INVALID_REQUEST when there is none.
+     */
+    public ControlCall<Void> removeUser(final String name, final long timeoutNs)
+    {
+        return proxy.call(
+            ControlMethod.REMOVE_USER,
+            (buffer, offset) -> UsersDescriptor.encodeRequest(name, 0, buffer, offset),
             (buffer, offset, lengthBytes) -> null,
             timeoutNs);
     }

@@ -1,9 +1,11 @@
 package io.verbena.protocol.control;
 
+import io.verbena.protocol.access.User;
 import io.verbena.protocol.message.ControlException;
 import io.verbena.protocol.message.ControlStatus;
 import io.verbena.protocol.message.Heartbeat;
 import io.verbena.protocol.message.NotificationRequest;
+import io.verbena.protocol.message.UserPage;
 import io.verbena.raas.PeerIdentity;
 import io.verbena.raas.RpcReply;
 import org.agrona.DirectBuffer;
@@ -40,6 +42,7 @@ public final class MetaDispatcher extends ControlDispatcher
         final MutableDirectBuffer reply = to.buffer();
         final int replyOffset = to.offset();
         requireWriter(method, to);
+        requireOperator(caller, method, to);
         return switch (method)
         {
             case ControlMethod.HEARTBEAT -> heartbeat(request, offset, lengthBytes, to);
@@ -76,12 +79,6 @@ public final class MetaDispatcher extends ControlDispatcher
                     reply,
                     replyOffset);
             }
-            case ControlMethod.ACTIVATE ->
-            {
-                final PeerIdentity spare = IdentityDescriptor.decode(request, offset, lengthBytes);
-                service.activate(spare.nodeId(), spare.incarnation());
-                yield ControlProxy.encodeHeader(reply, replyOffset);
-            }
             case ControlMethod.DROP_THIS_TABLE ->
             {
                 service.dropThisTable(TableEntryDescriptor.decode(request, offset, lengthBytes));
@@ -93,6 +90,37 @@ public final class MetaDispatcher extends ControlDispatcher
                     TablePublicationDescriptor.table(request, offset, lengthBytes),
                     TablePublicationDescriptor.expectedChecksum(request, offset, lengthBytes),
                     TablePublicationDescriptor.memoryNodes(request, offset, lengthBytes));
+                yield ControlProxy.encodeHeader(reply, replyOffset);
+            }
+            default -> dispatchOperators(caller, method, request, offset, lengthBytes, to);
+        };
+    }
+
+    private int dispatchOperators(
+        final PeerIdentity caller,
+        final int method,
+        final DirectBuffer request,
+        final int offset,
+        final int lengthBytes,
+        final RpcReply to)
+    {
+        final MutableDirectBuffer reply = to.buffer();
+        final int replyOffset = to.offset();
+        return switch (method)
+        {
+            case ControlMethod.USERS -> UsersDescriptor.encodeReply(
+                users(caller, request, offset, lengthBytes), reply, replyOffset);
+            case ControlMethod.PUT_USER -> UsersDescriptor.encodeUser(
+                service.putUser(UsersDescriptor.decodeUser(request, offset, lengthBytes)), reply, replyOffset);
+            case ControlMethod.REMOVE_USER ->
+            {
+                service.removeUser(UsersDescriptor.name(request, offset, lengthBytes));
+                yield ControlProxy.encodeHeader(reply, replyOffset);
+            }
+            case ControlMethod.ACTIVATE ->
+            {
+                final PeerIdentity spare = IdentityDescriptor.decode(request, offset, lengthBytes);
+                service.activate(spare.nodeId(), spare.incarnation());
                 yield ControlProxy.encodeHeader(reply, replyOffset);
             }
             default -> UNKNOWN_METHOD;
@@ -108,10 +136,15 @@ public final class MetaDispatcher extends ControlDispatcher
 
     @Override
     void putOff(
-        final int method, final DirectBuffer request, final int offset, final int lengthBytes, final RpcReply reply)
+        final PeerIdentity caller, final int method, final DirectBuffer request, final int offset,
+        final int lengthBytes, final RpcReply reply)
     {
         if (ControlMethod.REGISTER == method)
         {
+            if (service.isGuarded() && (PeerIdentity.CLIENT.equals(caller) || caller.isUser()))
+            {
+                forbid("register by " + caller + ": a node proves that it has the cluster's token");
+            }
             service.register(RegisterDescriptor.decodeRequest(request, offset, lengthBytes),
                 () -> new PendingRegistration(reply.defer()));
             return;
@@ -146,20 +179,56 @@ public final class MetaDispatcher extends ControlDispatcher
         return HeartbeatDescriptor.encodeReply(heartbeat, to.buffer(), to.offset());
     }
 
+    /** What users' secrets could be guessed with is for nodes, which check them. */
+    private UserPage users(
+        final PeerIdentity caller, final DirectBuffer request, final int offset, final int lengthBytes)
+    {
+        final String afterName = UsersDescriptor.name(request, offset, lengthBytes);
+        final UserPage page = service.users(afterName, UsersDescriptor.knownVersion(request, offset));
+        return !PeerIdentity.OPERATOR.equals(caller) ? page : new UserPage(page.version(), page.isUnchanged(),
+            page.users().stream().map(User::withoutVerifier).toList(), page.hasMore());
+    }
+
+    /**
+     * What concerns the whole cluster is for who has its token. A node that has not registered proves the same as an
+     * operator does. Who asks for users is one of these, or a compute node with a lease.
+     */
+    private void requireOperator(final PeerIdentity caller, final int method, final RpcReply connection)
+    {
+        final boolean isOperators = switch (method)
+        {
+            case ControlMethod.FORGET_NODE, ControlMethod.DROP_THIS_TABLE, ControlMethod.ACTIVATE,
+                ControlMethod.USERS, ControlMethod.PUT_USER, ControlMethod.REMOVE_USER -> true;
+            default -> false;
+        };
+        if (isOperators && service.isGuarded() && !PeerIdentity.OPERATOR.equals(caller) &&
+            !PeerIdentity.UNREGISTERED.equals(caller) &&
+            !(ControlMethod.USERS == method && connection.actsForAny(service::mayChangeTables)))
+        {
+            forbid(ControlMethod.name(method) + " by " + caller + ": it takes the cluster's token");
+        }
+    }
+
+    private void forbid(final String what)
+    {
+        forbidden++;
+        throw new ControlException(ControlStatus.FORBIDDEN, what);
+    }
+
     /** Whatever a message says, it acts for an identity that its connection has. */
     private void requireIdentity(final PeerIdentity identity, final RpcReply connection)
     {
         if (!connection.actsFor(identity))
         {
-            forbidden++;
-            throw new ControlException(ControlStatus.FORBIDDEN, "this connection does not act for " + identity +
+            forbid("this connection does not act for " + identity +
                 ": it was made by another node, or before that one registered; register again");
         }
     }
 
     /**
      * Tables are changed by compute nodes with a lease, for their clients. {@link ControlMethod#DROP_THIS_TABLE} needs
-     * none: the command that gives a lost memory node up drops its tables, when no compute node may be left.
+     * none but the token: the command that gives a lost memory node up drops its tables, when no compute node may be
+     * left.
      */
     private void requireWriter(final int method, final RpcReply connection)
     {
@@ -171,8 +240,7 @@ public final class MetaDispatcher extends ControlDispatcher
         };
         if (changesTables && !connection.actsForAny(service::mayChangeTables))
         {
-            forbidden++;
-            throw new ControlException(ControlStatus.FORBIDDEN, ControlMethod.name(method) +
+            forbid(ControlMethod.name(method) +
                 " by a connection that acts for no compute node with a lease: ask a compute node");
         }
     }

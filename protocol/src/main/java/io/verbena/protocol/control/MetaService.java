@@ -1,5 +1,6 @@
 package io.verbena.protocol.control;
 
+import io.verbena.protocol.access.User;
 import io.verbena.protocol.message.ControlException;
 import io.verbena.protocol.message.ForgottenNode;
 import io.verbena.protocol.message.Heartbeat;
@@ -8,6 +9,7 @@ import io.verbena.protocol.message.NodePage;
 import io.verbena.protocol.message.NodeRegistration;
 import io.verbena.protocol.message.TableEntry;
 import io.verbena.protocol.message.TablePage;
+import io.verbena.protocol.message.UserPage;
 import io.verbena.raas.PeerIdentity;
 
 import java.util.List;
@@ -146,6 +148,34 @@ public interface MetaService
      * @param memoryNodes      where what is named newly is, see {@link #createTable}.
      */
     void growTable(TableEntry table, long expectedChecksum, List<PeerIdentity> memoryNodes);
+
+    /**
+     * Lists the users.
+     *
+     * @param afterName    users with names greater than this one; empty for the first page.
+     * @param knownVersion of the list that the caller has; -1 for none.
+     * @return a page that {@link MetaDispatcher} cuts to what fits; all users are fine.
+     */
+    UserPage users(String afterName, long knownVersion);
+
+    /**
+     * Makes a user known, or changes it. Every node hears of a new version then, and asks for the list.
+     *
+     * @param user its revision is that of the user that it changes, 0 for a new one: another one is UNAVAILABLE. Number
+     *             and generation are given here. Without a verifier the secret stays.
+     * @return the user as it is now, without its verifier.
+     */
+    User putUser(User user);
+
+    /**
+     * Forgets a user; one that there is not is INVALID_REQUEST.
+     *
+     * @param name of it.
+     */
+    void removeUser(String name);
+
+    /** @return whether nodes and operators prove to have the cluster's secret: then nobody else may act as one. */
+    boolean isGuarded();
 
     /**
      * @param afterNodeId nodes with numbers greater than this; 0 for the first page.

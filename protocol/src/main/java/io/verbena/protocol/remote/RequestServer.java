@@ -29,6 +29,7 @@ import org.agrona.concurrent.UnsafeBuffer;
 import java.util.ArrayDeque;
 import java.util.List;
 import java.util.Map;
+import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 
 /**
@@ -50,7 +51,6 @@ public final class RequestServer implements Agent, AutoCloseable
     /** Longest time a request may claim to have left: 10 minutes. */
     private static final long MAX_TIMEOUT_NS = 600_000_000_000L;
     private static final long MAX_TRANSFER_STORE_BYTES = 64L << 20;
-
     private final NanoClock clock;
     private final ErrorHandler errorHandler;
     private final ComputeEndpoint endpoint;
@@ -193,7 +193,8 @@ public final class RequestServer implements Agent, AutoCloseable
         ServiceStatusDescriptor.write(status, ServiceStatusDescriptor.STATE_SERVING);
         final Admission admission = Admission.accept(AccessFlags.REMOTE_READ, new byte[0], status);
         final RpcHandler handler = this::onRequest;
-        server = raas.serve(servicePort, (caller, source) -> admission, handler);
+        server = raas.serve(servicePort, (caller, source) -> admission,
+            (identity) -> endpoint.access().secretOf(identity), handler);
     }
 
     /**
@@ -293,7 +294,7 @@ public final class RequestServer implements Agent, AutoCloseable
      */
     public int sendAnswers()
     {
-        return sendUnsent() + sendCompletedHere() + sendCompleted();
+        return sendUnsent() + send(completedHere) + send(completed);
     }
 
     @Override
@@ -364,11 +365,14 @@ public final class RequestServer implements Agent, AutoCloseable
         {
             return switch (method)
             {
-                case RequestMethod.OPERATION -> onOperation(request, offset, lengthBytes, reply);
+                case RequestMethod.OPERATION -> onOperation(caller, request, offset, lengthBytes, reply);
                 case RequestMethod.PART -> onPart(request, offset, lengthBytes, reply);
                 case RequestMethod.FETCH -> onFetch(request, offset, lengthBytes, reply);
-                case RequestMethod.CONTROL -> onControl(request, offset, lengthBytes, reply);
-                default -> others.onRequest(caller, method, request, offset, lengthBytes, reply);
+                case RequestMethod.CONTROL -> onControl(caller, request, offset, lengthBytes, reply);
+                // Figures of the whole node are nobody's but the operator's, once there are users.
+                default -> null == endpoint.access().rights(caller) ?
+                    others.onRequest(caller, method, request, offset, lengthBytes, reply) :
+                    reply.refuse("this takes the cluster's token");
             };
         }
         catch (final MalformedRequestException ex)
@@ -401,7 +405,8 @@ public final class RequestServer implements Agent, AutoCloseable
         return partLength;
     }
 
-    private int onOperation(final DirectBuffer message, final int offset, final int lengthBytes, final RpcReply reply)
+    private int onOperation(final PeerIdentity caller, final DirectBuffer message, final int offset,
+        final int lengthBytes, final RpcReply reply)
     {
         OperationMessageDescriptor.check(message, offset, lengthBytes);
         final long transferId = OperationMessageDescriptor.transferId(message, offset);
@@ -421,6 +426,7 @@ public final class RequestServer implements Agent, AutoCloseable
         OperationMessageDescriptor.decode(message, offset, body, 0 == transferId ? -1 : 0, names, request,
             deadlineNs(OperationMessageDescriptor.timeoutNs(message, offset)));
         request.arrivedAfter(polledNs);
+        request.caller(caller);
         if (request.kind().isRange() && !countScan(request))
         {
             served++;
@@ -467,7 +473,8 @@ public final class RequestServer implements Agent, AutoCloseable
         }
     }
 
-    private int onControl(final DirectBuffer message, final int offset, final int lengthBytes, final RpcReply reply)
+    private int onControl(final PeerIdentity caller, final DirectBuffer message, final int offset,
+        final int lengthBytes, final RpcReply reply)
     {
         ControlMessageDescriptor.check(message, offset, lengthBytes);
         final ControlRequest.Kind kind = ControlMessageDescriptor.kind(message, offset);
@@ -479,7 +486,9 @@ public final class RequestServer implements Agent, AutoCloseable
         final String name = ControlMessageDescriptor.name(message, offset);
         final long expectedRecords = ControlMessageDescriptor.expectedRecords(message, offset);
         final long deadlineNs = deadlineNs(ControlMessageDescriptor.timeoutNs(message, offset));
-        if (!submit(new ServedControl(deferred, kind, name, expectedRecords, deadlineNs)))
+        final ServedControl request = new ServedControl(deferred, kind, name, expectedRecords, deadlineNs);
+        request.caller(caller);
+        if (!submit(request))
         {
             Refusals.refuse(new ServedControl(deferred, kind, name, expectedRecords, deadlineNs), refusal());
         }
@@ -517,21 +526,11 @@ public final class RequestServer implements Agent, AutoCloseable
         }
     }
 
-    private int sendCompletedHere()
-    {
-        int sent = 0;
-        while (unsent.isEmpty() && !completedHere.isEmpty())
-        {
-            sent += send(completedHere.poll()) ? 1 : 0;
-        }
-        return sent;
-    }
-
-    private int sendCompleted()
+    private int send(final Queue<Served> answered)
     {
         int sent = 0;
         Served next;
-        while (unsent.isEmpty() && null != (next = completed.poll()))
+        while (unsent.isEmpty() && null != (next = answered.poll()))
         {
             sent += send(next) ? 1 : 0;
         }

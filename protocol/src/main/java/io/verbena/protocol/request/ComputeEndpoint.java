@@ -1,5 +1,7 @@
 package io.verbena.protocol.request;
 
+import io.verbena.protocol.access.AccessRules;
+
 /** A compute node as submitting threads see it, in this process or elsewhere. Thread-safe. */
 public interface ComputeEndpoint
 {
@@ -36,6 +38,12 @@ public interface ComputeEndpoint
     default int submitAndWork(final NodeRequest request)
     {
         return submit(request);
+    }
+
+    /** @return who may do what at the node, as it knows now; each call may give other rules. */
+    default AccessRules access()
+    {
+        return AccessRules.NONE;
     }
 
     /** @return whether answers come over a network: a thread that waits for one then sleeps rather than gives way. */

@@ -1,5 +1,9 @@
 package io.verbena.protocol.request;
 
+import io.verbena.protocol.access.Grant;
+import io.verbena.protocol.access.TableRight;
+import io.verbena.protocol.access.UserRights;
+
 /** A rare request about tables or the node itself. Submitted as an {@link OperationRequest} is; used once. */
 public abstract class ControlRequest extends NodeRequest
 {
@@ -58,13 +62,16 @@ public abstract class ControlRequest extends NodeRequest
         /** It may have been done, or not. */
         OUTCOME_UNKNOWN,
         /** This node does not serve now; not begun. */
-        NOT_SERVING
+        NOT_SERVING,
+        /** The caller has no right to that; not begun. */
+        PERMISSION_DENIED
     }
 
     private final Kind kind;
     private final String tableName;
     private final long expectedRecords;
     private final long deadlineNs;
+    private UserRights rights;
     private Status status;
     private Object result;
     private String detail;
@@ -106,6 +113,30 @@ public abstract class ControlRequest extends NodeRequest
     public final long deadlineNs()
     {
         return deadlineNs;
+    }
+
+    /**
+     * Takes what the caller may do. By the node, before it begins.
+     *
+     * @param ofCaller null: everything.
+     * @return whether that includes this request.
+     */
+    public final boolean isAllowed(final UserRights ofCaller)
+    {
+        rights = ofCaller;
+        return null == ofCaller || switch (kind)
+        {
+            case LIST_TABLES -> true;
+            case FIND_TABLE -> ofCaller.allowsAny(TableRight.ALL, tableName);
+            case CREATE_TABLE, DROP_TABLE, FORGET_TABLE -> ofCaller.allowsAny(TableRight.ADMIN.bit(), tableName);
+            default -> ofCaller.allowsAny(TableRight.ADMIN.bit(), Grant.ALL_TABLES);
+        };
+    }
+
+    /** @return whether the caller may know of a table; once {@link #isAllowed} was asked. */
+    public final boolean mayName(final String table)
+    {
+        return null == rights || rights.allowsAny(TableRight.ALL, table);
     }
 
     /** @return how it ended; valid when DONE, as all that follows. */

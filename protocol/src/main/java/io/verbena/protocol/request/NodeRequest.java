@@ -1,5 +1,7 @@
 package io.verbena.protocol.request;
 
+import io.verbena.raas.PeerIdentity;
+
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 
@@ -46,6 +48,23 @@ public abstract class NodeRequest
 
     @SuppressWarnings("unused") // through STATE
     private volatile int state;
+    private PeerIdentity caller;
+
+    /**
+     * Says for whom it is made; before it is handed over.
+     *
+     * @param newCaller as its connection proved; null, as at first: for this process, which may do everything.
+     */
+    public final void caller(final PeerIdentity newCaller)
+    {
+        caller = newCaller;
+    }
+
+    /** @return for whom it is made; null: for this process. */
+    public final PeerIdentity caller()
+    {
+        return caller;
+    }
 
     /** @return one of the states; anything the node wrote is visible after DONE was seen. */
     public final int state()

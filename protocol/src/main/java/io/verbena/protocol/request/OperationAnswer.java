@@ -38,7 +38,9 @@ public enum OperationAnswer
     /** Not changed, because the value would become too long. */
     VALUE_TOO_LONG(17),
     /** Not changed, because the condition on the record's deadline does not hold. */
-    CONDITION_NOT_MET(18);
+    CONDITION_NOT_MET(18),
+    /** The caller has no right to that; not begun. */
+    PERMISSION_DENIED(19);
 
     private static final OperationAnswer[] BY_CODE = new OperationAnswer[values().length + 1];
 

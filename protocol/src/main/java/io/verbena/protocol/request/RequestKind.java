@@ -1,5 +1,7 @@
 package io.verbena.protocol.request;
 
+import io.verbena.protocol.access.TableRight;
+
 /** What an {@link OperationRequest} asks for. The codes are part of the message format. */
 public enum RequestKind
 {
@@ -79,6 +81,13 @@ public enum RequestKind
     public static RequestKind ofCode(final int code)
     {
         return code > 0 && code < BY_CODE.length ? BY_CODE[code] : null;
+    }
+
+    /** @return the rights that it needs, bits of {@link TableRight}: who gets what a counter is then reads it. */
+    public int rights()
+    {
+        return read ? TableRight.READ.bit() :
+            INCREMENT == this ? TableRight.READ.bit() | TableRight.WRITE.bit() : TableRight.WRITE.bit();
     }
 
     /** @return true if it asks for a range of the table. */

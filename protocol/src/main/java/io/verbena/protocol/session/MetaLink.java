@@ -1,5 +1,6 @@
 package io.verbena.protocol.session;
 
+import io.verbena.protocol.bootstrap.AccessTicket;
 import io.verbena.protocol.bootstrap.MetaServerLocator;
 import io.verbena.protocol.control.MetaClient;
 import io.verbena.protocol.message.Registration;
@@ -95,10 +96,29 @@ public final class MetaLink implements AutoCloseable
         return credentials;
     }
 
+    /**
+     * From now on connections of the context are made as a node that has not registered.
+     *
+     * @return this.
+     */
+    public MetaLink actAsNode()
+    {
+        final AccessTicket ticket = metaServer.nodeTicket();
+        if (null == ticket)
+        {
+            raas.identity(PeerIdentity.UNREGISTERED);
+        }
+        else
+        {
+            ticket.use(raas);
+        }
+        return this;
+    }
+
     /** A registration is over: from now on connections are made as a node without one; also the one to here. */
     public void actAsNobody()
     {
-        raas.identity(PeerIdentity.UNREGISTERED);
+        actAsNode();
         close();
         vqp = null;
         directory = null;

@@ -1,6 +1,7 @@
 package io.verbena.protocol.bootstrap;
 
 import io.verbena.protocol.bootstrap.BootstrapException.Reason;
+import io.verbena.protocol.access.AccessRules;
 import io.verbena.raas.PeerAddress;
 import io.verbena.rdma.verbs.DeviceAddress;
 import io.verbena.test.FormatPage;
@@ -57,7 +58,7 @@ class BootstrapTest
     void open()
     {
         token = ClusterToken.readOrCreate(directory.resolve("token"));
-        server = BootstrapServer.open(new ClusterAddress("127.0.0.1", 0), token, ANSWER);
+        server = BootstrapServer.open(new ClusterAddress("127.0.0.1", 0), token, ANSWER, () -> AccessRules.NONE);
     }
 
     @AfterEach
@@ -203,7 +204,7 @@ class BootstrapTest
     {
         assertRefused(Reason.VERSION_MISMATCH, "version 9 with formats " + BootstrapDescriptor.FORMATS, () ->
             BootstrapClient.ask(server.address(), token, TIMEOUT_MS, 9, BootstrapDescriptor.FORMATS));
-        assertRefused(Reason.VERSION_MISMATCH, "version 2 with formats 1: update this program", () ->
+        assertRefused(Reason.VERSION_MISMATCH, "version 3 with formats 1: update this program", () ->
             BootstrapClient.ask(server.address(), token, TIMEOUT_MS, BootstrapDescriptor.VERSION, 1));
     }
 
@@ -212,7 +213,7 @@ class BootstrapTest
     {
         final ClusterAddress address = server.address();
         assertRefused(Reason.UNREACHABLE, "cannot listen at " + address + ": ", () ->
-            BootstrapServer.open(address, token, ANSWER));
+            BootstrapServer.open(address, token, ANSWER, () -> AccessRules.NONE));
         server.close();
         assertRefused(Reason.UNREACHABLE, "is the cluster up?", () ->
             BootstrapClient.ask(address, token, TIMEOUT_MS));
@@ -225,7 +226,8 @@ class BootstrapTest
     {
         for (int i = 0; i < 200; i++)
         {
-            final BootstrapServer closing = BootstrapServer.open(new ClusterAddress("127.0.0.1", 0), token, ANSWER);
+            final BootstrapServer closing =
+                BootstrapServer.open(new ClusterAddress("127.0.0.1", 0), token, ANSWER, () -> AccessRules.NONE);
             closing.close();
             assertRefused(Reason.UNREACHABLE, "is the cluster up?", () ->
                 BootstrapClient.ask(closing.address(), token, TIMEOUT_MS));
@@ -263,7 +265,7 @@ class BootstrapTest
         try (Socket slow = new Socket("127.0.0.1", server.address().port()))
         {
             final byte[] hello = BootstrapDescriptor.hello(
-                BootstrapDescriptor.VERSION, BootstrapDescriptor.FORMATS, new byte[32]);
+                BootstrapDescriptor.VERSION, BootstrapDescriptor.FORMATS, new byte[32], "");
             assertThatThrownBy(() -> send(slow, hello, 200)).as("hung up on").isInstanceOf(IOException.class);
         }
         try (ServerSocket listening = new ServerSocket(0, 1, InetAddress.getLoopbackAddress()))
@@ -299,7 +301,7 @@ class BootstrapTest
     void shouldNotCountAPeerThatHangsUpOrFallsSilentAsRefused() throws IOException
     {
         final byte[] hello = BootstrapDescriptor.hello(
-            BootstrapDescriptor.VERSION, BootstrapDescriptor.FORMATS, new byte[32]);
+            BootstrapDescriptor.VERSION, BootstrapDescriptor.FORMATS, new byte[32], "");
         new Socket("127.0.0.1", server.address().port()).close(); // somebody tries whether the port is open
         awaitAbandoned(1);
         try (Socket dying = new Socket("127.0.0.1", server.address().port()))
@@ -373,7 +375,7 @@ class BootstrapTest
         try (Socket socket = new Socket("127.0.0.1", server.address().port()))
         {
             final byte[] hello = BootstrapDescriptor.hello(
-                BootstrapDescriptor.VERSION, BootstrapDescriptor.FORMATS, new byte[32]);
+                BootstrapDescriptor.VERSION, BootstrapDescriptor.FORMATS, new byte[32], "");
             LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(1_200));
             socket.getOutputStream().write(hello);
             final byte[] challenge = socket.getInputStream().readNBytes(BootstrapDescriptor.HELLO_LENGTH_BYTES);
@@ -402,7 +404,8 @@ class BootstrapTest
         };
         final long startNs = System.nanoTime();
         try (BootstrapServer paused =
-            BootstrapServer.open(outOfDescriptors, new ClusterAddress("127.0.0.1", 0), token, ANSWER))
+            BootstrapServer.open(
+                outOfDescriptors, new ClusterAddress("127.0.0.1", 0), token, ANSWER, () -> AccessRules.NONE))
         {
             assertThat(BootstrapClient.ask(paused.address(), token, TIMEOUT_MS)).isEqualTo(ANSWER);
             assertThat(paused.refusals()).isEqualTo(5);
@@ -513,17 +516,17 @@ class BootstrapTest
         final byte[] nonce = new byte[32];
         Arrays.fill(nonce, (byte)0xAA);
         final String nonceHex = "aa".repeat(32);
-        assertThat(HexFormat.of().formatHex(BootstrapDescriptor.hello(1, 2, nonce)))
+        assertThat(HexFormat.of().formatHex(BootstrapDescriptor.hello(1, 2, nonce, "")))
             .isEqualTo("5652424e" + "0100" + "0000" + "02000000" + "00000000" + nonceHex);
         assertThat(HexFormat.of().formatHex(BootstrapDescriptor.challenge(1, "no", nonce)))
-            .isEqualTo("5652424e" + "0200" + "0100" + "07000000" + "02000000" + nonceHex + "6e6f");
+            .isEqualTo("5652424e" + "0300" + "0100" + "08000000" + "02000000" + nonceHex + "6e6f");
         assertThat(HexFormat.of().formatHex(BootstrapDescriptor.refusal(2, "no")))
             .isEqualTo("0200" + "0000" + "02000000" + "6e6f");
         assertThat(HexFormat.of().formatHex(BootstrapDescriptor.answer(
             new BootstrapAnswer(4, "sim", ANSWER.metaServer())))).isEqualTo(
-            "0000" + "0000" + "47000000" + "00".repeat(32) + "0100000000000000" + "0200000000000000" +
+            "0000" + "0000" + "5f000000" + "00".repeat(32) + "0100000000000000" + "0200000000000000" +
             "0300000000000000" +
-            "0400000000000000" + "ffff0000" + "73696d");
+            "0400000000000000" + "ffff0000" + "00".repeat(24) + "73696d");
         assertThat(HexFormat.of().formatHex(ClusterToken.ofHex(HEX, "test").proof("verbena client", nonce, nonce)))
             .isEqualTo("fc46b44a8236b5a912ad8586190527e1c3a5a541de4414aaae574277ef083ab8");
     }

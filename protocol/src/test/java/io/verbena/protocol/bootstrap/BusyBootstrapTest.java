@@ -1,5 +1,6 @@
 package io.verbena.protocol.bootstrap;
 
+import io.verbena.protocol.access.AccessRules;
 import io.verbena.raas.PeerAddress;
 import io.verbena.rdma.verbs.DeviceAddress;
 import org.junit.jupiter.api.AfterEach;
@@ -28,7 +29,8 @@ class BusyBootstrapTest
         new BootstrapAnswer(4, "sim", new PeerAddress(new DeviceAddress(1, 2, 3), 9, 0, 0));
 
     private final ClusterToken token = ClusterToken.ofHex("0123456789abcdef".repeat(4), "test");
-    private final BootstrapServer server = BootstrapServer.open(new ClusterAddress("127.0.0.1", 0), token, ANSWER);
+    private final BootstrapServer server = BootstrapServer.open(new ClusterAddress("127.0.0.1", 0), token, ANSWER,
+        () -> AccessRules.NONE);
 
     @AfterEach
     void close()
@@ -54,7 +56,7 @@ class BusyBootstrapTest
         try (Socket late = new Socket("127.0.0.1", server.address().port()))
         {
             late.getOutputStream().write(BootstrapDescriptor.hello(
-                BootstrapDescriptor.VERSION, BootstrapDescriptor.FORMATS, new byte[32]));
+                BootstrapDescriptor.VERSION, BootstrapDescriptor.FORMATS, new byte[32], ""));
             final ByteBuffer challenge = BootstrapDescriptor.wrap(
                 late.getInputStream().readNBytes(BootstrapDescriptor.HELLO_LENGTH_BYTES));
             assertThat(challenge.getShort(BootstrapDescriptor.STATUS_OFFSET))

@@ -308,6 +308,7 @@ class ControlMessagesTest
         {
             page.shouldAgreeWith(descriptor);
         }
+        FormatPage.of("user.md").shouldAgreeWith(UsersDescriptor.class);
         final java.util.Map<String, Integer> expected = FormatPage.constants(ControlMethod.class);
         for (final ControlStatus status : ControlStatus.values())
         {

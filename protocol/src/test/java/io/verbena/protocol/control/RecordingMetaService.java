@@ -1,5 +1,6 @@
 package io.verbena.protocol.control;
 
+import io.verbena.protocol.access.User;
 import io.verbena.protocol.message.ControlException;
 import io.verbena.protocol.message.ControlStatus;
 import io.verbena.protocol.message.ForgottenNode;
@@ -10,6 +11,7 @@ import io.verbena.protocol.message.NotificationRequest;
 import io.verbena.protocol.message.Registration;
 import io.verbena.protocol.message.TableEntry;
 import io.verbena.protocol.message.TablePage;
+import io.verbena.protocol.message.UserPage;
 import io.verbena.raas.PeerIdentity;
 import io.verbena.raas.directory.PeerRecord;
 import io.verbena.raas.identity.IdentitySecret;
@@ -35,6 +37,8 @@ final class RecordingMetaService implements MetaService
     PendingRegistration registering;
     boolean isBroken;
     boolean isFull;
+    boolean isGuarded;
+    private final TreeMap<String, User> users = new TreeMap<>();
     private int lastTableId;
 
     @Override
@@ -143,6 +147,32 @@ final class RecordingMetaService implements MetaService
     {
         asked.add("forget " + nodeId + ' ' + isWanted);
         return new ForgottenNode(nodeId, 9, 1L << 40, isWanted);
+    }
+
+    @Override
+    public UserPage users(final String afterName, final long knownVersion)
+    {
+        return new UserPage(7, 7 == knownVersion, 7 == knownVersion ? List.of() :
+            List.copyOf(users.tailMap(afterName, false).values()), false);
+    }
+
+    @Override
+    public User putUser(final User user)
+    {
+        users.put(user.name(), user);
+        return user.withoutVerifier();
+    }
+
+    @Override
+    public void removeUser(final String name)
+    {
+        users.remove(name);
+    }
+
+    @Override
+    public boolean isGuarded()
+    {
+        return isGuarded;
     }
 
     @Override

@@ -6,6 +6,7 @@ import io.verbena.raas.directory.PeerRecord;
 import io.verbena.resp.codec.RespWriter;
 import io.verbena.resp.session.Session;
 import io.verbena.resp.session.TableOperation;
+import io.verbena.resp.session.Task;
 
 import java.util.List;
 
@@ -14,7 +15,7 @@ import java.util.List;
  * clients spread their commands: equal ranges, by ascending node number, the same at every node that has the same list.
  * A client with an older list is served as well; no node ever redirects.
  */
-final class ClusterTask extends Session.Task
+final class ClusterTask extends Task
 {
     /** What is described, and how. */
     enum Form
@@ -45,7 +46,7 @@ final class ClusterTask extends Session.Task
         if (!isAsked)
         {
             isAsked = true;
-            session.worker().ask(ControlRequest.Kind.SERVING_NODES, null, (answer) -> take(session, answer));
+            session.worker().ask(ControlRequest.Kind.SERVING_NODES, null, null, (answer) -> take(session, answer));
         }
     }
 

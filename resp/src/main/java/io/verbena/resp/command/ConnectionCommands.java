@@ -1,5 +1,6 @@
 package io.verbena.resp.command;
 
+import io.verbena.raas.PeerIdentity;
 import io.verbena.resp.codec.RespDecoder;
 import io.verbena.resp.codec.RespWriter;
 import io.verbena.resp.session.Session;
@@ -14,8 +15,8 @@ final class ConnectionCommands
 {
     /** The version of Redis whose commands these are. */
     static final String REDIS_VERSION = "7.0.15";
-    private static final String WRONG_PASSWORD = "WRONGPASS invalid username-password pair or user is disabled.";
-    private static final String NOT_AUTHENTICATED = "NOAUTH HELLO must be called with the client already " +
+    static final String WRONG_PASSWORD = "WRONGPASS invalid username-password pair or user is disabled.";
+    static final String NOT_AUTHENTICATED = "NOAUTH HELLO must be called with the client already " +
         "authenticated, otherwise the HELLO <proto> AUTH <user> <pass> option can be used to authenticate the client " +
         "and select the RESP protocol version at the same time";
     private static final int MAX_NAME_BYTES = 512;
@@ -108,14 +109,19 @@ final class ConnectionCommands
         {
             session.writer().error(Arguments.SYNTAX_ERROR);
         }
+        else if (3 == arguments.count() && !Arguments.is(arguments, 1, "DEFAULT"))
+        {
+            session.begin(new AuthTask(arguments.text(1), new String(utf8(arguments, 2), StandardCharsets.UTF_8),
+                session.writer()::ok));
+        }
         else if (2 == arguments.count() && !session.state().needsPassword())
         {
             session.writer().error("ERR AUTH <password> called without any password configured for the default " +
                 "user. Are you sure your configuration is correct?");
         }
-        else if (isPassword(session, 3 == arguments.count() ? 1 : 0, arguments.count() - 1))
+        else if (isPassword(session, arguments.count() - 1))
         {
-            session.authenticate();
+            session.authenticate(ofPassword(session));
             session.writer().ok();
         }
         else
@@ -125,13 +131,17 @@ final class ConnectionCommands
     }
 
     /** Compares in a time that does not depend on the password. */
-    private static boolean isPassword(final Session session, final int user, final int password)
+    private static boolean isPassword(final Session session, final int password)
     {
-        final RespDecoder arguments = session.arguments();
-        final boolean isUser = 0 == user || Arguments.is(arguments, user, "DEFAULT");
         final byte[] expected = session.worker().settings().password();
-        final byte[] given = utf8(arguments, password);
-        return (null == expected || MessageDigest.isEqual(expected, given)) && isUser;
+        final byte[] given = utf8(session.arguments(), password);
+        return null == expected ? !session.worker().access().isEnforced() : MessageDigest.isEqual(expected, given);
+    }
+
+    /** Who has the password of the port may do everything; without one nobody is more than anybody else. */
+    static PeerIdentity ofPassword(final Session session)
+    {
+        return session.state().needsPassword() ? PeerIdentity.OPERATOR : PeerIdentity.CLIENT;
     }
 
     static void hello(final Session session)
@@ -153,61 +163,25 @@ final class ConnectionCommands
                 return;
             }
         }
-        final String error = helloOptions(session);
+        final HelloOptions options = new HelloOptions(session, (int)version);
+        final String error = options.read();
         if (null != error)
         {
             writer.error(error);
-            return;
         }
-        session.version((int)version);
-        helloReply(session, (int)version);
+        else
+        {
+            options.carryOut();
+        }
     }
 
-    private static String helloOptions(final Session session)
+    /** @return whether the password of the port was given, or none is needed; with the user {@code default}. */
+    static boolean isDefault(final Session session, final int user, final int password)
     {
-        final RespDecoder arguments = session.arguments();
-        String name = null;
-        boolean isAuthenticated = session.state().isAuthenticated();
-        for (int i = 2; i < arguments.count(); i++)
-        {
-            if (Arguments.is(arguments, i, "AUTH") && i + 2 < arguments.count())
-            {
-                if (!isPassword(session, i + 1, i + 2))
-                {
-                    return WRONG_PASSWORD;
-                }
-                isAuthenticated = true;
-                i += 2;
-            }
-            else if (Arguments.is(arguments, i, "SETNAME") && i + 1 < arguments.count())
-            {
-                name = arguments.text(++i);
-                if (!isName(name))
-                {
-                    return "ERR Client names cannot contain spaces, newlines or special characters.";
-                }
-            }
-            else
-            {
-                return "ERR Syntax error in HELLO option '" + arguments.text(i) + "'";
-            }
-        }
-        if (!isAuthenticated)
-        {
-            return NOT_AUTHENTICATED;
-        }
-        if (!session.state().isAuthenticated())
-        {
-            session.authenticate();
-        }
-        if (null != name)
-        {
-            session.state().name(name);
-        }
-        return null;
+        return Arguments.is(session.arguments(), user, "DEFAULT") && isPassword(session, password);
     }
 
-    private static void helloReply(final Session session, final int version)
+    static void helloReply(final Session session, final int version)
     {
         final RespWriter writer = session.writer();
         writer.map(7);

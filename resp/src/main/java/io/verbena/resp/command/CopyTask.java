@@ -7,13 +7,14 @@ import io.verbena.protocol.request.TableReference;
 import io.verbena.resp.codec.RespWriter;
 import io.verbena.resp.session.Session;
 import io.verbena.resp.session.TableOperation;
+import io.verbena.resp.session.Task;
 
 /**
  * Writes the record of one key under another key with its deadline; where it is renamed, deletes the first one as it
  * was read. Not atomic: in between both keys exist. If somebody writes the first key meanwhile, it is read and written
  * again, so that no write is lost.
  */
-final class CopyTask extends Session.Task
+final class CopyTask extends Task
 {
     /** What a command does with the record, and how it replies. */
     enum Kind
@@ -92,7 +93,8 @@ final class CopyTask extends Session.Task
         if (!isAsked)
         {
             isAsked = true;
-            session.worker().ask(ControlRequest.Kind.FIND_TABLE, toName, (answer) -> take(session, answer));
+            session.worker().ask(ControlRequest.Kind.FIND_TABLE, toName, session.caller(),
+                (answer) -> take(session, answer));
         }
     }
 
@@ -108,7 +110,9 @@ final class CopyTask extends Session.Task
         }
         else
         {
-            session.writer().error(ControlRequest.Status.NOT_FOUND == answer.status() ?
+            session.writer().error(
+                ControlRequest.Status.PERMISSION_DENIED == answer.status() ? "NOPERM " + answer.detail() :
+                ControlRequest.Status.NOT_FOUND == answer.status() ?
                 "ERR DB index is out of range: there is no table \"" + toName + "\"" :
                 "ERR table \"" + toName + "\" cannot be found now: " + answer.status());
             session.endTask();

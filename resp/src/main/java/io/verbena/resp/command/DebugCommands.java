@@ -3,6 +3,7 @@ package io.verbena.resp.command;
 import io.verbena.resp.codec.RespDecoder;
 import io.verbena.resp.session.Session;
 import io.verbena.resp.session.TableOperation;
+import io.verbena.resp.session.Task;
 
 import java.util.Locale;
 import java.util.Map;
@@ -18,7 +19,7 @@ final class DebugCommands
     private static final double MOST_SECONDS = 3_600;
 
     /** Replies later; other clients are served meanwhile. */
-    private static final class Sleep extends Session.Task
+    private static final class Sleep extends Task
     {
         private final long durationNs;
         private Future<?> end;

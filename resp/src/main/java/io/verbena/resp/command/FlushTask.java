@@ -7,6 +7,7 @@ import io.verbena.protocol.request.RequestKind;
 import io.verbena.protocol.request.TableReference;
 import io.verbena.resp.session.Session;
 import io.verbena.resp.session.TableOperation;
+import io.verbena.resp.session.Task;
 
 import java.util.ArrayDeque;
 import java.util.List;
@@ -14,7 +15,7 @@ import java.util.Queue;
 import java.util.regex.Pattern;
 
 /** Deletes what it meets in the selected table, or in all databases, one page after the other. */
-final class FlushTask extends Session.Task
+final class FlushTask extends Task
 {
     private static final int AT_A_TIME = 64;
     private static final Pattern DATABASE = Pattern.compile("db[1-9]\\d*");
@@ -80,13 +81,14 @@ final class FlushTask extends Session.Task
         if (!isNamed)
         {
             isAsking = true;
-            session.worker().ask(ControlRequest.Kind.LIST_TABLES, null, (answer) -> onNames(session, answer));
+            session.worker().ask(
+                ControlRequest.Kind.LIST_TABLES, null, session.caller(), (answer) -> onNames(session, answer));
         }
         else if (!names.isEmpty())
         {
             isAsking = true;
             session.worker().ask(
-                ControlRequest.Kind.FIND_TABLE, names.poll(), (answer) -> onTable(session, answer));
+                ControlRequest.Kind.FIND_TABLE, names.poll(), session.caller(), (answer) -> onTable(session, answer));
         }
         return isAsking;
     }

@@ -4,12 +4,13 @@ import io.verbena.resp.codec.RespDecoder;
 import io.verbena.resp.codec.RespWriter;
 import io.verbena.resp.session.Session;
 import io.verbena.resp.session.TableOperation;
+import io.verbena.resp.session.Task;
 
 /**
  * One operation on each of several keys, some at a time; not atomic. Answers are taken in the order of the keys. The
  * first failure is the reply.
  */
-abstract class KeysTask extends Session.Task
+abstract class KeysTask extends Task
 {
     private static final int AT_A_TIME = 64;
 

@@ -5,9 +5,10 @@ import io.verbena.protocol.request.RecordPage;
 import io.verbena.protocol.request.RequestKind;
 import io.verbena.resp.session.Session;
 import io.verbena.resp.session.TableOperation;
+import io.verbena.resp.session.Task;
 
 /** A walk over the table of a session, one range after the other. */
-abstract class ScanTask extends Session.Task
+abstract class ScanTask extends Task
 {
     private RequestKind kind;
     private final int mark;

@@ -4,9 +4,10 @@ import io.verbena.protocol.request.ControlRequest;
 import io.verbena.protocol.request.TableReference;
 import io.verbena.resp.session.Session;
 import io.verbena.resp.session.TableOperation;
+import io.verbena.resp.session.Task;
 
 /** Finds a table by its name, and selects it. */
-final class SelectTask extends Session.Task
+final class SelectTask extends Task
 {
     private final String name;
     private final boolean isNumber;
@@ -28,7 +29,8 @@ final class SelectTask extends Session.Task
         if (!isAsked)
         {
             isAsked = true;
-            session.worker().ask(ControlRequest.Kind.FIND_TABLE, name, (answer) -> take(session, answer));
+            session.worker().ask(ControlRequest.Kind.FIND_TABLE, name, session.caller(),
+                (answer) -> take(session, answer));
         }
     }
 
@@ -47,6 +49,10 @@ final class SelectTask extends Session.Task
         {
             session.writer().error(isNumber ? "ERR DB index is out of range: there is no table \"" + name + "\"" :
                 "ERR there is no table \"" + name + "\"");
+        }
+        else if (ControlRequest.Status.PERMISSION_DENIED == answer.status())
+        {
+            session.writer().error("NOPERM " + answer.detail());
         }
         else
         {

@@ -35,8 +35,15 @@ public final class Failures
             case NOT_SERVING -> LOADING + detail(request);
             case NOT_A_COUNTER -> "ERR value is not an integer or out of range";
             case COUNTER_OVERFLOW -> "ERR increment or decrement would overflow";
+            case PERMISSION_DENIED -> noPermission(request.detail());
             case VALUE_TOO_LONG -> "ERR string exceeds maximum allowed size (16384 bytes)";
         };
+    }
+
+    /** @return the error for what a user may not do, as Redis has it. */
+    static String noPermission(final String why)
+    {
+        return "NOPERM " + why;
     }
 
     /** @return the error for a node that takes no request. */

@@ -3,6 +3,7 @@ package io.verbena.resp.session;
 import io.verbena.protocol.request.OperationAnswer;
 import io.verbena.protocol.request.RequestLimits;
 import io.verbena.protocol.request.TableReference;
+import io.verbena.raas.PeerIdentity;
 import io.verbena.resp.codec.RespDecoder;
 import io.verbena.resp.codec.RespWriter;
 
@@ -14,38 +15,6 @@ import io.verbena.resp.codec.RespWriter;
  */
 public final class Session extends TableOperation.Owner
 {
-    /**
-     * A command of several operations, which has its session for itself. Made anew for each command. By the thread of
-     * the session.
-     */
-    public abstract static class Task
-    {
-        /**
-         * Begins, or goes on after the worker had no operation left. Ends with {@link Session#endTask()}.
-         *
-         * @param session of the command.
-         */
-        protected abstract void proceed(Session session);
-
-        /**
-         * Takes an answer, failure or not; ends or keeps the operation, see {@link Session#release}.
-         *
-         * @param session   of the command.
-         * @param operation that was answered.
-         */
-        protected abstract void onAnswer(Session session, TableOperation operation);
-
-        /**
-         * The client has gone: gives back operations that were answered; those under way come back by themselves.
-         *
-         * @param session of the command.
-         */
-        protected void onClosed(final Session session)
-        {
-            // Most keep none.
-        }
-    }
-
     /** Bytes that may wait here while commands cannot begin: then the client is not read. */
     private static final int MAX_WAITING_BYTES = 64 * 1024;
     /** Replies that are sent before more of them are made, so that a client that does not read is noticed. */
@@ -87,7 +56,19 @@ public final class Session extends TableOperation.Owner
         this.state = state;
         arguments = new RespDecoder(worker.budget(), worker.settings().maxCommandBytes());
         writer = new RespWriter(worker.budget(), worker.settings().maxOutputBytes());
-        arguments.restrict(!state.isAuthenticated());
+        arguments.restrict(isStranger());
+    }
+
+    /** @return for whom its operations are. */
+    public PeerIdentity caller()
+    {
+        return caller;
+    }
+
+    /** @return whether it has given neither password nor user where one of them is needed. */
+    public boolean isStranger()
+    {
+        return !state.isAuthenticated() || PeerIdentity.CLIENT.equals(caller) && worker.access().isEnforced();
     }
 
     /** @return arguments of the command that begins, or of the task under way. */
@@ -313,7 +294,7 @@ public final class Session extends TableOperation.Owner
         {
             return "ERR wrong number of arguments for '" + command.lowerName() + "' command";
         }
-        if (!state.isAuthenticated() && Command.Kind.UNAUTHENTICATED != command.kind())
+        if (isStranger() && Command.Kind.UNAUTHENTICATED != command.kind())
         {
             return "NOAUTH Authentication required.";
         }
@@ -345,7 +326,7 @@ public final class Session extends TableOperation.Owner
         isHeld = true;
         isWaiting = true;
         final String name = state.tableName();
-        worker.find(name, (found, error) ->
+        worker.find(name, caller, (found, error) ->
         {
             isWaiting = false;
             table = found;
@@ -458,16 +439,22 @@ public final class Session extends TableOperation.Owner
     public void reset()
     {
         state.reset();
+        caller = PeerIdentity.CLIENT;
         writer.version(state.version());
-        arguments.restrict(!state.isAuthenticated());
+        arguments.restrict(isStranger());
         table = null;
     }
 
-    /** The client has given the password. */
-    public void authenticate()
+    /**
+     * The client has shown who it is.
+     *
+     * @param identity of a user; {@link PeerIdentity#OPERATOR} of who has the port's password.
+     */
+    public void authenticate(final PeerIdentity identity)
     {
+        caller = identity;
         state.authenticate();
-        arguments.restrict(false);
+        arguments.restrict(isStranger());
     }
 
     /** @param version of the protocol from the next reply on, 2 or 3. */

@@ -4,6 +4,7 @@ import io.verbena.protocol.request.OperationRequest;
 import io.verbena.protocol.request.RequestExpiry;
 import io.verbena.protocol.request.RequestKind;
 import io.verbena.protocol.request.TableReference;
+import io.verbena.raas.PeerIdentity;
 import io.verbena.resp.codec.RespDecoder;
 
 import java.lang.invoke.MethodHandles;
@@ -41,6 +42,8 @@ public final class TableOperation extends OperationRequest
     {
         boolean isWaiting;
         boolean isTouched;
+        /** For whom operations are; who has named no user is a client, and who has the port's password may do all. */
+        PeerIdentity caller = PeerIdentity.CLIENT;
 
         /** Takes an answer. */
         abstract void onAnswer(TableOperation operation);
@@ -80,6 +83,7 @@ public final class TableOperation extends OperationRequest
     void begin(final Owner newOwner, final TableReference table, final long deadlineNs)
     {
         owner = newOwner;
+        caller(newOwner.caller);
         place = OF_TASK;
         asked = table;
         expiresAtNs = deadlineNs;

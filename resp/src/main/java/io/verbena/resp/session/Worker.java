@@ -1,9 +1,11 @@
 package io.verbena.resp.session;
 
+import io.verbena.protocol.access.AccessRules;
 import io.verbena.protocol.request.ComputeEndpoint;
 import io.verbena.protocol.request.ControlRequest;
 import io.verbena.protocol.request.OperationAnswer;
 import io.verbena.protocol.request.TableReference;
+import io.verbena.raas.PeerIdentity;
 import io.verbena.resp.codec.MemoryBudget;
 
 import org.agrona.concurrent.ManyToOneConcurrentArrayQueue;
@@ -53,6 +55,7 @@ public final class Worker implements TableOperation.Node
     private final MemoryBudget budget;
     private final ManyToOneConcurrentArrayQueue<TableOperation> answered =
         new ManyToOneConcurrentArrayQueue<>(OPERATIONS);
+    private final UserChecks users = new UserChecks();
     private final AtomicBoolean isWoken = new AtomicBoolean();
     private final Runnable takeAnswers = this::takeAnswers;
     /** Answers that the node gave on the network thread itself. */
@@ -125,6 +128,30 @@ public final class Worker implements TableOperation.Node
     public NanoClock clock()
     {
         return clock;
+    }
+
+    /** @return who may do what at the node now. */
+    public AccessRules access()
+    {
+        return endpoint.access();
+    }
+
+    /**
+     * Checks the secret of a user on a thread of its own, since that is slow.
+     *
+     * @param name   of the user.
+     * @param secret as the client gave it.
+     * @param taker  gets the identity of the user, on the network thread; null when it is not the secret of one.
+     * @return false when so many checks wait already that this one is not begun.
+     */
+    public boolean check(final String name, final String secret, final Consumer<PeerIdentity> taker)
+    {
+        return users.check(endpoint.access(), name, secret, (identity) -> thread.execute(() ->
+        {
+            look();
+            taker.accept(identity);
+            wakeNode();
+        }));
     }
 
     /** @return what is known of the port. */
@@ -337,10 +364,11 @@ public final class Worker implements TableOperation.Node
     /**
      * Finds a table.
      *
-     * @param name  of the table.
-     * @param taker gets the table, at once or later on this thread; null when there is none; or an error instead.
+     * @param name   of the table.
+     * @param caller for whom; who may not use a table that others have found learns it with the first operation.
+     * @param taker  gets the table, at once or later on this thread; null when there is none; or an error instead.
      */
-    void find(final String name, final TableTaker taker)
+    void find(final String name, final PeerIdentity caller, final TableTaker taker)
     {
         if (nowNs - tablesCheckedNs > settings.tableCacheNs())
         {
@@ -353,12 +381,16 @@ public final class Worker implements TableOperation.Node
             taker.onTable(known, null);
             return;
         }
-        ask(ControlRequest.Kind.FIND_TABLE, name, (answer) ->
+        ask(ControlRequest.Kind.FIND_TABLE, name, caller, (answer) ->
         {
             if (ControlRequest.Status.OK == answer.status())
             {
                 tables.put(name, (TableReference)answer.result());
                 taker.onTable((TableReference)answer.result(), null);
+            }
+            else if (ControlRequest.Status.PERMISSION_DENIED == answer.status())
+            {
+                taker.onTable(null, Failures.noPermission(answer.detail()));
             }
             else
             {
@@ -378,11 +410,14 @@ public final class Worker implements TableOperation.Node
     /**
      * Asks the node about tables.
      *
-     * @param kind  of question.
-     * @param name  of a table, or null.
-     * @param taker gets the answered question, on this thread.
+     * @param kind   of question.
+     * @param name   of a table, or null.
+     * @param caller for whom; null: for this process.
+     * @param taker  gets the answered question, on this thread.
      */
-    public void ask(final ControlRequest.Kind kind, final String name, final Consumer<ControlRequest> taker)
+    public void ask(
+        final ControlRequest.Kind kind, final String name, final PeerIdentity caller,
+        final Consumer<ControlRequest> taker)
     {
         final ControlRequest[] question = new ControlRequest[1];
         question[0] = new TableQuestion(kind, name, deadlineNs(), () ->
@@ -391,6 +426,7 @@ public final class Worker implements TableOperation.Node
             taker.accept(question[0]);
             wakeNode();
         });
+        question[0].caller(caller);
         if (ComputeEndpoint.ACCEPTED == endpoint.submit(question[0]))
         {
             handedOver++;

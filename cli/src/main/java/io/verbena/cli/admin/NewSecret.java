@@ -1,0 +1,69 @@
+package io.verbena.cli.admin;
+
+import io.verbena.cli.console.CommandFailedException;
+import io.verbena.cli.console.ExitStatus;
+import io.verbena.protocol.access.UserSecret;
+import io.verbena.protocol.bootstrap.UserLogin;
+
+import picocli.CommandLine.Option;
+
+import java.io.Console;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
+
+/** Where the secret of a user comes from: never from the command line, which other users of the host can read. */
+public final class NewSecret
+{
+    private static final String STANDARD_INPUT = "-";
+
+    @Option(names = "--new-secret-file", paramLabel = "FILE", description = "File whose first line is the secret; " +
+        "'-' is standard input. Default: it is asked for twice.")
+    private String file;
+
+    /** Reads it, or asks for it. */
+    String read(final String user)
+    {
+        final String secret = null == file ? ask(user) : firstLine();
+        if (null != UserLogin.problem(secret))
+        {
+            throw new CommandFailedException(ExitStatus.BAD_DATA, UserLogin.problem(secret), null);
+        }
+        return secret;
+    }
+
+    private String firstLine()
+    {
+        try (InputStream in = STANDARD_INPUT.equals(file) ? System.in : Files.newInputStream(Path.of(file)))
+        {
+            // No more than can be one.
+            return new String(in.readNBytes(2 * UserSecret.MAX_BYTES), StandardCharsets.UTF_8).lines().findFirst()
+                .orElse("");
+        }
+        catch (final IOException ex)
+        {
+            throw new CommandFailedException(
+                ExitStatus.BAD_DATA, "--new-secret-file " + file + " cannot be read: " + ex.getMessage(), ex);
+        }
+    }
+
+    private static String ask(final String user)
+    {
+        final Console console = System.console();
+        if (null == console || !console.isTerminal())
+        {
+            throw new CommandFailedException(ExitStatus.USAGE, "no secret of user '" + user +
+                "': give --new-secret-file FILE, or - for standard input", null);
+        }
+        final char[] first = console.readPassword("secret of %s: ", user);
+        final char[] second = console.readPassword("once more: ");
+        if (null == first || !Arrays.equals(first, second))
+        {
+            throw new CommandFailedException(ExitStatus.USAGE, "these were not the same", null);
+        }
+        return new String(first);
+    }
+}

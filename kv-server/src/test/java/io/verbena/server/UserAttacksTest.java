@@ -1,0 +1,186 @@
+package io.verbena.server;
+
+import io.verbena.protocol.access.User;
+import io.verbena.protocol.bootstrap.AccessTicket;
+import io.verbena.protocol.bootstrap.BootstrapClient;
+import io.verbena.protocol.bootstrap.UserLogin;
+import io.verbena.protocol.control.ControlCall;
+import io.verbena.protocol.message.ControlStatus;
+import io.verbena.protocol.message.NodeRegistration;
+import io.verbena.protocol.message.TableEntry;
+import io.verbena.raas.BatchListener;
+import io.verbena.raas.PeerAddress;
+import io.verbena.raas.PeerIdentity;
+import io.verbena.raas.RaasConfiguration;
+import io.verbena.raas.RaasContext;
+import io.verbena.raas.RemoteRegion;
+import io.verbena.raas.VirtualQp;
+import io.verbena.raas.directory.NodeRole;
+import io.verbena.rdma.verbs.Device;
+
+import org.agrona.concurrent.UnsafeBuffer;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.ArrayList;
+import java.util.List;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/** What those can do who try more than they may: nothing. */
+@Timeout(180)
+class UserAttacksTest extends UsersRig
+{
+    private static final int OPERATION = 201;
+    private static final int GET = 1;
+    private static final int ANSWER_FOUND = 1;
+    private static final int ANSWER_DENIED = 19;
+
+    /** As the wire has it: the name of a table that is permitted, with the number of another one. */
+    private byte[] getMessage(final int tableId, final String name, final String key)
+    {
+        return ByteBuffer.allocate(56 + name.length() + key.length()).order(ByteOrder.LITTLE_ENDIAN)
+            .putShort(0, (short)2).putShort(2, (short)GET).putInt(4, tableId).putLong(8, STEP_NS)
+            .putInt(32, key.length()).putInt(36, -1).putLong(40, name.length())
+            .put(56, bytes(name)).put(56 + name.length(), bytes(key)).array();
+    }
+
+    private int answer(final RaasContext raas, final VirtualQp vqp, final byte[] message)
+    {
+        final int[] answer = {-1};
+        raas.rpcClient().call(vqp, OPERATION, new UnsafeBuffer(message), 0, message.length, STEP_NS,
+            (callId, status, payload, offset, length) ->
+                answer[0] = length < 4 ? 0 : payload.getShort(offset + 2, ByteOrder.LITTLE_ENDIAN));
+        while (answer[0] < 0)
+        {
+            raas.poll();
+        }
+        return answer[0];
+    }
+
+    @Test
+    void shouldGoByTheTableThatTheNumberNames() throws IOException
+    {
+        putAnn();
+        awaitEnforced();
+        final UserLogin login = UserLogin.of("ann", SECRET);
+        final AccessTicket ann = BootstrapClient.ask(meta.address(), login, 10_000).ticket();
+        final List<Integer> answers = new ArrayList<>();
+        try (Device device = fabric.openDevice("attacker");
+            RaasContext raas = RaasContext.open(device, new RaasConfiguration()))
+        {
+            ann.use(raas);
+            final VirtualQp vqp = raas.connect(new PeerAddress(compute.device().address(),
+                ComputeNodeRole.SERVICE_PORT, 0, 0), BatchListener.CALLS_ONLY, STEP_NS);
+            for (int tableId = 1; tableId <= 4; tableId++)
+            {
+                answers.add(answer(raas, vqp, getMessage(tableId, "open", "bob:1")));
+            }
+            vqp.close();
+            raas.identity(PeerIdentity.CLIENT);
+            final VirtualQp unnamed = raas.connect(new PeerAddress(compute.device().address(),
+                ComputeNodeRole.SERVICE_PORT, 0, 0), BatchListener.CALLS_ONLY, STEP_NS);
+            for (int tableId = 1; tableId <= 5; tableId++)
+            {
+                assertThat(answer(raas, unnamed, getMessage(tableId, "open", "bob:1"))).isEqualTo(ANSWER_DENIED);
+            }
+        }
+        assertThat(answers).containsExactlyInAnyOrder(ANSWER_FOUND, ANSWER_DENIED, ANSWER_DENIED, ANSWER_DENIED);
+    }
+
+    /** Who cannot prove to be an operator, or to be that user, is not let in, here or there. */
+    @Test
+    void shouldNotBeFooledByAnIdentityThatIsForged()
+    {
+        final User ann = putAnn();
+        awaitEnforced();
+        try (Device device = fabric.openDevice("attacker");
+            RaasContext raas = RaasContext.open(device, new RaasConfiguration()))
+        {
+            final PeerAddress node =
+                new PeerAddress(compute.device().address(), ComputeNodeRole.SERVICE_PORT, 0, 0);
+            final PeerAddress metaServer = locator().address();
+            for (final PeerIdentity forged : List.of(PeerIdentity.OPERATOR, ann.identity(), new PeerIdentity(1, 1)))
+            {
+                raas.identity(forged, 1, (peer) -> new AccessTicket(forged,
+                    token.clusterSecret().derive("guess", 1, 1)).secret());
+                for (final PeerAddress peer : List.of(node, metaServer))
+                {
+                    final VirtualQp vqp = raas.connect(peer, BatchListener.CALLS_ONLY, STEP_NS);
+                    while (VirtualQp.State.CONNECTING == vqp.state())
+                    {
+                        raas.poll();
+                    }
+                    assertThat(vqp.failure()).as("%s at %s", forged, peer).contains("did not prove");
+                    vqp.close();
+                }
+            }
+        }
+    }
+
+    @Test
+    void shouldLetNobodyActAsOperatorOrNodeWithoutTheToken()
+    {
+        final AccessTicket ann = BootstrapClient.ask(meta.address(), login(putAnn()), 10_000).ticket();
+        final NodeRegistration node = new NodeRegistration(
+            0, NodeRole.COMPUTE_NODE, adminDevice.address(), 0, new RemoteRegion(0, 0, 0));
+        final User evil = new User("evil", 0, 0, 0, VERIFIER, List.of());
+        for (final boolean isUser : new boolean[]{false, true})
+        {
+            try (Device device = fabric.openDevice("attacker");
+                RaasContext raas = RaasContext.open(device, new RaasConfiguration().identity(PeerIdentity.CLIENT)))
+            {
+                if (isUser)
+                {
+                    ann.use(raas);
+                }
+                final List<ControlCall<?>> calls = List.of(
+                    call(raas, (client) -> client.register(node, STEP_NS)),
+                    call(raas, (client) -> client.users("", -1, STEP_NS)),
+                    call(raas, (client) -> client.putUser(evil, STEP_NS)),
+                    call(raas, (client) -> client.removeUser("ann", STEP_NS)),
+                    call(raas, (client) -> client.forgetNode(1, true, STEP_NS)),
+                    call(raas, (client) -> client.forgetNode(1, false, STEP_NS)),
+                    call(raas, (client) -> client.dropTable("open", STEP_NS)),
+                    call(raas, (client) -> client.dropThisTable(new TableEntry("open", 2, new byte[0]), STEP_NS)));
+                assertThat(calls).extracting(ControlCall::status).as("user=%s %s", isUser, calls)
+                    .containsOnly(ControlStatus.FORBIDDEN);
+            }
+        }
+        // One that has registered nowhere: without the token it is not even connected.
+        try (Device device = fabric.openDevice("attacker");
+            RaasContext raas = RaasContext.open(device, new RaasConfiguration()))
+        {
+            final ControlCall<?> call = call(raas, (client) -> client.register(node, STEP_NS));
+            assertThat(call.status()).as(call.failure()).isEqualTo(ControlStatus.PEER_FAILED);
+            assertThat(call.failure()).contains("did not prove");
+        }
+        assertThat(find("ann")).isNotNull();
+        assertThat(find("evil")).isNull();
+    }
+
+    private static UserLogin login(final User user)
+    {
+        return UserLogin.of(user.name(), SECRET);
+    }
+
+    @Test
+    void shouldRefuseAChangeThatSomebodyElseHasOvertakenAndOneTooMany()
+    {
+        final User first = putAnn();
+        put("ann", null);
+        final User late = new User("ann", 0, 0, first.revision(), null, List.of());
+        assertThat(call(admin, (client) -> client.putUser(late, STEP_NS)).failure()).contains("by somebody else");
+        final User twice = new User("ann", 0, 0, 0, VERIFIER, List.of());
+        assertThat(call(admin, (client) -> client.putUser(twice, STEP_NS)).failure()).contains("there already");
+        final User gone = new User("ben", 0, 0, 7, VERIFIER, List.of());
+        assertThat(call(admin, (client) -> client.putUser(gone, STEP_NS)).failure()).contains("not there any more");
+        final User bare = new User("ben", 0, 0, 0, null, List.of());
+        assertThat(call(admin, (client) -> client.putUser(bare, STEP_NS)).failure()).contains("has no secret");
+        assertThat(call(admin, (client) -> client.removeUser("ben", STEP_NS)).failure()).contains("no user 'ben'");
+        assertThat(find("ann").grants()).isEmpty();
+    }
+}

@@ -1,0 +1,106 @@
+package io.verbena.protocol.access;
+
+import io.verbena.test.FormatPage;
+import org.agrona.concurrent.UnsafeBuffer;
+import org.junit.jupiter.api.Test;
+
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.SplittableRandom;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+class UserDescriptorTest
+{
+    private static final SecretVerifier VERIFIER = SecretVerifier.ofNobody(new byte[32], "ann");
+    private static final User ANN = new User("ann", 7, 8, 9, VERIFIER, List.of(
+        new Grant("orders", 3, new byte[0]), new Grant(Grant.ALL_TABLES, 4, new byte[]{1, 2})));
+
+    private static byte[] encoded(final User user)
+    {
+        final byte[] bytes = new byte[UserDescriptor.lengthBytes(user)];
+        assertThat(UserDescriptor.encode(user, new UnsafeBuffer(bytes), 0)).isEqualTo(bytes.length);
+        return bytes;
+    }
+
+    private static User decoded(final byte[] bytes)
+    {
+        return UserDescriptor.decode(new UnsafeBuffer(bytes), 0, bytes.length);
+    }
+
+    @Test
+    void shouldAgreeWithItsPage() throws IOException
+    {
+        FormatPage.of("user.md").shouldAgreeWith(UserDescriptor.class);
+    }
+
+    @Test
+    void shouldReadBackWhatWasWritten()
+    {
+        assertThat(decoded(encoded(ANN))).isEqualTo(ANN);
+        assertThat(decoded(encoded(ANN.withoutVerifier()))).isEqualTo(ANN.withoutVerifier());
+        final List<Grant> most = new ArrayList<>();
+        for (int i = 0; i < User.MAX_GRANTS; i++)
+        {
+            most.add(new Grant("t".repeat(126) + (10 + i), TableRight.ALL, new byte[User.MAX_PREFIX_BYTES]));
+        }
+        final User longest = new User("a".repeat(User.MAX_NAME_LENGTH), 0xFFFF, -1, -1, VERIFIER, most);
+        assertThat(decoded(encoded(longest))).isEqualTo(longest);
+        assertThat(encoded(longest).length).isLessThanOrEqualTo(UserDescriptor.MAX_LENGTH_BYTES);
+    }
+
+    @Test
+    void shouldWriteTheseBytes()
+    {
+        assertThat(HexFormat.of().formatHex(encoded(new User("ann", 7, 8, 9, null, List.of(
+            new Grant("t", 3, new byte[]{5})))))).isEqualTo(
+            "0900000000000000" + "07000000" + "08000000" + "00000000" + "0300" + "0100" + "00".repeat(80) + "616e6e" +
+            "0300" + "0100" + "0100" + "74" + "05");
+    }
+
+    @Test
+    void shouldRefuseWhatIsCutShortOrHasMore()
+    {
+        final byte[] whole = encoded(ANN);
+        for (int length = 0; length < whole.length; length++)
+        {
+            final int cut = length;
+            assertThatThrownBy(() -> UserDescriptor.decode(new UnsafeBuffer(whole), 0, cut))
+                .as("%d bytes", length).isInstanceOf(IllegalArgumentException.class);
+        }
+        assertThatThrownBy(() -> decoded(Arrays.copyOf(whole, whole.length + 1)))
+            .isInstanceOf(IllegalArgumentException.class);
+    }
+
+    /** Any bytes are a user without a problem, or refused with one line; nothing else happens. */
+    @Test
+    void shouldRefuseOrReadWhatIsChangedAnyhow()
+    {
+        final SplittableRandom random = new SplittableRandom(20);
+        final byte[] whole = encoded(ANN);
+        final int rounds = Integer.getInteger("verbena.fuzz.messages", 20_000);
+        int read = 0;
+        for (int i = 0; i < rounds; i++)
+        {
+            final byte[] changed = whole.clone();
+            for (int changes = random.nextInt(1, 4); changes > 0; changes--)
+            {
+                changed[random.nextInt(changed.length)] = (byte)random.nextInt();
+            }
+            try
+            {
+                assertThat(decoded(changed).problem()).isNull();
+                read++;
+            }
+            catch (final IllegalArgumentException ex)
+            {
+                assertThat(ex.getMessage()).doesNotContain("\n");
+            }
+        }
+        assertThat(read).as("read all the same").isBetween(1, rounds - 1);
+    }
+}
