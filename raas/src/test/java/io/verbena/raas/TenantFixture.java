@@ -34,7 +34,14 @@ abstract class TenantFixture
     final void open(
         final RaasConfiguration forClient, final TenantOptions forGreedy, final TenantOptions forQuiet)
     {
-        pair = new SoftPair(directory, new RaasConfiguration().identity(new PeerIdentity(1, 1)), forClient);
+        open(new PeerIdentity(1, 1), forClient, forGreedy, forQuiet);
+    }
+
+    final void open(
+        final PeerIdentity server, final RaasConfiguration forClient, final TenantOptions forGreedy,
+        final TenantOptions forQuiet)
+    {
+        pair = new SoftPair(directory, new RaasConfiguration().identity(server), forClient);
         greedy = pair.client.tenant("greedy", forGreedy);
         quiet = pair.client.tenant("quiet", forQuiet);
         greedyMemory = memory(greedy);

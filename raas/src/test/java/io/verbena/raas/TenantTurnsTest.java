@@ -156,17 +156,17 @@ class TenantTurnsTest extends TenantFixture
     {
         open(new RaasConfiguration(), new TenantOptions(), new TenantOptions().readDepth(1).queueSlots(100));
         readOften(greedyQp, 250, BLOCK);
-        readOften(quietQp, 40, 8);
-        pair.runUntil(() -> quietDone.done.size() == 40);
-        final int before = greedyDone.done.size();
+        readOften(quietQp, 20, 8);
         for (int i = 0; i < 40; i++)
         {
             quietQp.begin();
             quietQp.write(quietMemory, 0, BLOCK, pair.remote(), 0);
             assertThat(quietQp.complete(i)).isEqualTo(PostStatus.OK);
         }
-        pair.runUntil(() -> quietDone.done.size() >= 60);
-        assertThat(greedyDone.done.size() - before).isBetween(15, 27);
+        pair.runUntil(() -> quietDone.done.size() >= 20);
+        final int before = greedyDone.done.size();
+        pair.runUntil(() -> quietDone.done.size() >= 40);
+        assertThat(greedyDone.done.size() - before).isBetween(14, 28);
     }
 
     @Test

@@ -241,6 +241,66 @@ class TenantsTest extends TenantFixture
     }
 
     @Test
+    void shouldEndWhatWaitsWhereNoQueuePairTakesThePlace()
+    {
+        open(PeerIdentity.UNREGISTERED, new RaasConfiguration().replayTimeoutNs(2_000_000_000L), new TenantOptions(),
+            new TenantOptions());
+        readOften(greedyQp, 50, BLOCK);
+        readOften(quietQp, 50, 8);
+        pair.rpcServer.close();
+        pair.serve();
+        pair.runUntil(() -> greedyDone.done.size() == 50 && quietDone.done.size() == 50);
+        assertThat(greedyDone.cookies()).isEqualTo(upTo(50));
+        assertThat(quietQp.isFailed()).isTrue();
+        assertThat(pair.client.replays().queuePairs()).isZero();
+    }
+
+    /** One whose request was refused had others that waited, and so had another tenant. */
+    private void refuseAndReplace(final boolean isGrantingTheSame)
+    {
+        open(new RaasConfiguration().replayTimeoutNs(2_000_000_000L), new TenantOptions(), new TenantOptions());
+        final MemoryRegion trap = pair.server.protectionDomain().allocateRegistered(64, AccessFlags.ALL_REMOTE);
+        final MemoryRegion other = pair.server.protectionDomain().allocateRegistered(64, AccessFlags.ALL_REMOTE);
+        pair.admission = Admission.accept(AccessFlags.ALL_REMOTE, new byte[]{42}, pair.served, trap);
+        final PeerAddress peer = new PeerAddress(pair.serverDevice.address(), SoftPair.PORT, 1, 2);
+        final VirtualQp offender = connect(peer, greedy, greedyDone);
+        final VirtualQp bystander = connect(peer, quiet, quietDone);
+        trap.close();
+        pair.admission = isGrantingTheSame ?
+            Admission.accept(AccessFlags.ALL_REMOTE, new byte[]{43}, pair.served) :
+            Admission.accept(AccessFlags.ALL_REMOTE, new byte[]{43}, other);
+        offender.begin();
+        offender.write(greedyMemory, 0, 8, offender.peerRegions().get(1), 0);
+        assertThat(offender.complete(0)).isEqualTo(PostStatus.OK);
+        for (int i = 1; i <= 100; i++)
+        {
+            assertThat(add(offender, i)).isEqualTo(PostStatus.OK);
+            assertThat(add(bystander, i)).isEqualTo(PostStatus.OK);
+        }
+        pair.runUntil(() -> greedyDone.done.size() == 101 && quietDone.done.size() == 100);
+        assertThat(greedyDone.statuses().getFirst()).isEqualTo(WorkCompletionStatus.REM_ACCESS_ERR);
+        assertThat(greedyDone.statuses().subList(1, 101)).containsOnly(WorkCompletionStatus.WR_FLUSH_ERR);
+        assertThat(offender.isFailed()).isTrue();
+        other.close();
+    }
+
+    @Test
+    void shouldPostNothingMoreOfOneWhoseRequestWasRefused()
+    {
+        refuseAndReplace(true);
+        assertThat(quietDone.statuses()).containsOnly(WorkCompletionStatus.SUCCESS);
+        assertThat(pair.servedWord(0)).isEqualTo(100);
+    }
+
+    @Test
+    void shouldPostNothingThatWaitedIfThePeerGrantsItNoLonger()
+    {
+        refuseAndReplace(false);
+        assertThat(quietDone.statuses()).containsOnly(WorkCompletionStatus.WR_FLUSH_ERR);
+        assertThat(pair.servedWord(0)).isZero();
+    }
+
+    @Test
     void shouldGoOnWithWhatWaitedOverTheQueuePairThatTakesThePlace()
     {
         open(new RaasConfiguration().replayTimeoutNs(2_000_000_000L), new TenantOptions(), new TenantOptions());
