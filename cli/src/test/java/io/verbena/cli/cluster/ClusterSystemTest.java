@@ -266,9 +266,19 @@ class ClusterSystemTest
         entries().forEach(ClusterSystemTest::kill);
         checkAndRepairWhatIsLeft();
         PlantedSplit.plant(ClusterFolder.of(directory));
-        succeed("up");
-        succeed("table", "check", "default", "--repair", "--json"); // before anybody meets it, who would finish it
-        assertThat(last.out()).contains("1 split or merge of a subtable finished", "\"unused_index_bytes\": 0");
+        try (LocalCluster cluster = LocalCluster.openExisting(ClusterFolder.of(directory)))
+        {
+            cluster.up(LocalCluster.ANY_PORT, 1, null, 0, (_) -> {}); // no compute node, which would finish it, too
+        }
+        succeed("table", "check", "default", "--json");
+        assertThat(last.out()).contains("\"live\": true", "\"splits_under_way\": 1");
+        assertThat(run("table", "check", "default", "--repair")).isEqualTo(ExitStatus.UNAVAILABLE);
+        assertThat(last.err()).as("what it does behind that").contains("there is no compute node").hasLineCount(1);
+        succeed("table", "check", "default", "--json");
+        assertThat(last.out()).contains("\"splits_under_way\": 0", "\"unused_index_bytes\": 0");
+        succeed("scale", "--compute-nodes", "1");
+        succeed("table", "check", "default", "--repair", "--json");
+        assertThat(last.out()).contains("compute nodes have taken back what no record uses");
         succeed("get", "a");
         final String other = Files.createTempFile(directory, "other", "token").toString();
         Files.writeString(Path.of(other), "00".repeat(32));
