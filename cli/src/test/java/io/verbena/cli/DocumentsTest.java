@@ -184,7 +184,7 @@ class DocumentsTest
     @Test
     void shouldNameCommandsAndOptionsThatExistInUnits()
     {
-        assertThat(SourceTree.files(".service")).hasSize(3).allSatisfy((unit) ->
+        assertThat(SourceTree.files(".service")).hasSize(5).allSatisfy((unit) ->
         {
             final List<String> starts = SourceTree.text(unit).lines()
                 .filter((line) -> line.startsWith(UNIT_START)).map((line) -> line.substring(UNIT_START.length()))
@@ -192,7 +192,7 @@ class DocumentsTest
             assertThat(starts).as(where(unit)).hasSize(1)
                 .allSatisfy((start) -> assertThat(offence(start)).as(where(unit)).isNull());
             assertThat(SourceTree.text(unit)).contains(
-                "/etc/verbena/" + unit.getFileName().toString().replaceAll("verbena-|\\.service", "") + ".conf");
+                "/etc/verbena/" + unit.getFileName().toString().replaceAll("verbena-|@?\\.service", "") + ".conf");
         });
     }
 

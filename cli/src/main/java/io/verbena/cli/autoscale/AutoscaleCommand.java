@@ -11,6 +11,7 @@ import org.agrona.concurrent.SystemEpochClock;
 import org.agrona.concurrent.SystemNanoClock;
 
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
@@ -24,8 +25,8 @@ import java.util.concurrent.TimeUnit;
 /** {@code verbena autoscale}. */
 @Command(
     name = "autoscale",
-    description = "Start and end compute nodes of the cluster of processes on this host as the demand changes, until " +
-        "Ctrl-C. Each decision is recorded with its reason: 'verbena autoscale explain'.",
+    description = "Start and end compute nodes as the demand changes, until Ctrl-C: processes of the cluster on this " +
+        "host, or nodes elsewhere. Each decision is recorded with its reason: 'verbena autoscale explain'.",
     subcommands = ExplainCommand.class,
     defaultValueProvider = SettingsProvider.class)
 public final class AutoscaleCommand implements Callable<Integer>
@@ -41,6 +42,9 @@ public final class AutoscaleCommand implements Callable<Integer>
 
     @Spec
     private CommandSpec spec;
+
+    @Mixin
+    private LauncherOptions launcher;
 
     @Option(names = "--data", paramLabel = "DIR", description = "Folder of the cluster. Default: ~/.verbena/cluster.")
     private Path data;
@@ -111,8 +115,8 @@ public final class AutoscaleCommand implements Callable<Integer>
         final ScaleLimits limits = limits();
         final ClusterFolder folder = ClusterFolder.of(data);
         final PrintWriter out = spec.commandLine().getOut();
-        try (DecisionLog log = DecisionLog.open(folder, DecisionLog.MOST_BYTES);
-            LocalFleet fleet = new LocalFleet(folder, launchTimeoutS))
+        try (Fleet fleet = launcher.open(folder, null != data, launchTimeoutS);
+            DecisionLog log = DecisionLog.open(folder, DecisionLog.MOST_BYTES))
         {
             final Autoscaler autoscaler = new Autoscaler(fleet, limits, periodMs, spares, dryRun,
                 SystemNanoClock.INSTANCE, SystemEpochClock.INSTANCE);

@@ -5,6 +5,7 @@ import io.verbena.cli.console.CommandFailedException;
 import io.verbena.cli.console.ExitStatus;
 import io.verbena.raas.directory.NodeRole;
 import io.verbena.raas.directory.PeerRecord;
+import io.verbena.server.ComputeNodeRole;
 
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -39,6 +40,13 @@ final class ClusterNodes implements AutoCloseable
     static boolean isSpare(final PeerRecord node)
     {
         return 0 == node.servicePort();
+    }
+
+    /** @return a node as it is listed once it is activated. */
+    static PeerRecord activated(final PeerRecord spare)
+    {
+        return new PeerRecord(spare.nodeId(), spare.incarnation(), spare.epoch(), spare.role(), spare.device(),
+            ComputeNodeRole.SERVICE_PORT, spare.region());
     }
 
     /** @return figures of each as a JSON object; null where a node did not answer within 2 s. */

@@ -3,8 +3,8 @@ package io.verbena.cli.autoscale;
 import java.util.List;
 import java.util.function.Consumer;
 
-/** The compute nodes that an autoscaler starts and ends: processes of this host, or units of an init system. */
-interface Fleet
+/** The compute nodes that an autoscaler starts and ends: processes of this host, or nodes elsewhere. */
+interface Fleet extends AutoCloseable
 {
     /**
      * What there is.
@@ -44,4 +44,10 @@ interface Fleet
      * @return why the last attempt failed, one line, once for each; null when nothing did.
      */
     String keepSpares(int spares);
+
+    /** Ends launches that are under way, and leaves all nodes. */
+    @Override
+    default void close()
+    {
+    }
 }

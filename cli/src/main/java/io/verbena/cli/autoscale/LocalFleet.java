@@ -26,7 +26,7 @@ import java.util.stream.IntStream;
  * Processes of this host, as {@code verbena scale} starts and ends them. The lock of the cluster is held while
  * processes are started or ended; a spare is activated without it. Used by one thread.
  */
-final class LocalFleet implements Fleet, AutoCloseable
+final class LocalFleet implements Fleet
 {
     private static final String COMPUTE = "compute-";
     private static final String SPARE = "spare-";

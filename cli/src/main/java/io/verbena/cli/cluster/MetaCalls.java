@@ -74,7 +74,8 @@ public final class MetaCalls implements AutoCloseable
         return open(folder.address(), folder.token(), null, timeoutNs);
     }
 
-    static MetaCalls open(final String address, final Path tokenFile, final String given, final long timeoutNs)
+    /** Connects to the meta server of a cluster at an address; {@code given} names a fabric, or is null. */
+    public static MetaCalls open(final String address, final Path tokenFile, final String given, final long timeoutNs)
     {
         try
         {

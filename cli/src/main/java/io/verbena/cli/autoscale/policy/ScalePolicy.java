@@ -14,8 +14,8 @@ import java.util.concurrent.TimeUnit;
  * <ul>
  * <li>More nodes are started when they were needed during all of the up window; at once when the nodes have no time
  * left, since the demand cannot be seen then and may be many times the use.</li>
- * <li>Nodes are ended when fewer were enough during all of the down window, which begins anew whenever nodes were
- * started: no decision to start nodes is reverted within it.</li>
+ * <li>Nodes are ended when fewer were enough during all of the down window, or half of them during half of it. It
+ * begins anew whenever nodes were started: no decision to start nodes is reverted within it.</li>
  * <li>Responses later than the objective start a node at a time, if the nodes are busy; nodes are not ended when that
  * would bring back the share at which responses were late.</li>
  * <li>When nodes are started soon after others were ended, the down window is twice as long the next time.</li>
@@ -39,6 +39,9 @@ public final class ScalePolicy
     private static final int REVERT_WINDOWS = 5;
     /** The down window is so many times as long at most, after decisions that were too early. */
     private static final int MOST_WINDOWS = 8;
+    /** Nodes are ended after this part of the down window when so small a part of them was enough. */
+    private static final int DEEP_PART = 2;
+    private static final int DEEP_DROP = 2;
     /** A computed number of nodes this little above a whole one is that one. */
     private static final double ROUNDING = 1e-9;
 
@@ -189,8 +192,10 @@ public final class ScalePolicy
         {
             return hold(nodes, needed, count(silent) + " without figures: none is ended");
         }
-        final long sinceMs = nowMs - windowMs;
-        final int enough = Math.max(Math.max(most(sinceMs), steady(sinceMs)), limits.minNodes());
+        final int lately = enough(nowMs - windowMs / DEEP_PART);
+        // Half as long for what is no noise: nodes that did nothing but stay would cost a fifth of a short spike.
+        final boolean isDeep = lately <= nodes / DEEP_DROP;
+        final int enough = isDeep ? lately : enough(nowMs - windowMs);
         if (enough >= nodes)
         {
             return hold(nodes, needed, late.isLate(demand) ? why(Rule.OBJECTIVE, demand) + " they are not why" :
@@ -208,9 +213,16 @@ public final class ScalePolicy
                 seconds(limits.cooldownMs()) + " s");
         }
         final int to = Math.max(enough, nodes - limits.stepNodes());
-        return new Decision(nodes, to, needed, Rule.LESS_USE, "for " + seconds(windowMs) + " s " +
+        return new Decision(nodes, to, needed, Rule.LESS_USE, "for " +
+            seconds(isDeep ? windowMs / DEEP_PART : windowMs) + " s " +
             count(enough) + (1 == enough ? " was" : " were") + " enough; now " + why(Rule.USE, demand) +
             limitedBy(enough, to, nodes));
+    }
+
+    /** Nodes that were enough since a time, and will be unless the load deviates by more than it has. */
+    private int enough(final long sinceMs)
+    {
+        return Math.max(Math.max(most(sinceMs), steady(sinceMs)), limits.minNodes());
     }
 
     private int least(final long sinceMs)

@@ -56,6 +56,17 @@ class ScalePolicyTraceTest
         assertThat(run.nodes).as("in the last spike").isEqualTo(8);
     }
 
+    /** For five minutes of each half hour. */
+    @Test
+    void shouldFollowShortSpikes()
+    {
+        final PolicySimulation run =
+            run(Traces.spikes(0.3, 4.8, Traces.HOUR_MS / 2, 5 * Traces.MINUTE_MS), Traces.DAY_MS);
+        assertThat(run.costOfOracle()).isBetween(0.9, MOST_COST);
+        assertThat(run.unservedPart()).isLessThan(0.01);
+        assertThat(run.reverted(TWO_MINUTES_MS)).isZero();
+    }
+
     @Test
     void shouldFollowASawtooth()
     {

@@ -1,0 +1,145 @@
+package io.verbena.cli.autoscale;
+
+import io.verbena.cli.autoscale.launch.CommandLauncher;
+import io.verbena.cli.autoscale.launch.Launcher;
+import io.verbena.cli.cluster.ClusterFolder;
+import io.verbena.cli.cluster.MetaCalls;
+import io.verbena.cli.console.CommandFailedException;
+import io.verbena.cli.console.ExitStatus;
+import io.verbena.cli.console.FileErrors;
+import io.verbena.protocol.bootstrap.OwnerOnly;
+
+import org.agrona.concurrent.SystemNanoClock;
+
+import picocli.CommandLine.Option;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.Collection;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+
+/** Where compute nodes are started and ended, and by what. */
+final class LauncherOptions
+{
+    private static final long META_TIMEOUT_NS = TimeUnit.SECONDS.toNanos(2);
+    private static final String LOCAL = "local";
+    private static final String COMMAND = "command";
+    private static final List<String> ALL = List.of(LOCAL, COMMAND);
+
+    @Option(names = "--launcher", paramLabel = "KIND", defaultValue = LOCAL,
+        description = "What starts and ends nodes: 'local', processes of the cluster on this host; 'command', " +
+            "--start and --stop on --hosts, for the cluster at --cluster. Default: ${DEFAULT-VALUE}.")
+    private String launcher = LOCAL;
+
+    @Option(names = "--start", paramLabel = "COMMAND",
+        description = "Command of sh that starts node {name} on {host}, with --name {name}, such as " +
+            "'ssh {host} systemctl start verbena-compute-node@{name}'.")
+    private String start;
+
+    @Option(names = "--stop", paramLabel = "COMMAND",
+        description = "Command of sh that ends it, by SIGTERM, such as " +
+            "'ssh {host} systemctl stop verbena-compute-node@{name}'.")
+    private String stop;
+
+    @Option(names = "--hosts", paramLabel = "HOSTS", split = ",",
+        description = "Where nodes may run, separated by commas. Default: localhost.")
+    private List<String> hosts;
+
+    @Option(names = "--cluster", paramLabel = "ADDRESS",
+        description = "Address of the cluster whose nodes are elsewhere: verbena://host:port.")
+    private String cluster;
+
+    @Option(names = "--token-file", paramLabel = "FILE", description = "File with the cluster's token, mode 0600.")
+    private Path tokenFile;
+
+    @Option(names = "--fabric", paramLabel = "NAME",
+        description = "Fabric of this command, PROVIDER or PROVIDER:ARGUMENT. Default: that of the cluster.")
+    private String fabric;
+
+    /**
+     * Checks the options, and makes the folder of the record where there is no cluster.
+     *
+     * @param folder         of the record, and of a cluster on this host.
+     * @param isFolderGiven  whether the user named it.
+     * @param launchTimeoutS that a node may take until it serves.
+     * @return the nodes to be changed.
+     */
+    Fleet open(final ClusterFolder folder, final boolean isFolderGiven, final int launchTimeoutS)
+    {
+        if (!ALL.contains(launcher))
+        {
+            throw usage("--launcher " + launcher + ": must be " + String.join(" or ", ALL));
+        }
+        final Map<String, Object> others = new LinkedHashMap<>();
+        others.put("--start", start);
+        others.put("--stop", stop);
+        others.put("--hosts", hosts);
+        others.put("--cluster", cluster);
+        others.put("--token-file", tokenFile);
+        others.put("--fabric", fabric);
+        if (LOCAL.equals(launcher))
+        {
+            refuse(others, others.keySet());
+            return new LocalFleet(folder, launchTimeoutS);
+        }
+        require(others, List.of("--cluster", "--token-file"));
+        if (!isFolderGiven)
+        {
+            throw usage("--launcher " + launcher + " needs --data DIR, a folder for the record of decisions");
+        }
+        final Launcher nodes = commands(others, launchTimeoutS);
+        makeFolder(folder);
+        return new ClusterFleet(() -> MetaCalls.open(cluster, tokenFile, fabric, META_TIMEOUT_NS), nodes,
+            launchTimeoutS, SystemNanoClock.INSTANCE);
+    }
+
+    private Launcher commands(final Map<String, Object> others, final int launchTimeoutS)
+    {
+        require(others, List.of("--start", "--stop"));
+        return new CommandLauncher(start, stop, null == hosts ? List.of("localhost") : hosts,
+            TimeUnit.SECONDS.toMillis(launchTimeoutS), SystemNanoClock.INSTANCE);
+    }
+
+    private void refuse(final Map<String, Object> others, final Collection<String> names)
+    {
+        for (final String name : names)
+        {
+            if (null != others.get(name))
+            {
+                throw usage(name + " is not for --launcher " + launcher);
+            }
+        }
+    }
+
+    private void require(final Map<String, Object> others, final List<String> names)
+    {
+        for (final String name : names)
+        {
+            if (null == others.get(name))
+            {
+                throw usage("--launcher " + launcher + " needs " + name);
+            }
+        }
+    }
+
+    private static CommandFailedException usage(final String message)
+    {
+        return new CommandFailedException(ExitStatus.USAGE, message, null);
+    }
+
+    private static void makeFolder(final ClusterFolder folder)
+    {
+        try
+        {
+            OwnerOnly.createFolder(folder.path());
+        }
+        catch (final IOException ex)
+        {
+            throw new CommandFailedException(ExitStatus.CANNOT_CREATE, "--data " + folder.path() +
+                " cannot be made: " + FileErrors.reason(ex), ex);
+        }
+    }
+}
