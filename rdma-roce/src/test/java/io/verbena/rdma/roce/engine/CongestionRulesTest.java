@@ -89,6 +89,29 @@ class CongestionRulesTest
     }
 
     @Test
+    void shouldNotGrowBeyondItsBound()
+    {
+        final CongestionWindow bounded = new CongestionWindow(20);
+        bounded.onLimited(100);
+        bounded.onProgress(0, 50, 1);
+        assertThat(bounded.packets()).isEqualTo(20);
+    }
+
+    @Test
+    void shouldNotGrowForAnswersToWhatWasSentBeforeALoss()
+    {
+        final CongestionWindow cut = new CongestionWindow(64);
+        cut.onSent(1, true, 0);
+        cut.onProgress(0, 1, 10_000);
+        cut.onLoss(1, 4000);
+        cut.onLimited(4000);
+        cut.onProgress(1, 1001, 20_000);
+        assertThat(cut.packets()).isEqualTo(12);
+        cut.onProgress(1001, 4000, 30_000);
+        assertThat(cut.packets()).isGreaterThan(12);
+    }
+
+    @Test
     void shouldNotGrowUnlessItKeptSomethingBack()
     {
         window.onProgress(0, 16, 1);
