@@ -65,7 +65,7 @@ final class TablesDescriptor
     {
         ControlHeaderDescriptor.require(lengthBytes, NAMES_OFFSET, "tables reply");
         final int count = buffer.getShort(offset + COUNT_OFFSET, ORDER) & 0xFFFF;
-        final List<String> names = new ArrayList<>(count);
+        final List<String> names = new ArrayList<>();
         int at = NAMES_OFFSET;
         for (int i = 0; i < count; i++)
         {

@@ -101,6 +101,11 @@ final class OperationReplyDescriptor
         MalformedRequestException.requireRange("detail length", detailLength(buffer, offset), 0, MAX_DETAIL_BYTES);
         MalformedRequestException.requireRange(
             "value length", valueLength(buffer, offset), -1, TransferDescriptor.MAX_TRANSFER_BYTES);
+        if (0 != resultId(buffer, offset))
+        {
+            MalformedRequestException.requireRange("value length of a value to be fetched", valueLength(buffer, offset),
+                1, TransferDescriptor.MAX_TRANSFER_BYTES);
+        }
         final int inlineLength = 0 == resultId(buffer, offset) ? Math.max(0, valueLength(buffer, offset)) : 0;
         MalformedRequestException.require(
             lengthBytes, DETAIL_OFFSET + detailLength(buffer, offset) + inlineLength, "answer");

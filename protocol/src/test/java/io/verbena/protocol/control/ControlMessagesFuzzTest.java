@@ -1,0 +1,158 @@
+package io.verbena.protocol.control;
+
+import io.verbena.protocol.MessageFuzzer;
+import io.verbena.protocol.access.Grant;
+import io.verbena.protocol.access.SecretVerifier;
+import io.verbena.protocol.access.User;
+import io.verbena.protocol.message.AdmissionToken;
+import io.verbena.protocol.message.ChunkPurpose;
+import io.verbena.protocol.message.ChunkRun;
+import io.verbena.protocol.message.ControlException;
+import io.verbena.protocol.message.ControlStatus;
+import io.verbena.protocol.message.ForgottenNode;
+import io.verbena.protocol.message.Heartbeat;
+import io.verbena.protocol.message.MemoryNodeStat;
+import io.verbena.protocol.message.NodePage;
+import io.verbena.protocol.message.NodeRegistration;
+import io.verbena.protocol.message.NotificationRequest;
+import io.verbena.protocol.message.Registration;
+import io.verbena.protocol.message.TableEntry;
+import io.verbena.protocol.message.TablePage;
+import io.verbena.protocol.message.UserPage;
+import io.verbena.raas.PeerIdentity;
+import io.verbena.raas.RemoteRegion;
+import io.verbena.raas.directory.NodeRole;
+import io.verbena.raas.directory.PeerRecord;
+import io.verbena.raas.identity.IdentitySecret;
+import io.verbena.rdma.verbs.DeviceAddress;
+import org.agrona.concurrent.UnsafeBuffer;
+import org.junit.jupiter.api.Test;
+
+import java.security.SecureRandom;
+import java.util.Arrays;
+import java.util.List;
+import java.util.function.ToIntFunction;
+
+/** What servers make of requests, and callers of replies, that somebody has changed. */
+class ControlMessagesFuzzTest
+{
+    private static final TableEntry TABLE = new TableEntry("orders", 5, new byte[]{1, 2, 3, 4, 5, 6, 7, 8, 9});
+    private static final IdentitySecret SECRET = IdentitySecret.random(new SecureRandom());
+    private static final List<AdmissionToken> TOKENS =
+        List.of(new AdmissionToken(5, 6, SECRET), new AdmissionToken(7, 8, SECRET));
+    private static final List<PeerIdentity> SPARES = List.of(new PeerIdentity(8, 9));
+
+    private final MessageFuzzer fuzzer = new MessageFuzzer(20, ControlException.class);
+    private final UnsafeBuffer buffer = new UnsafeBuffer(new byte[4_096]);
+
+    private void fuzz(
+        final String what, final ToIntFunction<UnsafeBuffer> encoder, final MessageFuzzer.Decoder decoder)
+    {
+        fuzzer.fuzz(what, Arrays.copyOf(buffer.byteArray(), encoder.applyAsInt(buffer)), decoder);
+    }
+
+    @Test
+    void shouldReadOrRefuseRequestsToTheMetaServer()
+    {
+        fuzz("register", (to) -> RegisterDescriptor.encodeRequest(new NodeRegistration(
+            3, NodeRole.MEMORY_NODE, new DeviceAddress(1, 2, 3), 4_000, new RemoteRegion(1, 2, 3)), to, 0),
+            RegisterDescriptor::decodeRequest);
+        fuzz("heartbeat", (to) -> HeartbeatDescriptor.encodeRequest(3, 9, 2, true, 8, to, 0),
+            (message, offset, lengthBytes) ->
+            {
+                HeartbeatDescriptor.requireRequest(lengthBytes);
+                HeartbeatDescriptor.nodeId(message, offset);
+                HeartbeatDescriptor.incarnation(message, offset);
+                HeartbeatDescriptor.passedEpoch(message, offset);
+                HeartbeatDescriptor.wantsEpochs(message, offset);
+                HeartbeatDescriptor.newestToken(message, offset);
+            });
+        fuzz("identity", (to) -> IdentityDescriptor.encode(new PeerIdentity(3, 4), to, 0), IdentityDescriptor::decode);
+        fuzz("news", (to) -> NotificationDescriptor.encode(new NotificationRequest(3, 9, 1, 2), to, 0),
+            NotificationDescriptor::decode);
+        fuzz("nodes", (to) -> NodesDescriptor.encodeRequest(3, to, 0), NodesDescriptor::decodeRequest);
+        fuzz("forget", (to) -> ForgetNodeDescriptor.encodeRequest(3, true, to, 0), (message, offset, lengthBytes) ->
+        {
+            ForgetNodeDescriptor.requireRequest(lengthBytes);
+            ForgetNodeDescriptor.nodeId(message, offset);
+            ForgetNodeDescriptor.isWanted(message, offset);
+        });
+    }
+
+    @Test
+    void shouldReadOrRefuseTables()
+    {
+        fuzz("name", (to) -> TableNameDescriptor.encode("orders", to, 0), TableNameDescriptor::decode);
+        fuzz("entry", (to) -> TableEntryDescriptor.encode(TABLE, to, 0), TableEntryDescriptor::decode);
+        fuzz("id", (to) -> TableIdDescriptor.encode(5, to, 0), TableIdDescriptor::decode);
+        fuzz("names", (to) -> TablesDescriptor.encode(new TablePage(List.of("a", "bc", "d"), true), to, 0),
+            TablesDescriptor::decode);
+        fuzz("publication", (to) -> TablePublicationDescriptor.encode(
+            TABLE, 5, List.of(new PeerIdentity(1, 2), new PeerIdentity(3, 4)), to, 0),
+            (message, offset, lengthBytes) ->
+            {
+                TablePublicationDescriptor.table(message, offset, lengthBytes);
+                TablePublicationDescriptor.expectedChecksum(message, offset, lengthBytes);
+                TablePublicationDescriptor.memoryNodes(message, offset, lengthBytes);
+            });
+    }
+
+    @Test
+    void shouldReadOrRefuseUsers()
+    {
+        final User ann = new User("ann", 1, 2, 3, SecretVerifier.ofNobody(new byte[32], "ann"),
+            List.of(new Grant("orders", 3, new byte[]{1})));
+        fuzz("users request", (to) -> UsersDescriptor.encodeRequest("ann", 7, to, 0), (message, offset, lengthBytes) ->
+        {
+            UsersDescriptor.name(message, offset, lengthBytes);
+            UsersDescriptor.knownVersion(message, offset);
+        });
+        fuzz("users", (to) -> UsersDescriptor.encodeReply(
+            new UserPage(7, false, List.of(ann, ann.withoutVerifier(), ann), true), to, 0),
+            UsersDescriptor::decodeReply);
+        fuzz("user", (to) -> UsersDescriptor.encodeUser(ann, to, 0), UsersDescriptor::decodeUser);
+    }
+
+    @Test
+    void shouldReadOrRefuseReplies()
+    {
+        fuzz("registration", (to) -> RegisterDescriptor.encodeReply(
+            new Registration(3, 9, 4, 100, 97, 12, 5, 6, SECRET, TOKENS, SPARES), to, 0),
+            RegisterDescriptor::decodeReply);
+        fuzz("heartbeat",
+            (to) -> HeartbeatDescriptor.encodeReply(new Heartbeat(100, 97, 12, 1, TOKENS, SPARES), to, 0),
+            HeartbeatDescriptor::decodeReply);
+        fuzz("forgotten", (to) -> ForgetNodeDescriptor.encodeReply(new ForgottenNode(3, 9, 5, true), to, 0),
+            ForgetNodeDescriptor::decodeReply);
+        fuzz("nodes", (to) -> NodesDescriptor.encodeReply(new NodePage(8, List.of(
+            new PeerRecord(1, 1, 2, NodeRole.MEMORY_NODE, new DeviceAddress(1, 2), 4_000, new RemoteRegion(1, 1, 1)),
+            new PeerRecord(2, 1, 2, NodeRole.COMPUTE_NODE, new DeviceAddress(1, 3), 4_000, new RemoteRegion(0, 0, 0))),
+            false), to, 0), NodesDescriptor::decodeReply);
+        fuzz("refusal", (to) -> ControlHeaderDescriptor.encodeFailure(
+            to, 0, 4_096, new ControlException(ControlStatus.UNAVAILABLE, "later")), (message, offset, lengthBytes) ->
+        {
+            ControlHeaderDescriptor.require(lengthBytes, ControlHeaderDescriptor.LENGTH_BYTES, "reply");
+            ControlHeaderDescriptor.status(message, offset);
+            ControlHeaderDescriptor.retryDelayNs(message, offset);
+            ControlHeaderDescriptor.text(message, offset, lengthBytes);
+        });
+    }
+
+    @Test
+    void shouldReadOrRefuseWhatMemoryNodesAreAsked()
+    {
+        fuzz("lease", (to) -> LeaseRequestDescriptor.encode(7, ChunkPurpose.INDEX, 3, true, to, 0),
+            (message, offset, lengthBytes) ->
+            {
+                LeaseRequestDescriptor.require(lengthBytes);
+                LeaseRequestDescriptor.requestId(message, offset);
+                LeaseRequestDescriptor.purpose(message, offset);
+                LeaseRequestDescriptor.chunkCount(message, offset);
+                LeaseRequestDescriptor.isContiguous(message, offset);
+            });
+        fuzz("runs", (to) -> ChunkRunsDescriptor.encode(
+            65_536, 7, List.of(new ChunkRun(0, 7), new ChunkRun(1L << 32, 1)), to, 0), ChunkRunsDescriptor::decode);
+        fuzz("stat", (to) -> StatDescriptor.encode(new MemoryNodeStat(1, 1, 2, 3, 4, 5, 6), to, 0),
+            StatDescriptor::decode);
+    }
+}
