@@ -33,8 +33,8 @@ class VersionMismatchSystemTest
     private static final int HELLO_BYTES = 48;
     private static final int STATUS_OK = 0;
     private static final int STATUS_VERSION_MISMATCH = 1;
-    private static final int VERSION = 2;
-    private static final int FORMATS = 7;
+    private static final int VERSION = 3;
+    private static final int FORMATS = 8;
     private static final int TERMINATED = 128 + 15;
 
     @TempDir
