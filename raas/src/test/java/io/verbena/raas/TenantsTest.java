@@ -265,6 +265,8 @@ class TenantsTest extends TenantFixture
         final PeerAddress peer = new PeerAddress(pair.serverDevice.address(), SoftPair.PORT, 1, 2);
         final VirtualQp offender = connect(peer, greedy, greedyDone);
         final VirtualQp bystander = connect(peer, quiet, quietDone);
+        // Nothing of it is posted before the queue pair breaks.
+        final VirtualQp last = connect(peer, quiet, quietDone);
         trap.close();
         pair.admission = isGrantingTheSame ?
             Admission.accept(AccessFlags.ALL_REMOTE, new byte[]{43}, pair.served) :
@@ -277,7 +279,9 @@ class TenantsTest extends TenantFixture
             assertThat(add(offender, i)).isEqualTo(PostStatus.OK);
             assertThat(add(bystander, i)).isEqualTo(PostStatus.OK);
         }
-        pair.runUntil(() -> greedyDone.done.size() == 101 && quietDone.done.size() == 100);
+        assertThat(add(last, 101)).isEqualTo(PostStatus.OK);
+        pair.runUntil(() -> greedyDone.done.size() == 101 && quietDone.done.size() == 101);
+        assertThat(last.isFailed()).isNotEqualTo(isGrantingTheSame);
         assertThat(greedyDone.statuses().getFirst()).isEqualTo(WorkCompletionStatus.REM_ACCESS_ERR);
         assertThat(greedyDone.statuses().subList(1, 101)).containsOnly(WorkCompletionStatus.WR_FLUSH_ERR);
         assertThat(offender.isFailed()).isTrue();
@@ -289,7 +293,7 @@ class TenantsTest extends TenantFixture
     {
         refuseAndReplace(true);
         assertThat(quietDone.statuses()).containsOnly(WorkCompletionStatus.SUCCESS);
-        assertThat(pair.servedWord(0)).isEqualTo(100);
+        assertThat(pair.servedWord(0)).isEqualTo(101);
     }
 
     @Test
