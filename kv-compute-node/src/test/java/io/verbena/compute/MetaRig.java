@@ -85,6 +85,8 @@ public final class MetaRig implements AutoCloseable
         });
         answer("mayChangeTables", (arguments) -> true);
         answer("isGuarded", (arguments) -> false);
+        answer("onChanged", (arguments) -> null);
+        answer("onForbidden", (arguments) -> null);
         answer("users", (arguments) -> new UserPage(0, false, List.of(), false));
         answer("awaitChange", (arguments) ->
         {

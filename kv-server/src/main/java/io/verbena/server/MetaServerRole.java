@@ -26,6 +26,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 import java.nio.file.Path;
+import java.time.Clock;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
@@ -46,6 +47,8 @@ public final class MetaServerRole implements Role
     private final RocksMetaStore store;
     private final MetaServer server;
     private final BootstrapServer bootstrap;
+    private final AuditFile audit;
+    private long auditedHandshakes;
     private volatile String failure = "";
     private volatile MetaServerStat stat;
     private volatile Map<StoredNode, Long> leasesLeftNs = Map.of();
@@ -65,8 +68,9 @@ public final class MetaServerRole implements Role
 
     private MetaServerRole(
         final Device device, final CompletionChannel channel, final RocksMetaStore store, final MetaServer server,
-        final BootstrapServer bootstrap)
+        final BootstrapServer bootstrap, final AuditFile audit)
     {
+        this.audit = audit;
         this.channel = channel;
         this.device = device;
         this.store = store;
@@ -103,6 +107,7 @@ public final class MetaServerRole implements Role
         final CompletionChannel channel = Channels.create(device);
         RocksMetaStore store = null;
         MetaServer server = null;
+        AuditFile audit = null;
         try
         {
             store = RocksMetaStore.open(data.resolve("meta"));
@@ -110,17 +115,18 @@ public final class MetaServerRole implements Role
             {
                 forgetEarlierRun(store);
             }
+            audit = new AuditFile(data, Clock.systemUTC(), AuditFile.MAX_BYTES);
             server = MetaServer.open(
                 device, store, configuration.previousNodesAreGone(isFresh).completionChannel(channel)
-                    .clusterSecret(token.clusterSecret()));
+                    .clusterSecret(token.clusterSecret()).audit(audit));
             final BootstrapServer bootstrap = BootstrapServer.open(
                 listen, token, new BootstrapAnswer(server.stat().clusterId(), fabricName, server.address()),
                 server::access);
-            return new MetaServerRole(device, channel, store, server, bootstrap);
+            return new MetaServerRole(device, channel, store, server, bootstrap, audit);
         }
         catch (final RuntimeException | DurableWriteError ex)
         {
-            CloseHelper.quietCloseAll(server, () -> Channels.close(channel), store, device);
+            CloseHelper.quietCloseAll(server, audit, () -> Channels.close(channel), store, device);
             throw ex;
         }
     }
@@ -177,6 +183,7 @@ public final class MetaServerRole implements Role
         }
         if (pace.isDue(work, clock.nanoTime()))
         {
+            recordRefusedHandshakes();
             limits = server.limits();
             stat = server.stat();
             leasesLeftNs = server.leasesLeftNs();
@@ -192,6 +199,17 @@ public final class MetaServerRole implements Role
             refused.poll(refusedConnections, clock.nanoTime());
         }
         return work;
+    }
+
+    private void recordRefusedHandshakes()
+    {
+        final long refusals = bootstrap.refusals();
+        if (refusals != auditedHandshakes)
+        {
+            audit.record("refused", "", "handshakes, " + (refusals - auditedHandshakes) + " of them, the last of " +
+                bootstrap.lastRefusal());
+            auditedHandshakes = refusals;
+        }
     }
 
     @Override
@@ -259,6 +277,7 @@ public final class MetaServerRole implements Role
         figures.put("spare_identities", spareIdentities);
         figures.put("possible_identities", possibleIdentities);
         figures.put("failed_requests", server.failedRequests());
+        figures.put("lost_audit_lines", audit.lost());
         figures.put("nodes", leasesLeftNs.entrySet().stream()
             .map((each) -> figures(each.getKey(), each.getValue())).toList());
         return figures;
@@ -308,6 +327,7 @@ public final class MetaServerRole implements Role
     @Override
     public void close()
     {
-        CloseHelper.closeAll(bootstrap, server::releaseSpares, server, () -> Channels.close(channel), store, device);
+        CloseHelper.closeAll(
+            bootstrap, server::releaseSpares, server, audit, () -> Channels.close(channel), store, device);
     }
 }

@@ -1,5 +1,8 @@
 package io.verbena.server;
 
+import io.verbena.client.KvClient;
+import io.verbena.client.KvInvalidRequestException;
+import io.verbena.client.TableOptions;
 import io.verbena.protocol.access.User;
 import io.verbena.protocol.bootstrap.AccessTicket;
 import io.verbena.protocol.bootstrap.BootstrapClient;
@@ -25,10 +28,13 @@ import org.junit.jupiter.api.Timeout;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 /** What those can do who try more than they may: nothing. */
 @Timeout(180)
@@ -160,6 +166,39 @@ class UserAttacksTest extends UsersRig
         }
         assertThat(find("ann")).isNotNull();
         assertThat(find("evil")).isNull();
+    }
+
+    /** Everything that this class does is there, and no secret. */
+    @Test
+    void shouldRecordWhoChangedWhatAndWhoWasRefused() throws IOException
+    {
+        shouldNotBeFooledByAnIdentityThatIsForged();
+        shouldLetNobodyActAsOperatorOrNodeWithoutTheToken();
+        assertThatThrownBy(() -> user("ann", "wrong secret")).isInstanceOf(KvInvalidRequestException.class);
+        try (KvClient operator = operator())
+        {
+            operator.createTable("recorded", new TableOptions(10));
+            operator.dropTable("recorded");
+        }
+        remove("ann");
+        final Path file = directory.resolve("data").resolve(AuditFile.NAME);
+        final long startNs = System.nanoTime();
+        while (!Files.readString(file).contains("ann: there is no") && System.nanoTime() - startNs < STEP_NS &&
+            !Files.readString(file).contains("does not have the secret"))
+        {
+            Thread.onSpinWait();
+        }
+        assertThat(Files.readString(file))
+            .containsPattern("\"event\":\"joined\",\"by\":\"\",\"subject\":\"memory node \\d+ incarnation")
+            .containsPattern("\"event\":\"putUser\".*ann, with a new secret: read,write on table open")
+            .containsPattern("\"event\":\"removeUser\".*\"ann\"")
+            .containsPattern("\"event\":\"createTable\",\"by\":\"node \\d+ incarnation \\d+\",.*recorded")
+            .containsPattern("\"event\":\"dropTable\",\"by\":\"node \\d+ incarnation \\d+\",.*recorded")
+            .containsPattern("\"event\":\"refused\".*does not prove to be operator")
+            .containsPattern("\"event\":\"refused\",\"by\":\"client\".*putUser by client")
+            .containsPattern("\"event\":\"refused\",\"by\":\"user 1 generation.*forgetNode by user 1")
+            .containsPattern("\"event\":\"refused\".*handshakes, .*127.0.0.1: it names a user")
+            .doesNotContain(SECRET).doesNotContain("wrong secret");
     }
 
     private static UserLogin login(final User user)

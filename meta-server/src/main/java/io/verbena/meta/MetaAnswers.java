@@ -55,6 +55,7 @@ final class MetaAnswers implements MetaService
     private final RegistrationSecrets secrets;
     private final RegistrationQueue registrations;
     private final UserCatalog users;
+    private final MetaAudit audit;
     private final TableNumbers tableNumbers = new TableNumbers(TableNumbers.MOST);
 
     MetaAnswers(
@@ -68,8 +69,10 @@ final class MetaAnswers implements MetaService
         final NodeNotifier nodeNews,
         final RegistrationSecrets secrets,
         final RegistrationQueue registrations,
-        final UserCatalog users)
+        final UserCatalog users,
+        final MetaAudit audit)
     {
+        this.audit = audit;
         this.users = users;
         this.registrations = registrations;
         this.secrets = secrets;
@@ -389,6 +392,18 @@ final class MetaAnswers implements MetaService
         {
             throw invalid("there is no user '" + name + "'");
         }
+    }
+
+    @Override
+    public void onChanged(final PeerIdentity caller, final String method, final String subject)
+    {
+        audit.record(method, caller.toString(), subject);
+    }
+
+    @Override
+    public void onForbidden(final PeerIdentity caller, final String why)
+    {
+        audit.record(AuditedMembers.REFUSED, caller.toString(), why);
     }
 
     @Override

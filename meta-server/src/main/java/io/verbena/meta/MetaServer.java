@@ -74,6 +74,7 @@ public final class MetaServer implements Agent, AutoCloseable
     private final MetaDispatcher dispatcher;
     private final RegistrationQueue registrations;
     private DurableWriteError halted;
+    private long auditedProofs;
     private boolean closed;
 
     private MetaServer(
@@ -101,7 +102,8 @@ public final class MetaServer implements Agent, AutoCloseable
             null == state.secret() ? IdentitySecret.random(device.random()) : state.secret();
         ledger = MembershipConductor.openLedger(
             store, state, device.random().nextLong(1, Long.MAX_VALUE), secret);
-        conductor = new MembershipConductor(ledger, state, conductorOptions, directory, clock.nanoTime());
+        conductor = new MembershipConductor(ledger, state, conductorOptions,
+            new AuditedMembers(directory, configuration.audit()), clock.nanoTime());
         catalog = new TableCatalog(store, state.tables());
         users = new UserCatalog(ledger, state.users(), configuration.clusterSecret());
         final ShownTables shownTables = new ShownTables(view, catalog);
@@ -113,7 +115,7 @@ public final class MetaServer implements Agent, AutoCloseable
             ledger.counters().clusterId(), configuration.maxWaitingRegistrations(),
             configuration.spareIdentities(), failures);
         answers = new MetaAnswers(clock, ledger, conductor, catalog, shownTables, directory, news, nodeNews, secrets,
-            registrations, users);
+            registrations, users, configuration.audit());
         // Every start begins with a later epoch: so numbers of requests to connect go on growing.
         raas.identity(PeerIdentity.META_SERVER, conductor.epoch() << NONCE_BITS | 1, secrets::towards);
         fenceLinks = new FenceLinks(raas, conductor.table(), configuration.fenceTimeoutNs());
@@ -203,9 +205,19 @@ public final class MetaServer implements Agent, AutoCloseable
         workCount += registrations.poll(0 == workCount, nowNs);
         workCount += fenceLinks.poll(nowNs);
         workCount += conductor.doWork(nowNs, fenceLinks);
+        recordRefusedProofs();
         // Before anybody hears of a version.
         directory.membershipVersion(conductor.table().version());
         return workCount + news.poll() + nodeNews.poll();
+    }
+
+    private void recordRefusedProofs()
+    {
+        if (auditedProofs != server.refusedProofs())
+        {
+            auditedProofs = server.refusedProofs();
+            configuration.audit().record(AuditedMembers.REFUSED, "", server.lastRefusedProof());
+        }
     }
 
     /** @return how long nothing is due by the clock; 0 when that is not known. What arrives comes besides. */

@@ -28,6 +28,7 @@ public final class MetaServerConfiguration
     private boolean previousNodesAreGone;
     private int viewTableBytes = 1 << 20;
     private IdentitySecret clusterSecret;
+    private MetaAudit audit = MetaAudit.NONE;
 
     /** @return what nodes and operators prove; null: nothing. */
     public IdentitySecret clusterSecret()
@@ -43,6 +44,22 @@ public final class MetaServerConfiguration
     public MetaServerConfiguration clusterSecret(final IdentitySecret secret)
     {
         clusterSecret = secret;
+        return this;
+    }
+
+    /** @return takes what is to be known later. */
+    public MetaAudit audit()
+    {
+        return audit;
+    }
+
+    /**
+     * @param taker of what is to be known later; closed by the caller. Default: nothing is kept.
+     * @return this.
+     */
+    public MetaServerConfiguration audit(final MetaAudit taker)
+    {
+        audit = taker;
         return this;
     }
 

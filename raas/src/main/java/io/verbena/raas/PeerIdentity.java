@@ -69,7 +69,7 @@ public record PeerIdentity(int nodeId, int incarnation)
         {
             return "user " + (nodeId - FIRST_USER) + " generation " + incarnation;
         }
-        return equals(OPERATOR) ? "operator" :
+        return equals(OPERATOR) ? "operator" : equals(UNREGISTERED) ? "unregistered node or operator" :
             equals(CLIENT) ? "client" : "node " + nodeId + " incarnation " + incarnation;
     }
 }

@@ -60,6 +60,7 @@ public final class RpcServer implements AutoCloseable
     private final RecentNonces sharedNonces = new RecentNonces();
     private long refusals;
     private long refusedProofs;
+    private String lastRefusedProof = "";
     private long lastConnection;
     private int incarnation;
     private boolean isHandling;
@@ -156,6 +157,12 @@ public final class RpcServer implements AutoCloseable
     public long refusedProofs()
     {
         return refusedProofs;
+    }
+
+    /** @return who was refused last so, one line; empty when nobody was. */
+    public String lastRefusedProof()
+    {
+        return lastRefusedProof;
     }
 
     /** @return how many queue pairs clients have here, of whatever kind. */
@@ -280,6 +287,7 @@ public final class RpcServer implements AutoCloseable
         if (!isProved(identity, request, data))
         {
             refusedProofs++;
+            lastRefusedProof = "connection from " + request.source() + " does not prove to be " + identity;
             request.reject(ConnectDataDescriptor.encodeRefusal(identity + " did not prove that it is that: its " +
                 "registration is over, not known here yet, or somebody else's"));
             return;

@@ -1,5 +1,6 @@
 package io.verbena.protocol.control;
 
+import io.verbena.protocol.access.Grant;
 import io.verbena.protocol.access.User;
 import io.verbena.protocol.message.ControlException;
 import io.verbena.protocol.message.ControlStatus;
@@ -10,6 +11,8 @@ import io.verbena.raas.PeerIdentity;
 import io.verbena.raas.RpcReply;
 import org.agrona.DirectBuffer;
 import org.agrona.MutableDirectBuffer;
+
+import java.util.stream.Collectors;
 
 /** Answers the messages of {@link MetaClient} by calling a {@link MetaService}. One thread. */
 public final class MetaDispatcher extends ControlDispatcher
@@ -39,17 +42,34 @@ public final class MetaDispatcher extends ControlDispatcher
         final int lengthBytes,
         final RpcReply to)
     {
+        final PeerIdentity writer = requireWriter(caller, method, to);
+        requireOperator(caller, method, to);
+        final int length = carryOut(caller, method, request, offset, lengthBytes, to);
+        final String subject = changedBy(method, request, offset, lengthBytes);
+        if (null != subject)
+        {
+            service.onChanged(writer, ControlMethod.name(method), subject);
+        }
+        return length;
+    }
+
+    private int carryOut(
+        final PeerIdentity caller,
+        final int method,
+        final DirectBuffer request,
+        final int offset,
+        final int lengthBytes,
+        final RpcReply to)
+    {
         final MutableDirectBuffer reply = to.buffer();
         final int replyOffset = to.offset();
-        requireWriter(method, to);
-        requireOperator(caller, method, to);
         return switch (method)
         {
-            case ControlMethod.HEARTBEAT -> heartbeat(request, offset, lengthBytes, to);
+            case ControlMethod.HEARTBEAT -> heartbeat(caller, request, offset, lengthBytes, to);
             case ControlMethod.LEAVE ->
             {
                 final PeerIdentity identity = IdentityDescriptor.decode(request, offset, lengthBytes);
-                requireIdentity(identity, to);
+                requireIdentity(caller, identity, to);
                 service.leave(identity.nodeId(), identity.incarnation());
                 yield ControlProxy.encodeHeader(reply, replyOffset);
             }
@@ -143,7 +163,7 @@ public final class MetaDispatcher extends ControlDispatcher
         {
             if (service.isGuarded() && (PeerIdentity.CLIENT.equals(caller) || caller.isUser()))
             {
-                forbid("register by " + caller + ": a node proves that it has the cluster's token");
+                forbid(caller, "register by " + caller + ": a node proves that it has the cluster's token");
             }
             service.register(RegisterDescriptor.decodeRequest(request, offset, lengthBytes),
                 () -> new PendingRegistration(reply.defer()));
@@ -155,11 +175,36 @@ public final class MetaDispatcher extends ControlDispatcher
             return;
         }
         final NotificationRequest news = NotificationDescriptor.decode(request, offset, lengthBytes);
-        requireIdentity(new PeerIdentity(news.nodeId(), news.incarnation()), reply);
+        requireIdentity(caller, new PeerIdentity(news.nodeId(), news.incarnation()), reply);
         service.awaitChange(news, new PendingNotification(reply.defer()));
     }
 
+    /** What was changed; null for what changes nothing that is to be recorded. */
+    private static String changedBy(
+        final int method, final DirectBuffer request, final int offset, final int lengthBytes)
+    {
+        return switch (method)
+        {
+            case ControlMethod.CREATE_TABLE ->
+                TablePublicationDescriptor.table(request, offset, lengthBytes).name();
+            case ControlMethod.DROP_TABLE -> TableNameDescriptor.decode(request, offset, lengthBytes);
+            case ControlMethod.DROP_THIS_TABLE -> TableEntryDescriptor.decode(request, offset, lengthBytes).name();
+            case ControlMethod.FORGET_NODE -> ForgetNodeDescriptor.isWanted(request, offset) ?
+                "memory node " + ForgetNodeDescriptor.nodeId(request, offset) : null;
+            case ControlMethod.PUT_USER -> changedUser(UsersDescriptor.decodeUser(request, offset, lengthBytes));
+            case ControlMethod.REMOVE_USER -> UsersDescriptor.name(request, offset, lengthBytes);
+            default -> null;
+        };
+    }
+
+    private static String changedUser(final User user)
+    {
+        return user.name() + (null == user.verifier() ? "" : ", with a new secret") + ": " + user.grants().stream()
+            .map(Grant::toString).collect(Collectors.joining("; "));
+    }
+
     private int heartbeat(
+        final PeerIdentity caller,
         final DirectBuffer request,
         final int offset,
         final int lengthBytes,
@@ -167,6 +212,7 @@ public final class MetaDispatcher extends ControlDispatcher
     {
         HeartbeatDescriptor.requireRequest(lengthBytes);
         requireIdentity(
+            caller,
             new PeerIdentity(
                 HeartbeatDescriptor.nodeId(request, offset), HeartbeatDescriptor.incarnation(request, offset)),
             to);
@@ -205,22 +251,24 @@ public final class MetaDispatcher extends ControlDispatcher
             !PeerIdentity.UNREGISTERED.equals(caller) &&
             !(ControlMethod.USERS == method && connection.actsForAny(service::mayChangeTables)))
         {
-            forbid(ControlMethod.name(method) + " by " + caller + ": it takes the cluster's token");
+            forbid(caller, ControlMethod.name(method) + " by " + caller + ": it takes the cluster's token");
         }
     }
 
-    private void forbid(final String what)
+    private void forbid(final PeerIdentity caller, final String what)
     {
         forbidden++;
+        service.onForbidden(caller, what);
         throw new ControlException(ControlStatus.FORBIDDEN, what);
     }
 
     /** Whatever a message says, it acts for an identity that its connection has. */
-    private void requireIdentity(final PeerIdentity identity, final RpcReply connection)
+    private void requireIdentity(
+        final PeerIdentity caller, final PeerIdentity identity, final RpcReply connection)
     {
         if (!connection.actsFor(identity))
         {
-            forbid("this connection does not act for " + identity +
+            forbid(caller, "this connection does not act for " + identity +
                 ": it was made by another node, or before that one registered; register again");
         }
     }
@@ -230,7 +278,7 @@ public final class MetaDispatcher extends ControlDispatcher
      * none but the token: the command that gives a lost memory node up drops its tables, when no compute node may be
      * left.
      */
-    private void requireWriter(final int method, final RpcReply connection)
+    private PeerIdentity requireWriter(final PeerIdentity caller, final int method, final RpcReply connection)
     {
         final boolean changesTables = switch (method)
         {
@@ -238,10 +286,16 @@ public final class MetaDispatcher extends ControlDispatcher
                 ControlMethod.GROW_TABLE -> true;
             default -> false;
         };
-        if (changesTables && !connection.actsForAny(service::mayChangeTables))
+        final PeerIdentity[] writer = {caller};
+        if (changesTables && !connection.actsForAny((identity) ->
         {
-            forbid(ControlMethod.name(method) +
+            writer[0] = identity;
+            return service.mayChangeTables(identity);
+        }))
+        {
+            forbid(caller, ControlMethod.name(method) +
                 " by a connection that acts for no compute node with a lease: ask a compute node");
         }
+        return writer[0];
     }
 }

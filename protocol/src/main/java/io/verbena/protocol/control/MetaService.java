@@ -178,6 +178,23 @@ public interface MetaService
     boolean isGuarded();
 
     /**
+     * Hears of a request that was carried out and changed tables, users, or gave a node up; does not throw.
+     *
+     * @param caller  who asked: the node for which the connection acts, or what the connection proved.
+     * @param method  what was asked for, such as {@code dropTable}.
+     * @param subject what it was about, such as the name of a table.
+     */
+    void onChanged(PeerIdentity caller, String method, String subject);
+
+    /**
+     * Hears of a request that was refused because of who made it; does not throw.
+     *
+     * @param caller what its connection proved.
+     * @param why    one line.
+     */
+    void onForbidden(PeerIdentity caller, String why);
+
+    /**
      * @param afterNodeId nodes with numbers greater than this; 0 for the first page.
      * @return a page that {@link MetaDispatcher} cuts to what fits; all nodes are fine.
      */

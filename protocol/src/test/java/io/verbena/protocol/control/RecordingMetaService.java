@@ -38,6 +38,7 @@ final class RecordingMetaService implements MetaService
     boolean isBroken;
     boolean isFull;
     boolean isGuarded;
+    final List<String> changed = new ArrayList<>();
     private final TreeMap<String, User> users = new TreeMap<>();
     private int lastTableId;
 
@@ -167,6 +168,18 @@ final class RecordingMetaService implements MetaService
     public void removeUser(final String name)
     {
         users.remove(name);
+    }
+
+    @Override
+    public void onChanged(final PeerIdentity caller, final String method, final String subject)
+    {
+        changed.add(method + " by " + caller + ": " + subject);
+    }
+
+    @Override
+    public void onForbidden(final PeerIdentity caller, final String why)
+    {
+        changed.add("refused " + caller + ": " + why);
     }
 
     @Override
