@@ -44,7 +44,7 @@ class LostBytesSystemTest
     private static final long SEED = Long.getLong("verbena.faults.seed", DEFAULT_SEED);
     private static final int LEASE_SECONDS = 5;
     private static final long STOP_NS = TimeUnit.SECONDS.toNanos(LEASE_SECONDS + 1);
-    private static final long STEP_NS = TimeUnit.SECONDS.toNanos(30);
+    private static final long STEP_NS = TimeUnit.SECONDS.toNanos(150);
     private static final Duration STEP = Duration.ofNanos(STEP_NS);
     private static final Duration APPEND = Duration.ofSeconds(2);
     private static final long MEMBERS_NS = TimeUnit.SECONDS.toNanos(60);
