@@ -7,7 +7,7 @@ import io.verbena.rdma.verbs.VerbCounters;
 import io.verbena.rdma.verbs.WorkCompletionStatus;
 
 import java.util.ArrayList;
-import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -27,7 +27,8 @@ final class ChannelPool implements ClientChannel.Pool
     private final VirtualQpTable virtualQps;
     private final ClientChannel.CallListener calls;
     private final int maxChannels;
-    private final Map<PeerAddress, ClientChannel> byPeer = new HashMap<>();
+    /** Of those that nobody uses the one whose last user went first comes first. */
+    private final Map<PeerAddress, ClientChannel> byPeer = new LinkedHashMap<>();
     private final List<Channel> open = new ArrayList<>();
     private final List<ClientChannel> connecting = new ArrayList<>();
     /** Peers that are read over DC, whose queue pairs are made by the next poll: whoever connects does not wait. */
@@ -259,6 +260,7 @@ final class ChannelPool implements ClientChannel.Pool
         return limits.getFirst().reached();
     }
 
+    /** Closes the one whose last user went first; false when all are in use. */
     private boolean closeUnused()
     {
         for (final ClientChannel channel : byPeer.values())
@@ -300,15 +302,11 @@ final class ChannelPool implements ClientChannel.Pool
         }
     }
 
-    /** Begins to connect; null when it failed, which the virtual queue pair knows then, or must be tried again. */
+    /** Begins to connect; null when it failed, which the virtual queue pair knows then, or there is no room yet. */
     private ClientChannel open(final VirtualQp vqp, final long nowNs, final long timeoutNs)
     {
         if (!reserve(resources.configuration().clientSendDepth()))
         {
-            if (size() >= maxChannels || !resources.completions().isRoomComing())
-            {
-                vqp.fail(vqp.peer() + ": not connected: " + noRoom());
-            }
             return null;
         }
         final ClientChannel channel = new ClientChannel(resources, this, virtualQps, calls, vqp.peer(), identity);
@@ -350,18 +348,24 @@ final class ChannelPool implements ClientChannel.Pool
         return work + failOverdue(nowNs) + bindAgain(nowNs);
     }
 
-    /** Those for which there was no room yet. */
+    /** Those for which there was no room yet, in the order in which they came. */
     private int bindAgain(final long nowNs)
     {
         int work = 0;
-        for (int i = waiting.size() - 1; i >= 0; i--)
+        int index = 0;
+        for (int left = waiting.size(); left > 0; left--)
         {
-            final VirtualQp vqp = waiting.get(i);
+            final VirtualQp vqp = waiting.get(index);
             if (vqp.channel() == null)
             {
-                waiting.remove(i);
+                // To the end, behind those that came before it and have been there already, if there is still no room.
+                waiting.remove(index);
                 bind(vqp, nowNs, vqp.connectDeadlineNs() - nowNs);
-                work++;
+                work += vqp.channel() == null && vqp.state() == VirtualQp.State.CONNECTING ? 0 : 1;
+            }
+            else
+            {
+                index++;
             }
         }
         return work;
@@ -387,7 +391,8 @@ final class ChannelPool implements ClientChannel.Pool
             if (vqp.connectDeadlineNs() - nowNs <= 0)
             {
                 waiting.remove(i);
-                vqp.fail(vqp.peer() + ": not connected: no answer to connect in time");
+                vqp.fail(vqp.peer() + ": not connected: " +
+                    (vqp.channel() == null && !isReplacing(vqp.peer()) ? noRoom() : "no answer to connect in time"));
                 work++;
             }
         }
@@ -529,7 +534,12 @@ final class ChannelPool implements ClientChannel.Pool
         waiting.remove(vqp);
         if (vqp.channel() != null)
         {
-            vqp.channel().removeVirtualQp();
+            final ClientChannel channel = vqp.channel();
+            channel.removeVirtualQp();
+            if (!channel.hasVirtualQps() && byPeer.remove(channel.peer(), channel))
+            {
+                byPeer.put(channel.peer(), channel);
+            }
         }
     }
 

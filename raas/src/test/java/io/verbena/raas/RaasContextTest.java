@@ -198,16 +198,16 @@ class RaasContextTest
     }
 
     @Test
-    void shouldCloseAnUnusedQueuePairForANewPeerAndRefuseWhenAllAreUsed()
+    void shouldCloseAnUnusedQueuePairForANewPeerAndFailAtTheDeadlineWhenAllAreUsed()
     {
         try (SoftPair pair = new SoftPair(
             directory, new RaasConfiguration(), new RaasConfiguration().maxChannels(2)))
         {
             final VirtualQp first = connect(pair, life(pair, 1));
             final VirtualQp second = connect(pair, life(pair, 2));
-            final VirtualQp refused = connect(pair, life(pair, 3));
-            assertThat(refused.state()).isEqualTo(VirtualQp.State.FAILED);
-            assertThat(refused.failure()).contains("no room").contains("maxChannels (2)");
+            final VirtualQp late = pair.client.connect(life(pair, 3), listener, 20_000_000);
+            pair.runUntil(() -> late.state() == VirtualQp.State.FAILED);
+            assertThat(late.failure()).contains("no room").contains("maxChannels (2)");
             first.close();
             final VirtualQp third = connect(pair, life(pair, 3));
             assertThat(third.state()).isEqualTo(VirtualQp.State.READY);

@@ -120,12 +120,6 @@ public final class CompletionDispatcher implements AutoCloseable
         receiveRoomToFree += receives;
     }
 
-    /** Whether room given back will be there after the next poll. */
-    public boolean isRoomComing()
-    {
-        return sendRoomToFree > 0 || receiveRoomToFree > 0;
-    }
-
     public void add(final CompletionOwner channel)
     {
         lastChannel = null;
