@@ -31,6 +31,7 @@ class SocketWaitTest
     /** A wake-up that is lost makes a wait as long as this, which fails the test. */
     private static final long LONG_NS = TimeUnit.SECONDS.toNanos(20);
     private static final int ROUNDS = Integer.getInteger("verbena.test.socketWaitRounds", 20_000);
+    private static final long ROUNDS_NS = TimeUnit.SECONDS.toNanos(10);
 
     private final SignalledChannel channel = new SignalledChannel();
     private final RespServer server = RespServer.openDriven(
@@ -142,10 +143,12 @@ class SocketWaitTest
         await();
     }
 
+    /** A busy machine has time for fewer rounds. */
     @Test
     void shouldLoseNoSignal() throws InterruptedException
     {
         final AtomicLong begun = new AtomicLong();
+        final AtomicBoolean isOver = new AtomicBoolean();
         final Thread signaller = new Thread(() ->
         {
             final SplittableRandom random = new SplittableRandom(1);
@@ -153,6 +156,10 @@ class SocketWaitTest
             {
                 while (begun.get() < i)
                 {
+                    if (isOver.get())
+                    {
+                        return;
+                    }
                     Thread.onSpinWait();
                 }
                 for (int pause = random.nextInt(2_000); pause > 0; pause--)
@@ -163,7 +170,8 @@ class SocketWaitTest
             }
         });
         signaller.start();
-        for (long i = 1; i <= ROUNDS; i++)
+        final long endNs = System.nanoTime() + ROUNDS_NS;
+        for (long i = 1; i <= ROUNDS && System.nanoTime() - endNs < 0; i++)
         {
             final int before = channel.signals();
             begun.set(i);
@@ -178,6 +186,7 @@ class SocketWaitTest
                 await();
             }
         }
+        isOver.set(true);
         signaller.join();
     }
 

@@ -5,6 +5,7 @@ import org.junit.jupiter.api.Timeout;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 
@@ -14,6 +15,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 class PostedQueuePairsTest
 {
     private static final int EXCHANGES = 100_000;
+    private static final long LONGEST_NS = TimeUnit.SECONDS.toNanos(10);
+    private static final long LOST_MS = 40_000;
     private static final int POSTERS = 3;
 
     /** Counts what it finds posted. */
@@ -73,13 +76,16 @@ class PostedQueuePairsTest
         assertThat(order).containsExactly(a, b, c, b);
     }
 
-    /** Each poster waits until its post was seen, so that each post races with the end of the look before it. */
+    /**
+     * Each poster waits until its post was seen, so that each post races with the end of the look before it. A busy
+     * machine has time for fewer of them; a poster that does not end waits for a post that was lost.
+     */
     @Test
-    @Timeout(60)
+    @Timeout(120)
     void shouldLoseNoPostThatRacesWithTheDriver() throws InterruptedException
     {
         final AtomicBoolean isStopped = new AtomicBoolean();
-        final AtomicLong done = new AtomicLong();
+        final long endNs = System.nanoTime() + LONGEST_NS;
         final Thread driver = new Thread(() ->
         {
             while (!isStopped.get())
@@ -94,16 +100,14 @@ class PostedQueuePairsTest
             final Posted entry = new Posted(null);
             posters.add(new Thread(() ->
             {
-                for (long post = 1; post <= EXCHANGES && !isStopped.get(); post++)
+                for (long post = 1; post <= EXCHANGES && System.nanoTime() - endNs < 0; post++)
                 {
                     entry.end.setRelease(post);
                     list.add(entry);
-                    // Looks seldom enough that the exchange of both threads is what is measured.
                     while (entry.seen.getAcquire() < post && !isStopped.get())
                     {
                         Thread.yield();
                     }
-                    done.incrementAndGet();
                 }
             }));
         }
@@ -113,9 +117,9 @@ class PostedQueuePairsTest
         {
             for (final Thread poster : posters)
             {
-                poster.join(20_000);
+                poster.join(LOST_MS);
+                assertThat(poster.isAlive()).as("waits for a post that was lost").isFalse();
             }
-            assertThat(done.get()).as("posts that were seen").isEqualTo((long)POSTERS * EXCHANGES);
         }
         finally
         {
