@@ -335,6 +335,34 @@ class TenantsTest extends TenantFixture
         pair.runUntil(() -> quietDone.done.size() == 120);
     }
 
+    /** Its first part is done when the queue pair breaks, the next one had no effect, the rest is not posted any more. */
+    @Test
+    void shouldSayThatABatchWasExecutedInPartWhenThePeerGrantsItNoLonger()
+    {
+        open(new RaasConfiguration().replayTimeoutNs(2_000_000_000L), new TenantOptions(), new TenantOptions());
+        final MemoryRegion trap = pair.server.protectionDomain().allocateRegistered(64, AccessFlags.ALL_REMOTE);
+        final MemoryRegion other = pair.server.protectionDomain().allocateRegistered(64, AccessFlags.ALL_REMOTE);
+        pair.admission = Admission.accept(AccessFlags.ALL_REMOTE, new byte[]{42}, pair.served, trap);
+        final PeerAddress peer = new PeerAddress(pair.serverDevice.address(), SoftPair.PORT, 1, 2);
+        final VirtualQp offender = connect(peer, greedy, greedyDone);
+        final VirtualQp bystander = connect(peer, quiet, quietDone);
+        trap.close();
+        pair.admission = Admission.accept(AccessFlags.ALL_REMOTE, new byte[]{43}, other);
+        bystander.begin();
+        for (int i = 0; i < 20; i++)
+        {
+            bystander.write(quietMemory, 0, BLOCK, bystander.peerRegions().get(0), 0);
+        }
+        assertThat(bystander.complete(1)).isEqualTo(PostStatus.OK);
+        offender.begin();
+        offender.write(greedyMemory, 0, 8, offender.peerRegions().get(1), 0);
+        assertThat(offender.complete(1)).isEqualTo(PostStatus.OK);
+        pair.runUntil(() -> !quietDone.done.isEmpty() && !greedyDone.done.isEmpty());
+        assertThat(greedyDone.statuses()).containsExactly(WorkCompletionStatus.REM_ACCESS_ERR);
+        assertThat(quietDone.statuses()).containsExactly(BatchListener.OUTCOME_UNKNOWN);
+        other.close();
+    }
+
     @Test
     void shouldCountWhatATenantDoes()
     {
