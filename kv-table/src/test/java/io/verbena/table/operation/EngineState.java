@@ -86,12 +86,16 @@ public final class EngineState
         ArrayList.class, LongArrayQueue.class, IntArrayQueue.class, IntHashSet.class, Int2ObjectHashMap.class);
     private static final Set<Class<?>> PARTS_OF_OPERATION =
         Set.of(Candidates.class, Claim.class, Operation.Answer.class);
-    /** A map is that of an open table, with the links of its subtables that it has met. */
+    /**
+     * A map is that of an open table, with the links of its subtables that it has met. A trace is written, and read by
+     * nobody but the listener.
+     */
     private static final Set<Class<?>> OUTSIDE = Set.of(
         OneSidedPort.class, TableScan.class, ExpirySweep.class, EngineGrowth.class, GrowthSource.class,
         TableEngineConfiguration.class,
         DeviceAttributes.class, ProtectionDomain.class, MemoryRegion.class, MemorySegment.class, Arena.class,
-        UnsafeBuffer.class, LongTupleHashFunction.class, String.class, HashMap.class, ExpiryClock.class);
+        UnsafeBuffer.class, LongTupleHashFunction.class, String.class, HashMap.class, ExpiryClock.class,
+        OperationTrace.class);
     private static final Set<Class<?>> CALLBACKS = Set.of(NanoClock.class, EpochNanoClock.class,
         OperationListener.class, ChunkSource.class, Step.Action.class, Step.Settling.class,
         TableDirectory.Superseded.class);

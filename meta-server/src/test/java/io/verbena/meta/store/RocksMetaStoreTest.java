@@ -149,13 +149,14 @@ class RocksMetaStoreTest
     {
         write(temp);
         final byte[] record = MetaRecordDescriptor.encode(NODE);
-        record[MetaRecordDescriptor.VERSION_OFFSET] = 9;
+        record[MetaRecordDescriptor.VERSION_OFFSET] = MetaRecordDescriptor.FORMAT_VERSION + 1;
         putRaw("node/00003", record);
 
         final MetaStoreException failure = loadFails();
 
         assertThat(failure.category()).isEqualTo(MetaStoreException.Category.UNKNOWN_VERSION);
-        assertThat(failure).hasMessageContaining("node/00003").hasMessageContaining("version 9");
+        assertThat(failure).hasMessageContaining("node/00003")
+            .hasMessageContaining("version " + (MetaRecordDescriptor.FORMAT_VERSION + 1));
     }
 
     @Test
