@@ -335,7 +335,7 @@ class TenantsTest extends TenantFixture
         pair.runUntil(() -> quietDone.done.size() == 120);
     }
 
-    /** Its first part is done when the queue pair breaks, the next one had no effect, the rest is not posted any more. */
+    /** Its first part is done when the queue pair breaks, the next had no effect, the rest is not posted any more. */
     @Test
     void shouldSayThatABatchWasExecutedInPartWhenThePeerGrantsItNoLonger()
     {
