@@ -43,16 +43,17 @@ public final class RemoteKvClient
     /** As {@link KvClient#connect(String, KvClientOptions)}. */
     static KvClient connect(final String address, final KvClientOptions options)
     {
+        final ClusterAddress cluster = cluster(address);
         final BootstrapSecret secret = secret(options);
-        final BootstrapAnswer answer = ask(address, secret, options);
-        final String name = fabric(address, answer, options);
+        final BootstrapAnswer answer = ask(cluster, secret, options);
+        final String name = fabric(cluster, answer, options);
         Fabric fabric = null;
         try
         {
             fabric = Fabrics.open(name);
             final Fabric opened = fabric;
             final Device device = fabric.openDevice("client-" + ProcessHandle.current().pid());
-            return open(device, new BootstrapLocator(ClusterAddress.parse(address), secret, answer), options, () ->
+            return open(device, new BootstrapLocator(cluster, secret, answer), options, () ->
             {
                 device.close();
                 opened.close();
@@ -122,12 +123,23 @@ public final class RemoteKvClient
         return RoutedKvClient.open(set, clock, options, () -> thread.close(CLOSE_TIMEOUT_NS));
     }
 
-    private static BootstrapAnswer ask(
-        final String address, final BootstrapSecret secret, final KvClientOptions options)
+    private static ClusterAddress cluster(final String address)
     {
         try
         {
-            final ClusterAddress cluster = ClusterAddress.parse(address);
+            return ClusterAddress.parse(address);
+        }
+        catch (final BootstrapException ex)
+        {
+            throw failed(ex);
+        }
+    }
+
+    private static BootstrapAnswer ask(
+        final ClusterAddress cluster, final BootstrapSecret secret, final KvClientOptions options)
+    {
+        try
+        {
             final int timeoutMs = Math.clamp(
                 TimeUnit.NANOSECONDS.toMillis(Arguments.checkTimeout(options.timeout())), 1, 60_000);
             return BootstrapClient.ask(cluster, secret, timeoutMs);
@@ -139,12 +151,12 @@ public final class RemoteKvClient
     }
 
     private static String fabric(
-        final String address, final BootstrapAnswer answer, final KvClientOptions options)
+        final ClusterAddress cluster, final BootstrapAnswer answer, final KvClientOptions options)
     {
         try
         {
             final String name = NetworkFabric.toJoin(answer, options.fabric(), null);
-            NetworkFabric.requireReachable(ClusterAddress.parse(address), answer, name);
+            NetworkFabric.requireReachable(cluster, answer, name);
             return name;
         }
         catch (final BootstrapException ex)
