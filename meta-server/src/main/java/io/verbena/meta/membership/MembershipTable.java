@@ -30,7 +30,7 @@ import java.util.List;
  *
  * <p>A spare is an identity that is on disk before somebody has it, so that assigning it takes no write. It is no
  * member. After a restart nobody knows which of them were assigned, so each counts as a member with a whole lease,
- * which is not renewed: whoever has it registers again.
+ * which is not renewed: whoever has it registers again. When a memory node comes back, all are replaced by later ones.
  */
 public final class MembershipTable
 {
@@ -157,7 +157,7 @@ public final class MembershipTable
     public void recordSpares(final int wanted)
     {
         final MetaBatch batch = new MetaBatch();
-        spares.record(batch);
+        final List<StoredNode> removed = spares.record(batch);
         MetaCounters counters = ledger.counters();
 
         for (int missing = missingSpares(wanted); missing > 0; missing--)
@@ -171,6 +171,8 @@ public final class MembershipTable
             numbers.take(spare);
         }
 
+        // Only now: who removes a node and adds another one under its id in one batch does not say which comes first.
+        removed.forEach(numbers::giveBack);
         ledger.commit(counters, batch);
     }
 
@@ -178,15 +180,8 @@ public final class MembershipTable
     public void releaseSpares()
     {
         final MetaBatch batch = new MetaBatch();
-        spares.record(batch);
-
-        while (spares.count() > 0)
-        {
-            final StoredNode spare = spares.take();
-            numbers.giveBack(spare);
-            batch.removeNode(spare.nodeId());
-        }
-
+        spares.giveUp();
+        spares.record(batch).forEach(numbers::giveBack);
         ledger.commit(ledger.counters(), batch);
     }
 
@@ -509,6 +504,13 @@ public final class MembershipTable
         final StoredNode node = new StoredNode(record(announced, nodeId, counters.nextIncarnation()),
             announced.isSpare() ? StoredNodeState.STANDBY : StoredNodeState.LIVE, writerNumber, announced.memoryId());
         ledger.commit(counters.afterRegistration(isNewId ? nodeId : 0, writerNumber), new MetaBatch().node(node));
+
+        if (NodeRole.MEMORY_NODE == announced.role() && !isNewId)
+        {
+            // Its memory may come from a checkpoint. Compute nodes that are older than that register anew, and would do
+            // so again and again under identities that are older, too.
+            spares.giveUp();
+        }
 
         final Member member = new Member(node, leaseEndNs(nowNs));
         put(member);

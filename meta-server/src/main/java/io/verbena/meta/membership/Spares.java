@@ -16,6 +16,8 @@ final class Spares
 {
     private final ArrayDeque<StoredNode> free = new ArrayDeque<>();
     private final List<Member> unrecorded = new ArrayList<>();
+    /** Are nobody's and will not be assigned, but are on disk still. */
+    private final List<StoredNode> givenUp = new ArrayList<>();
 
     /** Keeps one that is on disk. */
     void add(final StoredNode spare)
@@ -45,13 +47,24 @@ final class Spares
         unrecorded.add(member);
     }
 
-    boolean hasUnrecorded()
+    /** From now on none of those that are there is assigned. */
+    void giveUp()
     {
-        return !unrecorded.isEmpty();
+        givenUp.addAll(free);
+        free.clear();
     }
 
-    /** Adds what is known of those assigned to a batch; one that has ended was written then. */
-    void record(final MetaBatch batch)
+    boolean hasUnrecorded()
+    {
+        return !unrecorded.isEmpty() || !givenUp.isEmpty();
+    }
+
+    /**
+     * Adds to a batch what is known of those assigned, one that has ended was written then; and removes those given up.
+     *
+     * @return those given up: their numbers are free once this batch is complete.
+     */
+    List<StoredNode> record(final MetaBatch batch)
     {
         for (final Member member : unrecorded)
         {
@@ -61,5 +74,9 @@ final class Spares
             }
         }
         unrecorded.clear();
+        final List<StoredNode> removed = List.copyOf(givenUp);
+        givenUp.clear();
+        removed.forEach((spare) -> batch.removeNode(spare.nodeId()));
+        return removed;
     }
 }

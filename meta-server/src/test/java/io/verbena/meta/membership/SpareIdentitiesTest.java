@@ -361,4 +361,40 @@ class SpareIdentitiesTest
         assertThat(stored(StoredNodeState.SPARE).stream().map(StoredNode::writerNumber).distinct()).hasSize(WANTED + 1)
             .doesNotContain(first.node().writerNumber());
     }
+
+    /** Its memory may be from a checkpoint: who registers later has to be later by its incarnation, too. */
+    @Test
+    void shouldAssignNoneThatIsOlderThanAMemoryNodeThatHasComeBack()
+    {
+        final Member memory = register(NodeRole.MEMORY_NODE);
+        fill();
+        final Member assigned = compute();
+        final List<PeerIdentity> older = conductor.table().spares();
+        nowNs += LEASE_NS + MARGIN_NS + 1;
+        beat(assigned);
+        work();
+
+        final int before = writes;
+        final Member[] back = new Member[1];
+        conductor.together(() ->
+        {
+            back[0] = conductor.rejoin(new NodeRegistration(memory.nodeId(), NodeRole.MEMORY_NODE,
+                memory.node().record().device(), 7, new RemoteRegion(4096, 4096, 1)), memory.nodeId(), nowNs);
+            assertThat(conductor.table().spares()).isEmpty();
+            conductor.recordSpares(WANTED);
+        });
+        assertThat(writes).as("in one").isEqualTo(before + 1);
+        assertThat(conductor.recordSpares(WANTED)).as("all is written").isFalse();
+        assertThat(conductor.table().spares()).hasSize(WANTED).doesNotContainAnyElementsOf(older)
+            .allMatch((spare) -> spare.incarnation() > back[0].incarnation());
+        assertThat(stored(StoredNodeState.SPARE).stream().map(StoredNode::identity))
+            .containsExactlyElementsOf(conductor.table().spares());
+        assertThat(compute().incarnation()).isGreaterThan(back[0].incarnation());
+        beat(assigned);
+
+        conductor.rejoin(new NodeRegistration(memory.nodeId(), NodeRole.MEMORY_NODE,
+            back[0].node().record().device(), 7, new RemoteRegion(4096, 4096, 1)), memory.nodeId(), nowNs);
+        conductor.table().releaseSpares();
+        assertThat(stored(StoredNodeState.SPARE)).as("given up, and removed at the end").isEmpty();
+    }
 }
