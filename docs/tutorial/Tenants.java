@@ -9,7 +9,7 @@ import io.verbena.raas.RpcReply;
 import io.verbena.raas.RpcServer;
 import io.verbena.raas.Tenant;
 import io.verbena.raas.TenantOptions;
-import io.verbena.raas.TenantUsage;
+import io.verbena.raas.usage.TenantUsage;
 import io.verbena.raas.VirtualQp;
 import io.verbena.raas.limit.RaasLimitException;
 import io.verbena.rdma.fabric.Fabrics;

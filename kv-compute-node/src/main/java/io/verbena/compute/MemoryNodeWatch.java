@@ -3,7 +3,7 @@ package io.verbena.compute;
 import io.verbena.compute.catalog.CatalogWatch;
 import io.verbena.compute.figures.UnexpectedFailures;
 import io.verbena.protocol.session.MetaLink;
-import io.verbena.raas.PeerIdentity;
+import io.verbena.raas.identity.PeerIdentity;
 import io.verbena.raas.directory.NodeRole;
 import io.verbena.raas.directory.PeerListing;
 import io.verbena.raas.directory.PeerRecord;

@@ -1,6 +1,6 @@
 package io.verbena.memory;
 
-import io.verbena.raas.PeerIdentity;
+import io.verbena.raas.identity.PeerIdentity;
 
 import java.util.HashSet;
 import java.util.Set;

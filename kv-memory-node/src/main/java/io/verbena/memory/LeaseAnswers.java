@@ -1,7 +1,7 @@
 package io.verbena.memory;
 
 import io.verbena.protocol.message.ChunkRun;
-import io.verbena.raas.PeerIdentity;
+import io.verbena.raas.identity.PeerIdentity;
 
 import java.util.HashMap;
 import java.util.LinkedHashMap;

@@ -6,7 +6,7 @@ import io.verbena.protocol.message.NodeRegistration;
 import io.verbena.protocol.message.Registration;
 import io.verbena.protocol.session.Heartbeats;
 import io.verbena.protocol.session.MetaLink;
-import io.verbena.raas.PeerIdentity;
+import io.verbena.raas.identity.PeerIdentity;
 import io.verbena.raas.ReadTargetAddress;
 import io.verbena.raas.directory.NodeRole;
 import io.verbena.raas.directory.PeerListing;

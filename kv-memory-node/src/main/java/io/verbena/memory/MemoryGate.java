@@ -3,7 +3,7 @@ package io.verbena.memory;
 import io.verbena.protocol.control.MemoryNodeDispatcher;
 import io.verbena.protocol.control.MemoryNodeService;
 import io.verbena.raas.Admission;
-import io.verbena.raas.PeerIdentity;
+import io.verbena.raas.identity.PeerIdentity;
 import io.verbena.raas.RaasContext;
 import io.verbena.raas.ReadTargetAddress;
 import io.verbena.raas.RpcServer;

@@ -7,7 +7,7 @@ import io.verbena.protocol.message.NodeRegistration;
 import io.verbena.protocol.session.Credentials;
 import io.verbena.protocol.session.MetaLink;
 import io.verbena.raas.PeerAddress;
-import io.verbena.raas.PeerIdentity;
+import io.verbena.raas.identity.PeerIdentity;
 import io.verbena.raas.RaasConfiguration;
 import io.verbena.raas.RaasContext;
 import io.verbena.raas.RemoteRegion;

@@ -1,6 +1,6 @@
 package io.verbena.memory;
 
-import io.verbena.raas.PeerIdentity;
+import io.verbena.raas.identity.PeerIdentity;
 import org.junit.jupiter.api.Test;
 
 import java.util.Set;

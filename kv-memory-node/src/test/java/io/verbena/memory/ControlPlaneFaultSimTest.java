@@ -1,7 +1,7 @@
 package io.verbena.memory;
 
 import io.verbena.meta.store.InMemoryMetaStore;
-import io.verbena.raas.PeerIdentity;
+import io.verbena.raas.identity.PeerIdentity;
 import io.verbena.raas.VirtualQp;
 import io.verbena.rdma.sim.SimHunt;
 import io.verbena.rdma.sim.SimWorld;

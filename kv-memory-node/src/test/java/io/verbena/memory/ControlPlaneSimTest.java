@@ -9,7 +9,7 @@ import io.verbena.protocol.message.ChunkPurpose;
 import io.verbena.protocol.message.ControlStatus;
 import io.verbena.protocol.message.NodePage;
 import io.verbena.protocol.message.TableEntry;
-import io.verbena.raas.PeerIdentity;
+import io.verbena.raas.identity.PeerIdentity;
 import io.verbena.raas.VirtualQp;
 import io.verbena.raas.directory.PeerLookup;
 import io.verbena.raas.directory.PeerRecord;

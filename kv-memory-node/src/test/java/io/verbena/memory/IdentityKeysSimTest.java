@@ -3,7 +3,7 @@ package io.verbena.memory;
 import io.verbena.raas.Admission;
 import io.verbena.raas.BatchListener;
 import io.verbena.raas.PeerAddress;
-import io.verbena.raas.PeerIdentity;
+import io.verbena.raas.identity.PeerIdentity;
 import io.verbena.raas.RaasConfiguration;
 import io.verbena.raas.RaasContext;
 import io.verbena.raas.RemoteRegion;

@@ -1,6 +1,6 @@
 package io.verbena.memory;
 
-import io.verbena.raas.PeerIdentity;
+import io.verbena.raas.identity.PeerIdentity;
 import io.verbena.rdma.verbs.MemoryRegion;
 import io.verbena.rdma.verbs.ProtectionDomain;
 import org.junit.jupiter.api.Test;

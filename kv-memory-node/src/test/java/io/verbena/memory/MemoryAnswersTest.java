@@ -2,7 +2,7 @@ package io.verbena.memory;
 
 import io.verbena.protocol.message.ChunkPurpose;
 import io.verbena.protocol.message.ControlException;
-import io.verbena.raas.PeerIdentity;
+import io.verbena.raas.identity.PeerIdentity;
 import io.verbena.rdma.verbs.RdmaException;
 import io.verbena.table.format.ChunkDescriptor;
 import org.junit.jupiter.api.Test;

@@ -4,7 +4,7 @@ import io.verbena.meta.store.InMemoryMetaStore;
 import io.verbena.protocol.control.ControlCall;
 import io.verbena.protocol.message.ControlStatus;
 import io.verbena.protocol.message.TableEntry;
-import io.verbena.raas.PeerIdentity;
+import io.verbena.raas.identity.PeerIdentity;
 import io.verbena.raas.directory.NamedRecord;
 import io.verbena.raas.directory.PeerListing;
 import io.verbena.raas.directory.PeerRecord;

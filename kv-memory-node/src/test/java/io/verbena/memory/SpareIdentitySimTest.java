@@ -1,7 +1,7 @@
 package io.verbena.memory;
 
 import io.verbena.meta.store.InMemoryMetaStore;
-import io.verbena.raas.PeerIdentity;
+import io.verbena.raas.identity.PeerIdentity;
 import io.verbena.raas.VirtualQp;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;

@@ -1,7 +1,7 @@
 package io.verbena.server;
 
-import io.verbena.raas.ContextUsage;
-import io.verbena.raas.TenantUsage;
+import io.verbena.raas.usage.ContextUsage;
+import io.verbena.raas.usage.TenantUsage;
 
 import java.util.LinkedHashMap;
 import java.util.Map;

@@ -1,7 +1,7 @@
 package io.verbena.server;
 
-import io.verbena.raas.ContextUsage;
-import io.verbena.raas.TenantUsage;
+import io.verbena.raas.usage.ContextUsage;
+import io.verbena.raas.usage.TenantUsage;
 import io.verbena.raas.completion.Replays;
 import org.junit.jupiter.api.Test;
 

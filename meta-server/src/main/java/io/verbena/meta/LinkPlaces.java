@@ -2,7 +2,7 @@ package io.verbena.meta;
 
 import io.verbena.raas.Admission;
 import io.verbena.raas.ConnectionAcceptor;
-import io.verbena.raas.PeerIdentity;
+import io.verbena.raas.identity.PeerIdentity;
 import io.verbena.raas.RaasConfiguration;
 import io.verbena.raas.limit.RaasLimit;
 import io.verbena.rdma.verbs.DeviceAddress;

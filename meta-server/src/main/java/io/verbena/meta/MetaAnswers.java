@@ -25,7 +25,7 @@ import io.verbena.protocol.message.TableEntry;
 import io.verbena.protocol.message.TableName;
 import io.verbena.protocol.message.TablePage;
 import io.verbena.protocol.message.UserPage;
-import io.verbena.raas.PeerIdentity;
+import io.verbena.raas.identity.PeerIdentity;
 import io.verbena.raas.directory.NodeRole;
 import io.verbena.raas.directory.PeerRecord;
 import org.agrona.concurrent.NanoClock;

@@ -17,7 +17,7 @@ import io.verbena.protocol.access.AccessRules;
 import io.verbena.protocol.control.MetaDispatcher;
 import io.verbena.raas.Admission;
 import io.verbena.raas.PeerAddress;
-import io.verbena.raas.PeerIdentity;
+import io.verbena.raas.identity.PeerIdentity;
 import io.verbena.raas.RaasContext;
 import io.verbena.raas.RpcServer;
 import io.verbena.raas.directory.DirectoryView;

@@ -8,7 +8,7 @@ import io.verbena.protocol.message.ControlException;
 import io.verbena.protocol.message.ControlStatus;
 import io.verbena.protocol.message.NodeRegistration;
 import io.verbena.protocol.message.Registration;
-import io.verbena.raas.PeerIdentity;
+import io.verbena.raas.identity.PeerIdentity;
 import io.verbena.raas.directory.NodeRole;
 import io.verbena.raas.limit.RaasLimit;
 import org.agrona.ErrorHandler;

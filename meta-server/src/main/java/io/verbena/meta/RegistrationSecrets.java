@@ -6,7 +6,7 @@ import io.verbena.protocol.access.AccessRules;
 import io.verbena.protocol.message.AdmissionToken;
 import io.verbena.protocol.session.Credentials;
 import io.verbena.raas.PeerAddress;
-import io.verbena.raas.PeerIdentity;
+import io.verbena.raas.identity.PeerIdentity;
 import io.verbena.raas.identity.IdentitySecret;
 
 import java.util.Comparator;

@@ -1,7 +1,7 @@
 package io.verbena.meta;
 
 import io.verbena.raas.Admission;
-import io.verbena.raas.PeerIdentity;
+import io.verbena.raas.identity.PeerIdentity;
 import io.verbena.raas.RaasConfiguration;
 import io.verbena.rdma.verbs.DeviceAttributes;
 

@@ -2,7 +2,7 @@ package io.verbena.meta;
 
 import io.verbena.raas.PeerAddress;
 import io.verbena.protocol.access.AccessRules;
-import io.verbena.raas.PeerIdentity;
+import io.verbena.raas.identity.PeerIdentity;
 import io.verbena.raas.identity.IdentitySecret;
 import io.verbena.rdma.verbs.DeviceAddress;
 import org.junit.jupiter.api.Test;

@@ -17,6 +17,35 @@ import java.util.Arrays;
  */
 final class ChannelScheduler
 {
+    /** The virtual queue pairs, by number. */
+    interface VirtualQps extends DcTransport.BatchCompletions
+    {
+        /** Whether one is READY. */
+        boolean isReady(int number);
+
+        /** Whether what waits of one may be posted: it has not FAILED, and its grant goes on. */
+        boolean mayPost(int number);
+
+        /** Whether a batch of one may be posted again to a peer that grants this; one of which it may not be FAILS. */
+        boolean mayReplay(int number, StagedBatch batch, PeerGrants grants);
+    }
+
+    /** The queue pair, as far as one posts there. */
+    interface Sends
+    {
+        /** Whether requests may be posted. */
+        boolean isOpen();
+
+        /** Room for requests of batches. */
+        int dataSpace();
+
+        /** Posts requests of a batch; the doorbell is rung by {@link #flushUnlessGathering}. */
+        void postPart(StagedBatch batch, int from, int to, int number, long wrId, int owner);
+
+        /** Rings the doorbell for what was posted, unless it is shared with what others post. */
+        void flushUnlessGathering();
+    }
+
     /** What a request costs beside its bytes. */
     static final int REQUEST_COST_BYTES = 256;
     /** What a tenant of weight 1 may post in one turn. */
@@ -63,12 +92,12 @@ final class ChannelScheduler
         }
     }
 
-    private final Replay.VirtualQps virtualQps;
+    private final VirtualQps virtualQps;
     private final BatchPool batches;
     private final long windowBytes;
     private final int readDepth;
     private final int depth;
-    private SendQueue sends;
+    private Sends sends;
     private Share[] shares = new Share[0];
     private int waitingCount;
     private long postedBytes;
@@ -81,7 +110,7 @@ final class ChannelScheduler
      * @param depth       most requests of one tenant.
      */
     ChannelScheduler(
-        final Replay.VirtualQps virtualQps, final BatchPool batches, final SendQueue sends, final long windowBytes,
+        final VirtualQps virtualQps, final BatchPool batches, final Sends sends, final long windowBytes,
         final int readDepth, final int depth)
     {
         this.virtualQps = virtualQps;
@@ -93,7 +122,7 @@ final class ChannelScheduler
     }
 
     /** Another queue pair takes the place of the one before. */
-    void bind(final SendQueue newSends)
+    void bind(final Sends newSends)
     {
         sends = newSends;
     }

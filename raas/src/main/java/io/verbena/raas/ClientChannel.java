@@ -5,6 +5,7 @@ import io.verbena.raas.completion.OutstandingBatches;
 import io.verbena.raas.completion.RequestId;
 import io.verbena.raas.identity.ConnectionClaim;
 import io.verbena.raas.identity.IdentitySecret;
+import io.verbena.raas.identity.PeerIdentity;
 import io.verbena.raas.message.MessageBlock;
 import io.verbena.raas.message.MessageHeaderDescriptor;
 import io.verbena.raas.message.MessageImmediateDescriptor;
@@ -62,7 +63,7 @@ final class ClientChannel extends Channel implements DcTransport.User
     }
 
     private final Pool pool;
-    private final Replay.VirtualQps virtualQpsByNumber;
+    private final ChannelScheduler.VirtualQps virtualQpsByNumber;
     private final PeerIdentity identity;
     private final CallListener calls;
     private final PeerAddress peer;
@@ -87,7 +88,7 @@ final class ClientChannel extends Channel implements DcTransport.User
     ClientChannel(
         final ContextResources resources,
         final Pool pool,
-        final Replay.VirtualQps virtualQpsByNumber,
+        final ChannelScheduler.VirtualQps virtualQpsByNumber,
         final CallListener calls,
         final PeerAddress peer,
         final PeerIdentity identity)

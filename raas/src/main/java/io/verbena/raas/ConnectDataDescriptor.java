@@ -2,6 +2,7 @@ package io.verbena.raas;
 
 import io.verbena.raas.identity.ConnectionClaim;
 import io.verbena.raas.identity.IdentitySecret;
+import io.verbena.raas.identity.PeerIdentity;
 import io.verbena.rdma.verbs.ConnectionRequest;
 import io.verbena.rdma.verbs.MemoryRegion;
 

@@ -14,6 +14,7 @@ import org.agrona.ErrorHandler;
 import org.agrona.concurrent.NanoClock;
 
 import java.util.ArrayDeque;
+import java.util.ArrayDeque;
 
 /**
  * What the parts of one {@link RaasContext} share and none of them owns: the device with the protection domain,
@@ -21,6 +22,38 @@ import java.util.ArrayDeque;
  */
 final class ContextResources implements AutoCloseable
 {
+    /** What is closed together, last made first. */
+    static final class Closables implements AutoCloseable
+    {
+        private final ArrayDeque<AutoCloseable> open = new ArrayDeque<>();
+
+        <T extends AutoCloseable> T add(final T closable)
+        {
+            open.push(closable);
+            return closable;
+        }
+
+        @Override
+        public void close()
+        {
+            while (!open.isEmpty())
+            {
+                try
+                {
+                    open.pop().close();
+                }
+                catch (final RuntimeException ex)
+                {
+                    throw ex;
+                }
+                catch (final Exception ex)
+                {
+                    throw new IllegalStateException(ex);
+                }
+            }
+        }
+    }
+
     private final Device device;
     private final NanoClock clock;
     private final RaasConfiguration configuration;

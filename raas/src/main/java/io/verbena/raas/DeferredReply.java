@@ -1,5 +1,6 @@
 package io.verbena.raas;
 
+import io.verbena.raas.identity.PeerIdentity;
 import io.verbena.raas.message.MessageBlock;
 import io.verbena.raas.message.MessageImmediateDescriptor;
 import org.agrona.DirectBuffer;
@@ -77,7 +78,7 @@ public final class DeferredReply
     }
 
     /**
-     * Refuses the call: the caller hears {@link RpcStatus#REFUSED} with this text.
+     * Refuses the call: the caller hears {@link io.verbena.raas.rpc.RpcStatus#REFUSED} with this text.
      *
      * @param text for people, naming what was refused and the remedy; cut at {@link RpcClient#MAX_MESSAGE_BYTES}.
      * @return as {@link #reply}.

@@ -1,6 +1,7 @@
 package io.verbena.raas;
 
 import io.verbena.raas.completion.RequestId;
+import io.verbena.raas.identity.PeerIdentity;
 import io.verbena.raas.message.MessageImmediateDescriptor;
 import io.verbena.raas.message.SharedReceives;
 import io.verbena.rdma.verbs.CompletionChannel;

@@ -2,9 +2,13 @@ package io.verbena.raas;
 
 import io.verbena.raas.completion.Replays;
 import io.verbena.raas.completion.RequestId;
+import io.verbena.raas.completion.VirtualQpOwner;
 import io.verbena.raas.identity.IdentitySecret;
+import io.verbena.raas.identity.PeerIdentity;
 import io.verbena.raas.limit.RaasLimit;
 import io.verbena.raas.limit.RaasLimitException;
+import io.verbena.raas.usage.ContextUsage;
+import io.verbena.raas.usage.TenantUsage;
 import io.verbena.rdma.verbs.CompletionChannel;
 import io.verbena.rdma.verbs.Device;
 import io.verbena.rdma.verbs.MemoryRegion;
@@ -160,11 +164,8 @@ public final class RaasContext implements AutoCloseable
      * @throws RaasLimitException when {@link RaasConfiguration#maxVirtualQps()} are open; nothing was begun.
      */
     public VirtualQp connect(
-        final PeerAddress peer,
-        final ReadTargetAddress readTarget,
-        final RemoteRegion region,
-        final BatchListener listener,
-        final long timeoutNs)
+        final PeerAddress peer, final ReadTargetAddress readTarget, final RemoteRegion region,
+        final BatchListener listener, final long timeoutNs)
     {
         return connect(resources.tenants().first(), peer, readTarget, region, listener, timeoutNs);
     }
@@ -178,12 +179,8 @@ public final class RaasContext implements AutoCloseable
      * @return the virtual queue pair, closed by the caller.
      */
     public VirtualQp connect(
-        final Tenant tenant,
-        final PeerAddress peer,
-        final ReadTargetAddress readTarget,
-        final RemoteRegion region,
-        final BatchListener listener,
-        final long timeoutNs)
+        final Tenant tenant, final PeerAddress peer, final ReadTargetAddress readTarget, final RemoteRegion region,
+        final BatchListener listener, final long timeoutNs)
     {
         if (!resources.tenants().all().contains(tenant))
         {

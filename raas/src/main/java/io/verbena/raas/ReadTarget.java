@@ -22,7 +22,7 @@ public final class ReadTarget implements AutoCloseable
 
     private ReadTarget(final ContextResources node, final long accessKey)
     {
-        final Closables resources = new Closables();
+        final ContextResources.Closables resources = new ContextResources.Closables();
         try
         {
             // Nothing is ever received: a SEND finds no buffer, and an immediate has no right.

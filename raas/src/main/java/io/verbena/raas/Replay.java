@@ -23,20 +23,7 @@ import org.agrona.collections.IntHashSet;
  */
 final class Replay
 {
-    /** The virtual queue pairs, by number. */
-    interface VirtualQps extends DcTransport.BatchCompletions
-    {
-        /** Whether one is READY. */
-        boolean isReady(int number);
-
-        /** Whether what waits of one may be posted: it has not FAILED, and its grant goes on. */
-        boolean mayPost(int number);
-
-        /** Whether a batch of one may be posted again to a peer that grants this; one of which it may not be FAILS. */
-        boolean mayReplay(int number, StagedBatch batch, PeerGrants grants);
-    }
-
-    private final VirtualQps virtualQps;
+    private final ChannelScheduler.VirtualQps virtualQps;
     private final BatchPool batches;
     private final ChannelScheduler scheduler;
     private final int incarnation;
@@ -55,7 +42,8 @@ final class Replay
      * @param deadlineNs  until when they are posted again.
      */
     Replay(
-        final ContextResources resources, final VirtualQps virtualQps, final ChannelScheduler scheduler,
+        final ContextResources resources, final ChannelScheduler.VirtualQps virtualQps,
+        final ChannelScheduler scheduler,
         final int capacity, final int incarnation, final long deadlineNs)
     {
         this.virtualQps = virtualQps;

@@ -1,5 +1,6 @@
 package io.verbena.raas;
 
+import io.verbena.raas.identity.PeerIdentity;
 import org.agrona.DirectBuffer;
 
 /** Answers calls at an {@link RpcServer}; called by the owner thread, one call at a time. */

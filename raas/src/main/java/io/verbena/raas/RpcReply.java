@@ -1,5 +1,6 @@
 package io.verbena.raas;
 
+import io.verbena.raas.identity.PeerIdentity;
 import io.verbena.raas.message.MessageBlock;
 import io.verbena.raas.message.MessageHeaderDescriptor;
 import org.agrona.MutableDirectBuffer;
@@ -73,7 +74,7 @@ public final class RpcReply
     }
 
     /**
-     * Refuses the call: the caller hears {@link RpcStatus#REFUSED} with this text.
+     * Refuses the call: the caller hears {@link io.verbena.raas.rpc.RpcStatus#REFUSED} with this text.
      *
      * @param text for people, naming what was refused and the remedy; cut at {@link #capacity()}.
      * @return {@link #REFUSED}, to be returned by the handler.

@@ -3,6 +3,7 @@ package io.verbena.raas;
 import io.verbena.raas.identity.ConnectionClaim;
 import io.verbena.raas.identity.IdentitySecret;
 import io.verbena.raas.identity.NonceWindows;
+import io.verbena.raas.identity.PeerIdentity;
 import io.verbena.raas.identity.RecentNonces;
 import io.verbena.raas.message.MessageBlock;
 import io.verbena.raas.message.MessageHeaderDescriptor;

@@ -15,7 +15,7 @@ import io.verbena.rdma.verbs.SendFlags;
  * The send queue of a physical queue pair that was made here: batches of virtual queue pairs and requests of calls are
  * posted, at once or with a doorbell that others share, and known until they have completed.
  */
-final class SendQueue implements Doorbells.Doorbell
+final class SendQueue implements Doorbells.Doorbell, ChannelScheduler.Sends
 {
     /** Most batches and calls that wait for the same doorbell: more save little and delay the first. */
     static final int MAX_GATHERED = 16;
@@ -33,7 +33,7 @@ final class SendQueue implements Doorbells.Doorbell
     private QueuePair queuePair;
     private final Doorbells doorbells;
     private final BatchPool batches;
-    private final Replay.VirtualQps virtualQps;
+    private final ChannelScheduler.VirtualQps virtualQps;
     private final Limits limits;
     private final Runnable onRefused;
     private final OutstandingBatches outstanding;
@@ -55,7 +55,7 @@ final class SendQueue implements Doorbells.Doorbell
      * @param onRefused called by {@link #ring} when the queue pair is broken, and no completion will say so.
      */
     SendQueue(
-        final Doorbells doorbells, final BatchPool batches, final Replay.VirtualQps virtualQps, final Limits limits,
+        final Doorbells doorbells, final BatchPool batches, final ChannelScheduler.VirtualQps virtualQps, final Limits limits,
         final Runnable onRefused)
     {
         this.doorbells = doorbells;
@@ -142,12 +142,14 @@ final class SendQueue implements Doorbells.Doorbell
     }
 
     /** One-sided requests that can be posted now. */
-    int dataSpace()
+    @Override
+    public int dataSpace()
     {
         return dataLimit - dataOutstanding;
     }
 
-    boolean isOpen()
+    @Override
+    public boolean isOpen()
     {
         return dataLimit > 0;
     }
@@ -187,7 +189,8 @@ final class SendQueue implements Doorbells.Doorbell
     }
 
     /** Stages some requests of a kept batch for the next doorbell; the caller saw that there is space. */
-    void postPart(
+    @Override
+    public void postPart(
         final StagedBatch batch, final int from, final int to, final int number, final long wrId, final int owner)
     {
         begin();
@@ -199,7 +202,8 @@ final class SendQueue implements Doorbells.Doorbell
     }
 
     /** Rings the doorbell now, unless others may join, and not too many have already. */
-    void flushUnlessGathering()
+    @Override
+    public void flushUnlessGathering()
     {
         if (isStaging && (!doorbells.isGathering() || gathered >= MAX_GATHERED))
         {

@@ -1,5 +1,6 @@
 package io.verbena.raas;
 
+import io.verbena.raas.identity.PeerIdentity;
 import io.verbena.raas.message.MessageBlock;
 import io.verbena.raas.message.MessageHeaderDescriptor;
 import io.verbena.raas.message.MessageImmediateDescriptor;

@@ -4,6 +4,7 @@ import io.verbena.raas.batch.BatchPool;
 import io.verbena.raas.completion.EndedBatches;
 import io.verbena.raas.region.PinnedBytes;
 import io.verbena.raas.region.TenantProtectionDomain;
+import io.verbena.raas.usage.TenantUsage;
 import io.verbena.rdma.verbs.ProtectionDomain;
 
 /**

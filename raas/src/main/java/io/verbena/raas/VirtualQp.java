@@ -3,6 +3,7 @@ package io.verbena.raas;
 import io.verbena.raas.batch.BatchPool;
 import io.verbena.raas.batch.StagedBatch;
 import io.verbena.raas.completion.RequestId;
+import io.verbena.raas.completion.VirtualQpOwner;
 import io.verbena.raas.region.TenantRegion;
 import io.verbena.rdma.verbs.AccessFlags;
 import io.verbena.rdma.verbs.MemoryRegion;
@@ -278,10 +279,7 @@ public final class VirtualQp implements OneSidedPort, AutoCloseable
 
     @Override
     public void compareSwap(
-        final MemoryRegion local,
-        final long localOffset,
-        final long remoteOffset,
-        final long expected,
+        final MemoryRegion local, final long localOffset, final long remoteOffset, final long expected,
         final long desired)
     {
         compareSwap(local, localOffset, portRegion, remoteOffset, expected, desired);

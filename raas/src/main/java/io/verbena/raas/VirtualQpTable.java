@@ -12,7 +12,7 @@ import java.util.Arrays;
  * an index (lower 16 bits). An index is given again only when nothing of its last holder is in flight, and then with
  * another generation, so that a late completion never reaches a new holder. The table grows with what is open.
  */
-final class VirtualQpTable implements Replay.VirtualQps
+final class VirtualQpTable implements ChannelScheduler.VirtualQps
 {
     private static final int LEAST_CAPACITY = 64;
 

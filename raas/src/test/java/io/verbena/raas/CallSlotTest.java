@@ -1,5 +1,6 @@
 package io.verbena.raas;
 
+import io.verbena.raas.rpc.RpcReplyListener;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -12,7 +13,7 @@ class CallSlotTest
     @ValueSource(strings = {"ESR", "ERS", "SER", "SRE", "RES", "RSE"})
     void shouldBeFreeOnlyWhenCallerIsToldAndSendAndReplyAreOver(final String order)
     {
-        final CallSlot slot = new CallSlot();
+        final RpcClient.CallSlot slot = new RpcClient.CallSlot();
         final RpcReplyListener listener = (callId, status, payload, offset, length) -> {};
         slot.open(null, listener, 0, 8);
         assertThat(slot.isQueued()).isTrue();

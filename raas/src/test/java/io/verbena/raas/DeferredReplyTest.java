@@ -1,5 +1,7 @@
 package io.verbena.raas;
 
+import io.verbena.raas.identity.PeerIdentity;
+import io.verbena.raas.rpc.RpcStatus;
 import org.agrona.DirectBuffer;
 import org.agrona.concurrent.UnsafeBuffer;
 import org.junit.jupiter.api.AfterEach;

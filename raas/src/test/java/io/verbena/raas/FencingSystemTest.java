@@ -1,5 +1,6 @@
 package io.verbena.raas;
 
+import io.verbena.raas.identity.PeerIdentity;
 import io.verbena.rdma.verbs.PostStatus;
 import org.agrona.concurrent.UnsafeBuffer;
 import org.junit.jupiter.api.Test;

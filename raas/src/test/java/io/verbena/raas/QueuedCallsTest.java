@@ -1,5 +1,6 @@
 package io.verbena.raas;
 
+import io.verbena.raas.rpc.RpcReplyListener;
 import org.agrona.concurrent.UnsafeBuffer;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;

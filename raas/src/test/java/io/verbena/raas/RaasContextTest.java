@@ -1,5 +1,6 @@
 package io.verbena.raas;
 
+import io.verbena.raas.identity.PeerIdentity;
 import io.verbena.rdma.soft.SoftFabric;
 import io.verbena.rdma.soft.SoftFabricOptions;
 import io.verbena.rdma.verbs.Device;

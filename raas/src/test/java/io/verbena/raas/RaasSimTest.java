@@ -1,5 +1,7 @@
 package io.verbena.raas;
 
+import io.verbena.raas.identity.PeerIdentity;
+import io.verbena.raas.rpc.RpcStatus;
 import io.verbena.rdma.sim.SimFaultOptions;
 import io.verbena.rdma.sim.SimHunt;
 import io.verbena.rdma.sim.SimWorld;

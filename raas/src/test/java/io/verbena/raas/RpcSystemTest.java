@@ -1,5 +1,6 @@
 package io.verbena.raas;
 
+import io.verbena.raas.rpc.RpcStatus;
 import org.agrona.concurrent.UnsafeBuffer;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;

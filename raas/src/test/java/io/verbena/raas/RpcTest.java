@@ -1,5 +1,8 @@
 package io.verbena.raas;
 
+import io.verbena.raas.identity.PeerIdentity;
+import io.verbena.raas.rpc.RpcReplyListener;
+import io.verbena.raas.rpc.RpcStatus;
 import io.verbena.rdma.verbs.PostStatus;
 import org.agrona.DirectBuffer;
 import org.agrona.concurrent.UnsafeBuffer;

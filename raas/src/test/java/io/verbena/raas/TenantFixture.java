@@ -1,5 +1,6 @@
 package io.verbena.raas;
 
+import io.verbena.raas.identity.PeerIdentity;
 import io.verbena.rdma.verbs.AccessFlags;
 import io.verbena.rdma.verbs.MemoryRegion;
 import io.verbena.rdma.verbs.PostStatus;

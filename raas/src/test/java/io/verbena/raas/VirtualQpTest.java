@@ -1,5 +1,6 @@
 package io.verbena.raas;
 
+import io.verbena.raas.identity.PeerIdentity;
 import io.verbena.raas.limit.RaasLimit;
 import io.verbena.raas.limit.RaasLimitException;
 import io.verbena.rdma.verbs.AccessFlags;

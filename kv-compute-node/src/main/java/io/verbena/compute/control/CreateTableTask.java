@@ -13,7 +13,7 @@ import io.verbena.protocol.request.ControlRequest;
 import io.verbena.protocol.request.ControlRequest.Status;
 import io.verbena.protocol.request.TableReference;
 import io.verbena.protocol.session.MetaLink;
-import io.verbena.raas.PeerIdentity;
+import io.verbena.raas.identity.PeerIdentity;
 import io.verbena.table.directory.TableCreator;
 import io.verbena.table.directory.TablePlan;
 import io.verbena.table.format.TableDescriptor;

@@ -1,7 +1,7 @@
 package io.verbena.compute.figures;
 
 import io.verbena.protocol.message.ControlException;
-import io.verbena.raas.ContextUsage;
+import io.verbena.raas.usage.ContextUsage;
 import io.verbena.raas.completion.Replays;
 import io.verbena.raas.failure.FailureLog;
 

@@ -10,7 +10,7 @@ import io.verbena.protocol.message.ChunkLease;
 import io.verbena.protocol.message.ChunkRun;
 import io.verbena.protocol.message.ControlStatus;
 import io.verbena.raas.OneSidedPort;
-import io.verbena.raas.PeerIdentity;
+import io.verbena.raas.identity.PeerIdentity;
 import io.verbena.table.TableEngine;
 import io.verbena.table.access.RegionAccess;
 import io.verbena.table.allocation.ChunkView;

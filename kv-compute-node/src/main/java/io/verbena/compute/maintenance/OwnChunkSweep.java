@@ -2,7 +2,7 @@ package io.verbena.compute.maintenance;
 
 import io.verbena.protocol.message.ChunkLease;
 import io.verbena.protocol.message.ChunkRun;
-import io.verbena.raas.PeerIdentity;
+import io.verbena.raas.identity.PeerIdentity;
 import io.verbena.table.allocation.ChunkView;
 import io.verbena.table.format.ChunkDescriptor;
 

@@ -6,7 +6,7 @@ import io.verbena.protocol.control.MemoryNodeClient;
 import io.verbena.protocol.session.MetaLink;
 import io.verbena.raas.BatchListener;
 import io.verbena.raas.OneSidedPort;
-import io.verbena.raas.PeerIdentity;
+import io.verbena.raas.identity.PeerIdentity;
 import io.verbena.raas.RaasContext;
 import io.verbena.raas.ReadTargetAddress;
 import io.verbena.raas.VirtualQp;

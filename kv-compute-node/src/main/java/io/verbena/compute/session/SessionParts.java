@@ -3,7 +3,7 @@ package io.verbena.compute.session;
 import io.verbena.compute.catalog.CatalogWatch;
 import io.verbena.compute.figures.ReclaimCounters;
 import io.verbena.protocol.session.MetaLink;
-import io.verbena.raas.PeerIdentity;
+import io.verbena.raas.identity.PeerIdentity;
 import io.verbena.raas.RaasContext;
 import io.verbena.table.TableEngine;
 

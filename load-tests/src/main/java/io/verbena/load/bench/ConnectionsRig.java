@@ -2,12 +2,12 @@ package io.verbena.load.bench;
 
 import io.verbena.raas.Admission;
 import io.verbena.raas.PeerAddress;
-import io.verbena.raas.PeerIdentity;
+import io.verbena.raas.identity.PeerIdentity;
 import io.verbena.raas.RaasConfiguration;
 import io.verbena.raas.RaasContext;
 import io.verbena.raas.RemoteRegion;
 import io.verbena.raas.RpcServer;
-import io.verbena.raas.RpcStatus;
+import io.verbena.raas.rpc.RpcStatus;
 import io.verbena.raas.VirtualQp;
 import io.verbena.rdma.fabric.Fabrics;
 import io.verbena.rdma.verbs.AccessFlags;

@@ -1,7 +1,7 @@
 package io.verbena.load.bench;
 
 import io.verbena.raas.PeerAddress;
-import io.verbena.raas.PeerIdentity;
+import io.verbena.raas.identity.PeerIdentity;
 import io.verbena.raas.RaasConfiguration;
 import io.verbena.raas.RaasContext;
 import io.verbena.raas.ReadTargetAddress;

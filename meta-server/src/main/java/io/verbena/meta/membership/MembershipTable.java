@@ -6,7 +6,7 @@ import io.verbena.meta.store.MetaCounters;
 import io.verbena.meta.store.StoredNode;
 import io.verbena.meta.store.StoredNodeState;
 import io.verbena.protocol.message.NodeRegistration;
-import io.verbena.raas.PeerIdentity;
+import io.verbena.raas.identity.PeerIdentity;
 import io.verbena.raas.directory.NodeRole;
 import io.verbena.raas.directory.PeerRecord;
 import io.verbena.raas.limit.RaasLimit;

@@ -6,7 +6,7 @@ import io.verbena.meta.store.MetaState;
 import io.verbena.meta.store.RocksMetaStore;
 import io.verbena.meta.store.StoredTable;
 import io.verbena.protocol.message.NodeRegistration;
-import io.verbena.raas.PeerIdentity;
+import io.verbena.raas.identity.PeerIdentity;
 import io.verbena.raas.ReadTargetAddress;
 import io.verbena.raas.RemoteRegion;
 import io.verbena.raas.directory.NodeRole;

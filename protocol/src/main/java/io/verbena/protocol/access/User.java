@@ -1,6 +1,6 @@
 package io.verbena.protocol.access;
 
-import io.verbena.raas.PeerIdentity;
+import io.verbena.raas.identity.PeerIdentity;
 
 import java.util.List;
 

@@ -1,6 +1,6 @@
 package io.verbena.protocol.bootstrap;
 
-import io.verbena.raas.PeerIdentity;
+import io.verbena.raas.identity.PeerIdentity;
 import io.verbena.raas.RaasContext;
 import io.verbena.raas.identity.IdentitySecret;
 

@@ -3,7 +3,7 @@ package io.verbena.protocol.bootstrap;
 import io.verbena.protocol.access.SecretVerifier;
 import io.verbena.protocol.access.User;
 import io.verbena.protocol.access.UserSecret;
-import io.verbena.raas.PeerIdentity;
+import io.verbena.raas.identity.PeerIdentity;
 import io.verbena.raas.identity.IdentitySecret;
 import org.agrona.concurrent.UnsafeBuffer;
 

@@ -2,7 +2,7 @@ package io.verbena.protocol.control;
 
 import io.verbena.protocol.message.ControlException;
 import io.verbena.protocol.message.ControlStatus;
-import io.verbena.raas.RpcStatus;
+import io.verbena.raas.rpc.RpcStatus;
 import org.agrona.DirectBuffer;
 
 /**

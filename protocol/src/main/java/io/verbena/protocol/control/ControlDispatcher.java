@@ -1,7 +1,7 @@
 package io.verbena.protocol.control;
 
 import io.verbena.protocol.message.ControlException;
-import io.verbena.raas.PeerIdentity;
+import io.verbena.raas.identity.PeerIdentity;
 import io.verbena.raas.RpcHandler;
 import io.verbena.raas.RpcReply;
 import org.agrona.DirectBuffer;

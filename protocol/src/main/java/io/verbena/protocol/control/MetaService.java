@@ -10,7 +10,7 @@ import io.verbena.protocol.message.NodeRegistration;
 import io.verbena.protocol.message.TableEntry;
 import io.verbena.protocol.message.TablePage;
 import io.verbena.protocol.message.UserPage;
-import io.verbena.raas.PeerIdentity;
+import io.verbena.raas.identity.PeerIdentity;
 
 import java.util.List;
 import java.util.function.Supplier;

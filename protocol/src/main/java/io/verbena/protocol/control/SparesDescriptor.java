@@ -2,7 +2,7 @@ package io.verbena.protocol.control;
 
 import io.verbena.protocol.message.ControlException;
 import io.verbena.protocol.message.ControlStatus;
-import io.verbena.raas.PeerIdentity;
+import io.verbena.raas.identity.PeerIdentity;
 import org.agrona.DirectBuffer;
 import org.agrona.MutableDirectBuffer;
 

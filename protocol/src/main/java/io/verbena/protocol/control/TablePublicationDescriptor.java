@@ -3,7 +3,7 @@ package io.verbena.protocol.control;
 import io.verbena.protocol.message.ControlException;
 import io.verbena.protocol.message.ControlStatus;
 import io.verbena.protocol.message.TableEntry;
-import io.verbena.raas.PeerIdentity;
+import io.verbena.raas.identity.PeerIdentity;
 import io.verbena.raas.RpcClient;
 import org.agrona.DirectBuffer;
 import org.agrona.MutableDirectBuffer;

@@ -1,6 +1,6 @@
 package io.verbena.protocol.message;
 
-import io.verbena.raas.PeerIdentity;
+import io.verbena.raas.identity.PeerIdentity;
 import io.verbena.raas.identity.IdentitySecret;
 
 import java.util.List;

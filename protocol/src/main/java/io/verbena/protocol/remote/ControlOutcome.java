@@ -2,7 +2,7 @@ package io.verbena.protocol.remote;
 
 import io.verbena.protocol.request.ControlRequest;
 import io.verbena.protocol.request.TableReference;
-import io.verbena.raas.RpcStatus;
+import io.verbena.raas.rpc.RpcStatus;
 
 import java.util.List;
 

@@ -1,10 +1,10 @@
 package io.verbena.protocol.remote;
 
-import io.verbena.raas.PeerIdentity;
+import io.verbena.raas.identity.PeerIdentity;
 import io.verbena.raas.RaasContext;
 import io.verbena.raas.RpcHandler;
 import io.verbena.raas.RpcReply;
-import io.verbena.raas.RpcStatus;
+import io.verbena.raas.rpc.RpcStatus;
 import io.verbena.raas.VirtualQp;
 
 import org.agrona.DirectBuffer;

@@ -6,7 +6,7 @@ import io.verbena.protocol.request.DutyLock;
 import io.verbena.protocol.request.NodeRequest;
 import io.verbena.protocol.request.OperationRequest;
 import io.verbena.raas.PeerAddress;
-import io.verbena.raas.PeerIdentity;
+import io.verbena.raas.identity.PeerIdentity;
 import io.verbena.raas.RaasConfiguration;
 import io.verbena.raas.RaasContext;
 import io.verbena.raas.VirtualQp;

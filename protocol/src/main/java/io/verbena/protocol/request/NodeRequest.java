@@ -1,6 +1,6 @@
 package io.verbena.protocol.request;
 
-import io.verbena.raas.PeerIdentity;
+import io.verbena.raas.identity.PeerIdentity;
 
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;

@@ -3,7 +3,7 @@ package io.verbena.protocol.session;
 import io.verbena.protocol.message.AdmissionToken;
 import io.verbena.protocol.message.Registration;
 import io.verbena.raas.PeerAddress;
-import io.verbena.raas.PeerIdentity;
+import io.verbena.raas.identity.PeerIdentity;
 import io.verbena.raas.identity.IdentitySecret;
 import org.agrona.collections.Int2ObjectHashMap;
 

@@ -6,7 +6,7 @@ import io.verbena.protocol.control.MetaClient;
 import io.verbena.protocol.message.Registration;
 import io.verbena.raas.BatchListener;
 import io.verbena.raas.PeerAddress;
-import io.verbena.raas.PeerIdentity;
+import io.verbena.raas.identity.PeerIdentity;
 import io.verbena.raas.RaasContext;
 import io.verbena.raas.VirtualQp;
 import io.verbena.raas.directory.PeerDirectory;

@@ -1,7 +1,7 @@
 package io.verbena.protocol.access;
 
 import com.sun.management.ThreadMXBean;
-import io.verbena.raas.PeerIdentity;
+import io.verbena.raas.identity.PeerIdentity;
 import io.verbena.raas.identity.IdentitySecret;
 import org.junit.jupiter.api.Test;
 

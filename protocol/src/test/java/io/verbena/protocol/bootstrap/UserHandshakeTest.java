@@ -5,7 +5,7 @@ import io.verbena.protocol.access.SecretVerifier;
 import io.verbena.protocol.access.User;
 import io.verbena.protocol.bootstrap.BootstrapException.Reason;
 import io.verbena.raas.PeerAddress;
-import io.verbena.raas.PeerIdentity;
+import io.verbena.raas.identity.PeerIdentity;
 import io.verbena.rdma.verbs.DeviceAddress;
 
 import org.agrona.concurrent.UnsafeBuffer;

@@ -1,7 +1,7 @@
 package io.verbena.protocol.control;
 
 import io.verbena.protocol.message.ControlStatus;
-import io.verbena.raas.RpcStatus;
+import io.verbena.raas.rpc.RpcStatus;
 import org.agrona.concurrent.UnsafeBuffer;
 
 /** Calls that have ended, for tests of what follows from them. */

@@ -5,7 +5,7 @@ import io.verbena.protocol.request.OperationAnswer;
 import io.verbena.protocol.request.RequestKind;
 import io.verbena.protocol.request.RequestLimits;
 import io.verbena.raas.PeerAddress;
-import io.verbena.raas.RpcStatus;
+import io.verbena.raas.rpc.RpcStatus;
 import io.verbena.raas.VirtualQp;
 import org.agrona.concurrent.UnsafeBuffer;
 import org.junit.jupiter.api.AfterEach;

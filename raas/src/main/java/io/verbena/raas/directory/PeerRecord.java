@@ -1,7 +1,7 @@
 package io.verbena.raas.directory;
 
 import io.verbena.raas.PeerAddress;
-import io.verbena.raas.PeerIdentity;
+import io.verbena.raas.identity.PeerIdentity;
 import io.verbena.raas.ReadTargetAddress;
 import io.verbena.raas.RemoteRegion;
 import io.verbena.rdma.verbs.DeviceAddress;

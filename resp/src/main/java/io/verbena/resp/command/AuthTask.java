@@ -1,6 +1,6 @@
 package io.verbena.resp.command;
 
-import io.verbena.raas.PeerIdentity;
+import io.verbena.raas.identity.PeerIdentity;
 import io.verbena.resp.session.Session;
 import io.verbena.resp.session.TableOperation;
 import io.verbena.resp.session.Task;

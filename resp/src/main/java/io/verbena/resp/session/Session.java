@@ -3,7 +3,7 @@ package io.verbena.resp.session;
 import io.verbena.protocol.request.OperationAnswer;
 import io.verbena.protocol.request.RequestLimits;
 import io.verbena.protocol.request.TableReference;
-import io.verbena.raas.PeerIdentity;
+import io.verbena.raas.identity.PeerIdentity;
 import io.verbena.resp.codec.RespDecoder;
 import io.verbena.resp.codec.RespWriter;
 

@@ -4,7 +4,7 @@ import io.verbena.protocol.request.OperationRequest;
 import io.verbena.protocol.request.RequestExpiry;
 import io.verbena.protocol.request.RequestKind;
 import io.verbena.protocol.request.TableReference;
-import io.verbena.raas.PeerIdentity;
+import io.verbena.raas.identity.PeerIdentity;
 import io.verbena.resp.codec.RespDecoder;
 
 import java.lang.invoke.MethodHandles;

@@ -5,7 +5,7 @@ import io.verbena.protocol.request.ComputeEndpoint;
 import io.verbena.protocol.request.ControlRequest;
 import io.verbena.protocol.request.OperationAnswer;
 import io.verbena.protocol.request.TableReference;
-import io.verbena.raas.PeerIdentity;
+import io.verbena.raas.identity.PeerIdentity;
 import io.verbena.resp.codec.MemoryBudget;
 
 import org.agrona.concurrent.ManyToOneConcurrentArrayQueue;

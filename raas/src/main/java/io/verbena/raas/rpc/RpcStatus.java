@@ -1,4 +1,4 @@
-package io.verbena.raas;
+package io.verbena.raas.rpc;
 
 /** How a call ended. */
 public enum RpcStatus

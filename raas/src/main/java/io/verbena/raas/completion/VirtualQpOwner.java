@@ -1,7 +1,7 @@
-package io.verbena.raas;
+package io.verbena.raas.completion;
 
 /** What else changes when a virtual queue pair ends, which is known by its number. */
-interface VirtualQpOwner
+public interface VirtualQpOwner
 {
     /** It FAILED or was closed: no call over it is answered any more. */
     void onEnded();

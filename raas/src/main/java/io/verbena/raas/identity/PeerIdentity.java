@@ -1,8 +1,8 @@
-package io.verbena.raas;
+package io.verbena.raas.identity;
 
 /**
  * Who a node is when it connects: what fencing goes by. It proves that by a secret where the server has a verifier, see
- * {@link RaasContext#serve(int, ConnectionAcceptor, java.util.function.Function, RpcHandler)}.
+ * {@link io.verbena.raas.RaasContext#serve(int, ConnectionAcceptor, java.util.function.Function, RpcHandler)}.
  *
  * @param nodeId      number of the node; 0 for a node that has not registered yet, and for a client that names no user;
  *                    of a user its number and 65,536.
@@ -47,13 +47,13 @@ public record PeerIdentity(int nodeId, int incarnation)
     }
 
     /** @return whether there may be nothing to prove: of a client, or of a node that has not registered. */
-    boolean isAnonymous()
+    public boolean isAnonymous()
     {
         return equals(CLIENT) || equals(UNREGISTERED);
     }
 
     /** @return whether many processes may have it at once, none of which knows the numbers that others have used. */
-    boolean isShared()
+    public boolean isShared()
     {
         return isUser() || nodeId == 0 && !equals(META_SERVER);
     }

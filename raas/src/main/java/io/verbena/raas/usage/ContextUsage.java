@@ -1,11 +1,11 @@
-package io.verbena.raas;
+package io.verbena.raas.usage;
 
 import io.verbena.raas.completion.Replays;
 
 import java.util.List;
 
 /**
- * What a {@link RaasContext} has open, what became of queue pairs that broke, and what its tenants did.
+ * What a {@link io.verbena.raas.RaasContext} has open, what became of queue pairs that broke, and what its tenants did.
  *
  * @param virtualQps   open virtual queue pairs: connections.
  * @param queuePairs   physical queue pairs that this side made, usable or being connected.

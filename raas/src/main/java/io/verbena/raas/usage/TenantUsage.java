@@ -1,12 +1,12 @@
-package io.verbena.raas;
+package io.verbena.raas.usage;
 
 /**
  * What a tenant has done so far, and what it uses now.
  *
  * @param name            of the tenant.
- * @param weight          see {@link TenantOptions#weight()}.
+ * @param weight          see {@link io.verbena.raas.TenantOptions#weight()}.
  * @param virtualQps      open.
- * @param batches         taken by {@link VirtualQp#complete}.
+ * @param batches         taken by {@link io.verbena.raas.VirtualQp#complete}.
  * @param requests        of these batches.
  * @param payloadBytes    of these requests.
  * @param waitedBatches   of these batches, those of which something waited for other tenants, a quota or a fence.
