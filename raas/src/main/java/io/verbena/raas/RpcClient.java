@@ -24,8 +24,8 @@ import java.nio.charset.StandardCharsets;
 public final class RpcClient implements AutoCloseable
 {
     /**
-     * One call of a {@link RpcClient}. Its request buffer, and with it the slot, is free again when three things are true:
-     * the caller has its answer, the SEND has completed, and the reply, which returns the peer's receive buffer, has come.
+     * One call. Its request buffer, and with it the slot, is free again when three things are true: the caller has its
+     * answer, the SEND has completed, and the reply, which returns the peer's receive buffer, has come.
      */
     static final class CallSlot
     {

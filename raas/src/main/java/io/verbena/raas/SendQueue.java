@@ -55,7 +55,8 @@ final class SendQueue implements Doorbells.Doorbell, ChannelScheduler.Sends
      * @param onRefused called by {@link #ring} when the queue pair is broken, and no completion will say so.
      */
     SendQueue(
-        final Doorbells doorbells, final BatchPool batches, final ChannelScheduler.VirtualQps virtualQps, final Limits limits,
+        final Doorbells doorbells, final BatchPool batches, final ChannelScheduler.VirtualQps virtualQps,
+        final Limits limits,
         final Runnable onRefused)
     {
         this.doorbells = doorbells;
