@@ -389,11 +389,16 @@ class SpareIdentitiesTest
             .allMatch((spare) -> spare.incarnation() > back[0].incarnation());
         assertThat(stored(StoredNodeState.SPARE).stream().map(StoredNode::identity))
             .containsExactlyElementsOf(conductor.table().spares());
+        assertThat(conductor.table().limits().get(1).used()).as("their numbers are free")
+            .isEqualTo(conductor.table().members().size() + WANTED);
         assertThat(compute().incarnation()).isGreaterThan(back[0].incarnation());
         beat(assigned);
 
+        conductor.recordSpares(WANTED);
+        assertThat(conductor.table().lacksSpares(0)).isFalse();
         conductor.rejoin(new NodeRegistration(memory.nodeId(), NodeRole.MEMORY_NODE,
             back[0].node().record().device(), 7, new RemoteRegion(4096, 4096, 1)), memory.nodeId(), nowNs);
+        assertThat(conductor.table().lacksSpares(0)).as("are removed, also where none is wanted").isTrue();
         conductor.table().releaseSpares();
         assertThat(stored(StoredNodeState.SPARE)).as("given up, and removed at the end").isEmpty();
     }
