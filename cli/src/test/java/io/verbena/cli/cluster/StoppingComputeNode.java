@@ -3,6 +3,7 @@ package io.verbena.cli.cluster;
 import io.verbena.cli.role.RoleProcess;
 import io.verbena.compute.ComputeNode;
 import io.verbena.compute.ComputeNodeConfiguration;
+import io.verbena.protocol.access.AccessRules;
 import io.verbena.protocol.bootstrap.BootstrapAnswer;
 import io.verbena.protocol.bootstrap.BootstrapClient;
 import io.verbena.protocol.bootstrap.BootstrapLocator;
@@ -76,6 +77,12 @@ final class StoppingComputeNode
             public int id()
             {
                 return endpoint.id();
+            }
+
+            @Override
+            public AccessRules access()
+            {
+                return endpoint.access();
             }
 
             @Override
