@@ -9,7 +9,7 @@ import io.verbena.table.format.TableDescriptor;
 import io.verbena.table.operation.Operation;
 import io.verbena.table.operation.OperationKind;
 import io.verbena.table.operation.OperationResult;
-import io.verbena.table.operation.OperationTrace;
+import io.verbena.table.trace.OperationTrace;
 import io.verbena.table.operation.TableRequest;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;

@@ -3,7 +3,8 @@ package io.verbena.table;
 import io.verbena.table.directory.OpenTable;
 import io.verbena.table.operation.OperationKind;
 import io.verbena.table.operation.OperationResult;
-import io.verbena.table.operation.OperationTrace;
+import io.verbena.table.operation.Step;
+import io.verbena.table.trace.OperationTrace;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
@@ -39,7 +40,7 @@ class EngineTraceTest
         for (int i = 0; i < fixture.lastTrace.length; i += OperationTrace.ENTRY_WORDS)
         {
             final long word = fixture.lastTrace[i];
-            entries.add(OperationTrace.step(word) + (OperationTrace.isWait(word) ? " waits" : " " +
+            entries.add(Step.name(OperationTrace.step(word)) + (OperationTrace.isWait(word) ? " waits" : " " +
                 OperationTrace.verbs(word) + " " + OperationTrace.roundTrips(word) + " at " +
                 OperationTrace.memoryNodeId(word)) + " " + time(fixture.lastTrace[i + 1], beganNs) + " " +
                 time(fixture.lastTrace[i + 2], beganNs));

@@ -4,7 +4,8 @@ import io.verbena.protocol.request.OperationAnswer;
 import io.verbena.protocol.request.OperationRequest;
 import io.verbena.protocol.request.RequestKind;
 import io.verbena.protocol.request.TableReference;
-import io.verbena.table.operation.OperationTrace;
+import io.verbena.table.operation.Step;
+import io.verbena.table.trace.OperationTrace;
 
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
@@ -121,7 +122,7 @@ final class TraceRing
             final long fromNs = OperationTrace.UNKNOWN_NS == words[at + 1] ? 0 : words[at + 1] - beganNs;
             final long toNs =
                 OperationTrace.UNKNOWN_NS == words[at + 2] ? words[DURATION_NS] : words[at + 2] - beganNs;
-            entries.add(new TracedOperation.Entry(OperationTrace.step(code), OperationTrace.isWait(code),
+            entries.add(new TracedOperation.Entry(Step.name(OperationTrace.step(code)), OperationTrace.isWait(code),
                 OperationTrace.memoryNodeId(code), OperationTrace.verbs(code), OperationTrace.roundTrips(code),
                 Math.max(0, fromNs), Math.max(0, toNs - Math.max(0, fromNs))));
         }

@@ -5,6 +5,7 @@ import io.verbena.table.directory.Subtable;
 import io.verbena.table.format.BucketDescriptor;
 import io.verbena.table.format.SlotWord;
 import io.verbena.table.moving.MergeUnit;
+import io.verbena.table.trace.OperationTrace;
 import java.lang.foreign.MemorySegment;
 
 /**

@@ -6,6 +6,7 @@ import io.verbena.table.access.Scratch;
 import io.verbena.table.allocation.BlockAllocator;
 import io.verbena.table.allocation.EpochTracker;
 import io.verbena.table.format.SlotWord;
+import io.verbena.table.trace.OperationTrace;
 import java.util.Arrays;
 import org.agrona.collections.IntArrayQueue;
 import org.agrona.concurrent.NanoClock;

@@ -120,7 +120,11 @@ public final class Step
         return step == SWAP || step == REMOVE;
     }
 
-    static String name(final int step)
+    /**
+     * @param step number of a step.
+     * @return its name, as traces show it.
+     */
+    public static String name(final int step)
     {
         return NAMES[step];
     }

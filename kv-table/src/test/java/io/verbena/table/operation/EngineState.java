@@ -26,6 +26,7 @@ import io.verbena.table.growth.EngineGrowth;
 import io.verbena.table.moving.MergeUnit;
 import io.verbena.table.scan.TableScan;
 import io.verbena.table.sweep.ExpirySweep;
+import io.verbena.table.trace.OperationTrace;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.reflect.Field;

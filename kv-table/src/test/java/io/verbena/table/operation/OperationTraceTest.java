@@ -1,5 +1,7 @@
 package io.verbena.table.operation;
 
+import io.verbena.table.trace.OperationTrace;
+
 import java.util.Arrays;
 import java.util.stream.IntStream;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -48,12 +50,12 @@ class OperationTraceTest
         trace.copyTo(words, OFFSET);
         final long posted = words[OFFSET];
         final long wait = words[OFFSET + OperationTrace.ENTRY_WORDS];
-        assertThat(OperationTrace.step(posted)).isEqualTo("remove");
+        assertThat(Step.name(OperationTrace.step(posted))).isEqualTo("remove");
         assertThat(OperationTrace.verbs(posted)).isEqualTo(Math.min(255, number));
         assertThat(OperationTrace.roundTrips(posted)).isEqualTo(Math.min(255, number));
         assertThat(OperationTrace.memoryNodeId(posted)).isEqualTo(65_535);
         assertThat(OperationTrace.isWait(posted)).isFalse();
-        assertThat(OperationTrace.step(wait)).isEqualTo("combined");
+        assertThat(Step.name(OperationTrace.step(wait))).isEqualTo("combined");
         assertThat(OperationTrace.verbs(wait)).isZero();
         assertThat(OperationTrace.roundTrips(wait)).isZero();
         assertThat(OperationTrace.memoryNodeId(wait)).isEqualTo(2_000_000_000);

@@ -20,7 +20,6 @@ public record SecretVerifier(int iterations, byte[] salt, byte[] storedKey, byte
     public static final int SALT_BYTES = 16;
     /** Iterations of new ones. */
     public static final int ITERATIONS = 120_000;
-    static final String MASK = "verbena ticket";
     private static final int LEAST_ITERATIONS = 1_000;
     private static final int MOST_ITERATIONS = 10_000_000;
 
@@ -40,7 +39,12 @@ public record SecretVerifier(int iterations, byte[] salt, byte[] storedKey, byte
     {
         final byte[] salt = new byte[SALT_BYTES];
         new SecureRandom().nextBytes(salt);
-        return UserSecret.derive(secret, salt, iterations).verifier(salt, iterations);
+        return of(UserSecret.derive(secret, salt, iterations), salt, iterations);
+    }
+
+    static SecretVerifier of(final UserSecret secret, final byte[] salt, final int iterations)
+    {
+        return new SecretVerifier(iterations, salt, secret.storedKey(), secret.serverKey());
     }
 
     /** @return what {@link #ofNobody} takes: random, of {@link UserSecret#KEY_BYTES}. */
@@ -99,7 +103,7 @@ public record SecretVerifier(int iterations, byte[] salt, byte[] storedKey, byte
     /** As {@link UserSecret#mask}. */
     public byte[] mask(final byte[] bytes, final byte[]... messages)
     {
-        return UserSecret.mixed(bytes, UserSecret.mac(storedKey, UserSecret.text(MASK), messages));
+        return UserSecret.mixed(bytes, UserSecret.mac(storedKey, UserSecret.text(UserSecret.MASK), messages));
     }
 
     /**
@@ -110,7 +114,7 @@ public record SecretVerifier(int iterations, byte[] salt, byte[] storedKey, byte
      */
     public boolean matches(final String secret)
     {
-        final SecretVerifier other = UserSecret.derive(secret, salt, iterations).verifier(salt, iterations);
+        final SecretVerifier other = of(UserSecret.derive(secret, salt, iterations), salt, iterations);
         return MessageDigest.isEqual(storedKey, other.storedKey);
     }
 

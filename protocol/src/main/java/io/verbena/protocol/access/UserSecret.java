@@ -19,6 +19,7 @@ public final class UserSecret
 {
     /** Length of a key and of a proof. */
     public static final int KEY_BYTES = 32;
+    static final String MASK = "verbena ticket";
     /** Shortest secret. */
     public static final int MIN_BYTES = 8;
     /** Longest secret. */
@@ -58,10 +59,16 @@ public final class UserSecret
         }
     }
 
-    /** @return what a server keeps of it. */
-    SecretVerifier verifier(final byte[] salt, final int iterations)
+    /** @return hash of the client's key, which a server keeps. */
+    byte[] storedKey()
     {
-        return new SecretVerifier(iterations, salt, digest(clientKey), serverKey);
+        return digest(clientKey);
+    }
+
+    /** @return with which a server proves itself, and which it keeps. */
+    byte[] serverKey()
+    {
+        return serverKey;
     }
 
     /**
@@ -96,7 +103,7 @@ public final class UserSecret
      */
     public byte[] mask(final byte[] bytes, final byte[]... messages)
     {
-        return mixed(bytes, mac(digest(clientKey), text(SecretVerifier.MASK), messages));
+        return mixed(bytes, mac(digest(clientKey), text(MASK), messages));
     }
 
     static byte[] text(final String ascii)

@@ -33,7 +33,7 @@ class UserSecretTest
             .isEqualTo("dHzbZapWIk4jUhN+Ute9ytag9zjfMHgsqmmiz7AndVQ=");
         final byte[] serverProof = Base64.getDecoder().decode("6rriTRBi23WpRR/wtup+mMhUZUn/dB5nLTJRsjl95G4=");
         assertThat(pencil.isServerProof(serverProof, "", message)).isTrue();
-        assertThat(HexFormat.of().formatHex(pencil.verifier(salt, ITERATIONS).serverProof("", message)))
+        assertThat(HexFormat.of().formatHex(SecretVerifier.of(pencil, salt, ITERATIONS).serverProof("", message)))
             .isEqualTo(HexFormat.of().formatHex(serverProof));
     }
 

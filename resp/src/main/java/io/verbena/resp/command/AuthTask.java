@@ -26,7 +26,7 @@ final class AuthTask extends Task
     }
 
     @Override
-    protected void proceed(final Session session)
+    public void proceed(final Session session)
     {
         if (isAsked)
         {
@@ -60,7 +60,7 @@ final class AuthTask extends Task
     }
 
     @Override
-    protected void onAnswer(final Session session, final TableOperation operation)
+    public void onAnswer(final Session session, final TableOperation operation)
     {
         throw new IllegalStateException("a task without operations got the answer of one: " + operation);
     }

@@ -68,7 +68,7 @@ final class ClusterCommands
         }
 
         @Override
-        protected void onClosed(final Session session)
+        public void onClosed(final Session session)
         {
             if (null != keys)
             {

@@ -41,7 +41,7 @@ final class ClusterTask extends Task
     }
 
     @Override
-    protected void proceed(final Session session)
+    public void proceed(final Session session)
     {
         if (!isAsked)
         {
@@ -183,7 +183,7 @@ final class ClusterTask extends Task
     }
 
     @Override
-    protected void onAnswer(final Session session, final TableOperation operation)
+    public void onAnswer(final Session session, final TableOperation operation)
     {
         throw new IllegalStateException("a task without operations got the answer of one: " + operation);
     }

@@ -21,6 +21,90 @@ final class ConnectionCommands
         "and select the RESP protocol version at the same time";
     private static final int MAX_NAME_BYTES = 512;
 
+    /** What a {@code HELLO} asks for. Used once, by the thread of the session. */
+    private static final class HelloOptions
+    {
+        private final Session session;
+        private final int version;
+        private String name;
+        /** Position of the name of a user, its secret is behind it; 0: none. */
+        private int user;
+        private boolean hasPassword;
+
+        HelloOptions(final Session session, final int version)
+        {
+            this.session = session;
+            this.version = version;
+        }
+
+        /** @return what is wrong, or null. */
+        String read()
+        {
+            final RespDecoder arguments = session.arguments();
+            for (int i = 2; i < arguments.count(); i++)
+            {
+                if (Arguments.is(arguments, i, "AUTH") && i + 2 < arguments.count())
+                {
+                    if (!readUser(i + 1))
+                    {
+                        return WRONG_PASSWORD;
+                    }
+                    i += 2;
+                }
+                else if (Arguments.is(arguments, i, "SETNAME") && i + 1 < arguments.count())
+                {
+                    name = arguments.text(++i);
+                    if (!isName(name))
+                    {
+                        return "ERR Client names cannot contain spaces, newlines or special characters.";
+                    }
+                }
+                else
+                {
+                    return "ERR Syntax error in HELLO option '" + arguments.text(i) + "'";
+                }
+            }
+            return 0 != user || hasPassword || !session.isStranger() ? null : NOT_AUTHENTICATED;
+        }
+
+        /** Of {@code default} the password is known at once; the secret of another user is checked later. */
+        private boolean readUser(final int position)
+        {
+            final boolean isDefault = Arguments.is(session.arguments(), position, "DEFAULT");
+            user = isDefault ? 0 : position;
+            hasPassword = isDefault(session, position, position + 1);
+            return !isDefault || hasPassword;
+        }
+
+        /** Does it, and replies. */
+        void carryOut()
+        {
+            if (0 == user)
+            {
+                if (hasPassword)
+                {
+                    session.authenticate(ofPassword(session));
+                }
+                reply();
+                return;
+            }
+            final byte[] secret =
+                session.arguments().isKept(user + 1) ? session.arguments().bytes(user + 1) : new byte[0];
+            session.begin(new AuthTask(session.arguments().text(user), new String(secret, StandardCharsets.UTF_8),
+                this::reply));
+        }
+
+        private void reply()
+        {
+            if (null != name)
+            {
+                session.state().name(name);
+            }
+            session.version(version);
+            helloReply(session, version);
+        }
+    }
+
     private ConnectionCommands()
     {
     }

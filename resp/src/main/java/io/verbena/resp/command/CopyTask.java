@@ -66,7 +66,7 @@ final class CopyTask extends Task
     }
 
     @Override
-    protected void proceed(final Session session)
+    public void proceed(final Session session)
     {
         if (null != toName && null == to)
         {
@@ -129,7 +129,7 @@ final class CopyTask extends Task
     }
 
     @Override
-    protected void onAnswer(final Session session, final TableOperation answered)
+    public void onAnswer(final Session session, final TableOperation answered)
     {
         isUnderWay = false;
         failure = answered.failure();
@@ -210,7 +210,7 @@ final class CopyTask extends Task
 
     /** One under way comes back by itself. */
     @Override
-    protected void onClosed(final Session session)
+    public void onClosed(final Session session)
     {
         if (null != operation && !isUnderWay)
         {

@@ -30,7 +30,7 @@ final class DebugCommands
         }
 
         @Override
-        protected void proceed(final Session session)
+        public void proceed(final Session session)
         {
             if (null == end)
             {
@@ -49,13 +49,13 @@ final class DebugCommands
         }
 
         @Override
-        protected void onAnswer(final Session session, final TableOperation operation)
+        public void onAnswer(final Session session, final TableOperation operation)
         {
             throw new IllegalStateException("a task without operations got the answer of one: " + operation);
         }
 
         @Override
-        protected void onClosed(final Session session)
+        public void onClosed(final Session session)
         {
             end.cancel(false);
         }

@@ -40,7 +40,7 @@ final class FlushTask extends Task
     }
 
     @Override
-    protected void proceed(final Session session)
+    public void proceed(final Session session)
     {
         while (!isAsking && null == failure)
         {
@@ -174,7 +174,7 @@ final class FlushTask extends Task
     {
         final byte[] page = pages.peek();
         operation.keyOf(page, at + RecordPage.KEY_OFFSET, RecordPage.keyLength(page, at));
-        at = TableCommands.behind(page, at);
+        at = behind(page, at);
         if (at == page.length)
         {
             pages.poll();
@@ -184,7 +184,7 @@ final class FlushTask extends Task
     }
 
     @Override
-    protected void onAnswer(final Session session, final TableOperation operation)
+    public void onAnswer(final Session session, final TableOperation operation)
     {
         failure = null == failure ? operation.failure() : failure;
         if (RequestKind.SCAN == operation.kind())
@@ -208,5 +208,11 @@ final class FlushTask extends Task
             underWay--;
         }
         session.release(operation);
+    }
+
+    /** Where the record behind the one at a place of a page is. */
+    static int behind(final byte[] page, final int at)
+    {
+        return at + RecordPage.KEY_OFFSET + RecordPage.keyLength(page, at) + RecordPage.valueLength(page, at);
     }
 }

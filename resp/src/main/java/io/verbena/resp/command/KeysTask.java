@@ -58,7 +58,7 @@ abstract class KeysTask extends Task
     protected abstract void endReply(RespWriter writer);
 
     @Override
-    protected void proceed(final Session session)
+    public void proceed(final Session session)
     {
         if (mark < 0)
         {
@@ -88,7 +88,7 @@ abstract class KeysTask extends Task
     }
 
     @Override
-    protected void onAnswer(final Session session, final TableOperation operation)
+    public void onAnswer(final Session session, final TableOperation operation)
     {
         answered++;
         if (answered == asked && !isAsking)
@@ -129,7 +129,7 @@ abstract class KeysTask extends Task
 
     /** Those not answered yet are among them: they come back by themselves when they are. */
     @Override
-    protected void onClosed(final Session session)
+    public void onClosed(final Session session)
     {
         for (int i = 0; i < asked; i++)
         {

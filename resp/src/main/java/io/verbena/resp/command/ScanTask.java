@@ -50,7 +50,7 @@ abstract class ScanTask extends Task
     protected abstract void reply(Session session);
 
     @Override
-    protected void proceed(final Session session)
+    public void proceed(final Session session)
     {
         if (isOver || isUnderWay)
         {
@@ -65,7 +65,7 @@ abstract class ScanTask extends Task
     }
 
     @Override
-    protected void onAnswer(final Session session, final TableOperation operation)
+    public void onAnswer(final Session session, final TableOperation operation)
     {
         isUnderWay = false;
         final String failure = operation.failure();

@@ -76,7 +76,7 @@ final class TableCommands
         }
 
         @Override
-        protected void onClosed(final Session session)
+        public void onClosed(final Session session)
         {
             keys.close();
         }
@@ -128,7 +128,7 @@ final class TableCommands
         }
 
         @Override
-        protected void onClosed(final Session session)
+        public void onClosed(final Session session)
         {
             keys.close();
         }
@@ -208,7 +208,7 @@ final class TableCommands
             int left = 0 == count ? 0 : (int)Math.floorMod(random, (long)count);
             for (final byte[] page : pages)
             {
-                for (int at = 0; at < page.length; at = behind(page, at))
+                for (int at = 0; at < page.length; at = FlushTask.behind(page, at))
                 {
                     if (0 == left--)
                     {
@@ -228,16 +228,11 @@ final class TableCommands
     private static int records(final byte[] page)
     {
         int records = 0;
-        for (int at = 0; at < page.length; at = behind(page, at))
+        for (int at = 0; at < page.length; at = FlushTask.behind(page, at))
         {
             records++;
         }
         return records;
-    }
-
-    static int behind(final byte[] page, final int at)
-    {
-        return at + RecordPage.KEY_OFFSET + RecordPage.keyLength(page, at) + RecordPage.valueLength(page, at);
     }
 
     static void scan(final Session session)

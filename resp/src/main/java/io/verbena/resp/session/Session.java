@@ -15,6 +15,16 @@ import io.verbena.resp.codec.RespWriter;
  */
 public final class Session extends TableOperation.Owner
 {
+    /** The command that has the session for itself; see {@link Task}. */
+    public interface Running
+    {
+        void proceed(Session session);
+
+        void onAnswer(Session session, TableOperation operation);
+
+        void onClosed(Session session);
+    }
+
     /** Bytes that may wait here while commands cannot begin: then the client is not read. */
     private static final int MAX_WAITING_BYTES = 64 * 1024;
     /** Replies that are sent before more of them are made, so that a client that does not read is noticed. */
@@ -29,7 +39,7 @@ public final class Session extends TableOperation.Owner
     private final OperationWindow window = new OperationWindow();
     private TableReference table;
     private Command<Session> command;
-    private Task task;
+    private Running task;
     private boolean isHeld;
     private boolean isStopped;
     private boolean isEnded;
@@ -410,7 +420,7 @@ public final class Session extends TableOperation.Owner
     }
 
     /** Begins a task; the arguments stay until it ends. */
-    public void begin(final Task newTask)
+    public void begin(final Running newTask)
     {
         task = newTask;
         newTask.proceed(this);

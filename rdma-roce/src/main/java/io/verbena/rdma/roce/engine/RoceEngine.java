@@ -2,6 +2,7 @@ package io.verbena.rdma.roce.engine;
 
 import io.verbena.rdma.roce.wire.BthDescriptor;
 import io.verbena.rdma.roce.wire.InvariantCrc;
+import io.verbena.rdma.roce.wire.PacketSink;
 import io.verbena.rdma.roce.wire.RoceOpcode;
 import io.verbena.rdma.roce.wire.RocePacket;
 import io.verbena.rdma.spi.AsyncEventQueue;

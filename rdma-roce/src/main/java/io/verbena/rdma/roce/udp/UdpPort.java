@@ -1,6 +1,6 @@
 package io.verbena.rdma.roce.udp;
 
-import io.verbena.rdma.roce.engine.PacketSink;
+import io.verbena.rdma.roce.wire.PacketSink;
 import io.verbena.rdma.roce.wire.RocePacket;
 import io.verbena.rdma.verbs.DeviceAddress;
 import io.verbena.rdma.verbs.RdmaException;

@@ -2,6 +2,7 @@ package io.verbena.rdma.roce.engine;
 
 import com.sun.management.ThreadMXBean;
 import io.verbena.rdma.roce.engine.EngineNode.ConnectOptions;
+import io.verbena.rdma.roce.wire.PacketSink;
 import io.verbena.rdma.roce.wire.RocePacket;
 import io.verbena.rdma.verbs.AccessFlags;
 import io.verbena.rdma.verbs.AddressHandle;

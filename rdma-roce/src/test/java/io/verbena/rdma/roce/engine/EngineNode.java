@@ -1,5 +1,6 @@
 package io.verbena.rdma.roce.engine;
 
+import io.verbena.rdma.roce.wire.PacketSink;
 import io.verbena.rdma.roce.wire.RocePacket;
 import io.verbena.rdma.verbs.AccessFlags;
 import io.verbena.rdma.verbs.DeviceAddress;

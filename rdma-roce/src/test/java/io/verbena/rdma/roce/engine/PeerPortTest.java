@@ -2,6 +2,7 @@ package io.verbena.rdma.roce.engine;
 
 import io.verbena.rdma.connection.ServiceLocator;
 import io.verbena.rdma.roce.engine.EngineNode.ConnectOptions;
+import io.verbena.rdma.roce.wire.PacketSink;
 import io.verbena.rdma.roce.wire.RocePacket;
 import io.verbena.rdma.roce.wire.RocePath;
 import io.verbena.rdma.verbs.AddressHandle;

@@ -1,6 +1,6 @@
 package io.verbena.rdma.roce.interop;
 
-import io.verbena.rdma.roce.engine.PacketSink;
+import io.verbena.rdma.roce.wire.PacketSink;
 import io.verbena.rdma.roce.udp.PacketHandler;
 import io.verbena.rdma.roce.wire.AethDescriptor;
 import io.verbena.rdma.roce.wire.AtomicAckEthDescriptor;

@@ -1,6 +1,4 @@
-package io.verbena.rdma.roce.engine;
-
-import io.verbena.rdma.roce.wire.RocePacket;
+package io.verbena.rdma.roce.wire;
 
 /**
  * Where an engine's packets go. Owns the packets it lends; lends them in any number and keeps their memory for as long
@@ -11,7 +9,7 @@ public interface PacketSink
     /**
      * Lends a packet to be filled; the same one again until {@link #send} is called.
      *
-     * @return the packet, or null when there is no room now: the engine goes on with {@link RoceEngine#doWork}.
+     * @return the packet, or null when there is no room now: the engine goes on with its next {@code doWork}.
      */
     RocePacket claim();
 

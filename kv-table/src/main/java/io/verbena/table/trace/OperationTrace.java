@@ -1,4 +1,4 @@
-package io.verbena.table.operation;
+package io.verbena.table.trace;
 
 /**
  * What an operation did, step by step: the batches that it posted, and the times in which it waited before the next
@@ -14,9 +14,9 @@ public final class OperationTrace
     /** In place of a time: when the operation began, as the time of the first entry; when it ended, as the last's. */
     public static final long UNKNOWN_NS = Long.MIN_VALUE;
     /** Entries from the beginning that are kept. */
-    static final int FIRST = 8;
+    public static final int FIRST = 8;
     /** Entries from the end that are kept. */
-    static final int LAST = CAPACITY - FIRST;
+    public static final int LAST = CAPACITY - FIRST;
 
     private static final int VERBS_SHIFT = 8;
     private static final int ROUND_TRIPS_SHIFT = 16;
@@ -29,26 +29,26 @@ public final class OperationTrace
     private boolean isWaiting;
 
     /** Begins anew. */
-    void reset()
+    public void reset()
     {
         count = 0;
         isWaiting = false;
     }
 
     /** @return whether nothing was entered yet: then the time of what is entered next need not be asked for. */
-    boolean isFresh()
+    public boolean isFresh()
     {
         return 0 == count;
     }
 
     /** @return whether the last entry is a wait. */
-    boolean isWaiting()
+    public boolean isWaiting()
     {
         return isWaiting;
     }
 
     /** Enters a batch that was posted. */
-    void posted(final int step, final int verbs, final int roundTrips, final int memoryNodeId, final long nowNs)
+    public void posted(final int step, final int verbs, final int roundTrips, final int memoryNodeId, final long nowNs)
     {
         isWaiting = false;
         enter((long)memoryNodeId << NODE_SHIFT | (long)Math.min(MASK, roundTrips) << ROUND_TRIPS_SHIFT |
@@ -56,7 +56,7 @@ public final class OperationTrace
     }
 
     /** Enters that the operation waits, until the next entry. */
-    void waits(final int step, final int memoryNodeId, final long nowNs)
+    public void waits(final int step, final int memoryNodeId, final long nowNs)
     {
         isWaiting = true;
         enter((long)memoryNodeId << NODE_SHIFT | 1L << WAIT_SHIFT | step, nowNs);
@@ -108,10 +108,10 @@ public final class OperationTrace
         return kept;
     }
 
-    /** @return name of the step that posted, or that the operation waits to take. */
-    public static String step(final long word)
+    /** @return number of the step that posted, or that the operation waits to take. */
+    public static int step(final long word)
     {
-        return Step.name((int)(word & MASK));
+        return (int)(word & MASK);
     }
 
     /** @return requests of the batch, at most 255; 0 for a wait. */
