@@ -1,6 +1,6 @@
 package io.verbena.meta;
 
-import io.verbena.meta.membership.FenceCaller;
+import io.verbena.meta.membership.FencingRound.FenceCaller;
 import io.verbena.meta.membership.FencingRound;
 import io.verbena.meta.membership.MembershipTable;
 import io.verbena.protocol.control.ControlCall;

@@ -10,6 +10,19 @@ import org.agrona.collections.Int2ObjectHashMap;
  */
 public final class FencingRound
 {
+    /** The way to a memory node's fence call; implemented by whoever owns the connections. */
+    public interface FenceCaller
+    {
+        /**
+         * Asks a memory node to close every connection of a node and to refuse it from now on. Never blocks; the answer, or
+         * the lack of one, comes exactly once through {@link #onAnswer}, possibly before this method returns.
+         *
+         * @param memoryNodeId who is asked.
+         * @param round        whom it is about and who gets the answer.
+         */
+        void fence(int memoryNodeId, FencingRound round);
+    }
+
     private static final class Target
     {
         private boolean inFlight;

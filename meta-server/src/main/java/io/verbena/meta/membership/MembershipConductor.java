@@ -298,7 +298,7 @@ public final class MembershipConductor
      * @param caller reaches memory nodes.
      * @return work done.
      */
-    public int doWork(final long nowNs, final FenceCaller caller)
+    public int doWork(final long nowNs, final FencingRound.FenceCaller caller)
     {
         final long awayNs = nowNs - lastWorkNs;
         lastWorkNs = nowNs;
@@ -476,7 +476,7 @@ public final class MembershipConductor
         }
     }
 
-    private int driveRounds(final long nowNs, final FenceCaller caller)
+    private int driveRounds(final long nowNs, final FencingRound.FenceCaller caller)
     {
         int workCount = 0;
 

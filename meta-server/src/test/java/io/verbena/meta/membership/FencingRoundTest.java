@@ -13,7 +13,7 @@ class FencingRoundTest
 
     private final FencingRound round = new FencingRound(7, 70, RETRY_NS);
     private final List<Integer> calls = new ArrayList<>();
-    private final FenceCaller caller = (memoryNodeId, of) -> calls.add(memoryNodeId);
+    private final FencingRound.FenceCaller caller = (memoryNodeId, of) -> calls.add(memoryNodeId);
 
     @Test
     void shouldBeCompleteWhenThereIsNobodyToTell()
