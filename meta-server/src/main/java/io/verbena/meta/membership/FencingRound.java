@@ -14,8 +14,9 @@ public final class FencingRound
     public interface FenceCaller
     {
         /**
-         * Asks a memory node to close every connection of a node and to refuse it from now on. Never blocks; the answer, or
-         * the lack of one, comes exactly once through {@link #onAnswer}, possibly before this method returns.
+         * Asks a memory node to close every connection of a node and to refuse it from now on. Never blocks; the
+         * answer, or the lack of one, comes exactly once through {@link #onAnswer}, possibly before this method
+         * returns.
          *
          * @param memoryNodeId who is asked.
          * @param round        whom it is about and who gets the answer.
