@@ -262,7 +262,7 @@ final class SimCluster implements AutoCloseable
         return metaServer;
     }
 
-    /** Of a meta server that starts from now on. It has no spare identities: they hold epochs back after a restart. */
+    /** Of a meta server that starts from now on. */
     void metaOptions(final UnaryOperator<MetaServerConfiguration> options)
     {
         metaOptions = options;
@@ -316,8 +316,8 @@ final class SimCluster implements AutoCloseable
     private void startMetaServer()
     {
         metaMachine = world.addNode("meta-server");
-        metaServer = MetaServer.open(metaMachine.device(), metaStore, metaOptions
-            .apply(new MetaServerConfiguration().spareIdentities(0)).leaseNs(leaseNs).leaseMarginNs(leaseNs / 10)
+        metaServer = MetaServer.open(metaMachine.device(), metaStore, metaOptions.apply(new MetaServerConfiguration())
+            .leaseNs(leaseNs).leaseMarginNs(leaseNs / 10)
             .epochIntervalNs(200_000).fenceTimeoutNs(5_000_000)
             .idleEpochIntervalNs(null == flaw ? IDLE_EPOCH_NS : 200_000).fenceRetryNs(1_000_000));
         metaMachine.addAgent(metaServer);
