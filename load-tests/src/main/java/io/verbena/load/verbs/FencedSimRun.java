@@ -34,8 +34,8 @@ public final class FencedSimRun
      * What was counted.
      *
      * @param landedBytes  of the fenced identity that changed after its registration was closed.
-     * @param lost         additions that the other was not told of, or was told to have had no effect.
-     * @param unknown      additions that the other was told may have been executed or not.
+     * @param lost         additions without a result, or reported to have had no effect.
+     * @param unknown      additions reported as of unknown outcome.
      * @param acknowledged additions that are done.
      */
     public record Outcome(long landedBytes, long lost, long unknown, long acknowledged)

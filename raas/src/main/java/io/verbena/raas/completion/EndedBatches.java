@@ -1,6 +1,6 @@
 package io.verbena.raas.completion;
 
-/** Batches that have ended, and of which nobody was told yet, oldest first; grows as needed. */
+/** Batches that have ended, whose listeners were not called yet, oldest first; grows as needed. */
 public final class EndedBatches
 {
     private static final int FIRST_CAPACITY = 64;

@@ -395,7 +395,7 @@ public final class Session extends TableOperation.Owner
     /**
      * Takes an operation for the task under way, which gets its answers.
      *
-     * @return null when none is left: the task is told to proceed when one is.
+     * @return null when none is left: the task proceeds when one is.
      */
     public TableOperation operation()
     {
@@ -406,7 +406,7 @@ public final class Session extends TableOperation.Owner
      * As {@link #operation()}, on another table than the selected one.
      *
      * @param other that table.
-     * @return null when none is left: the task is told to proceed when one is.
+     * @return null when none is left: the task proceeds when one is.
      */
     public TableOperation operation(final TableReference other)
     {

@@ -17,7 +17,7 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 
 /**
- * A program of others, in another process, that uses Soft-RoCE and tells of its queue pair over a TCP connection, which
+ * A program of others, in another process, that uses Soft-RoCE and sends its queue pair over a TCP connection, which
  * either side may have opened. Our engine is driven whenever this waits, since the program's packets come at any time.
  */
 final class ForeignProgram implements AutoCloseable

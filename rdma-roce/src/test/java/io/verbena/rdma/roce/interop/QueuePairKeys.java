@@ -8,7 +8,7 @@ import java.util.HexFormat;
 import java.util.Locale;
 
 /**
- * What one side tells the other one of its queue pair over TCP, in the texts of perftest and of rdma-core's ping-pong
+ * What one side sends the other of its queue pair over TCP, in the texts of perftest and of rdma-core's ping-pong
  * programs. All are of a fixed length and end with a 0.
  *
  * @param address   of the memory that the peer reaches; 0 in texts that have none.
