@@ -9,7 +9,7 @@ public final class JvmFlags
 {
     /** What {@code config/jvm.args} holds, as one would type it. */
     private static final String FLAGS = "--add-exports=java.base/jdk.internal.misc=ALL-UNNAMED " +
-        "--enable-native-access=ALL-UNNAMED --sun-misc-unsafe-memory-access=allow";
+        "--enable-native-access=ALL-UNNAMED --sun-misc-unsafe-memory-access=allow -XX:-UsePerfData";
     private static final String NEEDED_PACKAGE = "jdk.internal.misc";
 
     private JvmFlags()
