@@ -9,6 +9,7 @@ import java.io.IOException;
 import java.io.OutputStream;
 import java.net.InetSocketAddress;
 import java.net.Socket;
+import java.net.SocketException;
 import java.net.SocketTimeoutException;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
@@ -26,6 +27,9 @@ public final class BootstrapClient
     private static final int MAX_ANSWER_BYTES = 4096;
     /** Whatever a server says. */
     private static final int MAX_RETRY_DELAY_MS = 60_000;
+    /** A server that hung up is asked again so often: whoever listens there may be no cluster. */
+    private static final int MAX_HANG_UPS = 4;
+    private static final int HANG_UP_DELAY_MS = 100;
 
     private BootstrapClient()
     {
@@ -39,16 +43,24 @@ public final class BootstrapClient
         ClusterToken.ofHex("00".repeat(ClusterToken.LENGTH_BYTES), "no file").proof(CLIENT_SIDE, nonce, nonce);
     }
 
-    /** Too many shake hands at the moment. */
+    /** Too many shake hands at the moment: the server says so, or has hung up. */
     private static final class BusyException extends Exception
     {
         private static final long serialVersionUID = 1L;
+        private final transient BootstrapException failure;
         private final int delayMs;
+        private final boolean isHangUp;
 
-        BusyException(final String why, final int delayMs)
+        /**
+         * @param failure  when there is no time to ask again.
+         * @param isHangUp the server has hung up, as one does that is too busy, and as one that is no cluster.
+         */
+        BusyException(final BootstrapException failure, final int delayMs, final boolean isHangUp)
         {
-            super(why);
+            super(failure);
+            this.failure = failure;
             this.delayMs = delayMs;
+            this.isHangUp = isHangUp;
         }
     }
 
@@ -81,7 +93,7 @@ public final class BootstrapClient
             ofCluster.proof(CLIENT_SIDE, clientNonce, clientNonce);
         }
         final long giveUpNs = SystemNanoClock.INSTANCE.nanoTime() + TimeUnit.MILLISECONDS.toNanos(timeoutMs);
-        while (true)
+        for (int hangUps = 0; ;)
         {
             try
             {
@@ -92,10 +104,10 @@ public final class BootstrapClient
                 // Not all who were refused at the same time come back at the same time.
                 final long delayNs = TimeUnit.MILLISECONDS.toNanos(
                     ex.delayMs + ThreadLocalRandom.current().nextLong(1L + ex.delayMs));
-                if (SystemNanoClock.INSTANCE.nanoTime() + delayNs - giveUpNs > 0)
+                hangUps += ex.isHangUp ? 1 : 0;
+                if (hangUps > MAX_HANG_UPS || SystemNanoClock.INSTANCE.nanoTime() + delayNs - giveUpNs > 0)
                 {
-                    throw failure(Reason.UNREACHABLE, address,
-                        ex.getMessage() + "; try again in " + ex.delayMs + " ms", ex);
+                    throw ex.failure;
                 }
                 LockSupport.parkNanos(delayNs);
                 random.nextBytes(clientNonce);
@@ -121,16 +133,33 @@ public final class BootstrapClient
         }
         catch (final EOFException ex)
         {
-            throw failure(Reason.VERSION_MISMATCH, address, "who listens there is no cluster, or too busy", ex);
+            throw new BusyException(failure(
+                Reason.VERSION_MISMATCH, address, "who listens there is no cluster, or too busy", ex), HANG_UP_DELAY_MS, true);
         }
         catch (final SocketTimeoutException ex)
         {
             throw failure(Reason.UNREACHABLE, address, "no answer within " + timeoutMs + " ms; is the cluster up?", ex);
         }
+        catch (final SocketException ex)
+        {
+            throw new BusyException(unreachable(address, ex), HANG_UP_DELAY_MS, true);
+        }
         catch (final IOException ex)
         {
-            throw failure(Reason.UNREACHABLE, address, ex.getMessage() + "; is the cluster up?", ex);
+            throw unreachable(address, ex);
         }
+    }
+
+    private static BootstrapException unreachable(final ClusterAddress address, final IOException ex)
+    {
+        return failure(Reason.UNREACHABLE, address, ex.getMessage() + "; is the cluster up?", ex);
+    }
+
+    private static BusyException busy(final ClusterAddress address, final String why, final int saidMs)
+    {
+        final int delayMs = Math.clamp(saidMs, 1, MAX_RETRY_DELAY_MS);
+        return new BusyException(
+            failure(Reason.UNREACHABLE, address, why + "; try again in " + delayMs + " ms", null), delayMs, false);
     }
 
     private static void connect(
@@ -145,6 +174,10 @@ public final class BootstrapClient
         {
             throw failure(Reason.UNREACHABLE, address, "no answer from port " + address.port() + "/tcp within " +
                 timeoutMs + " ms; is the cluster up? Is the port open in the firewalls between?", ex);
+        }
+        catch (final IOException ex)
+        {
+            throw unreachable(address, ex);
         }
     }
 
@@ -175,8 +208,7 @@ public final class BootstrapClient
             final String why = text(read(in, checked(address, length, BootstrapDescriptor.MAX_TEXT_BYTES)), 0);
             if (BootstrapDescriptor.STATUS_BUSY == status)
             {
-                throw new BusyException(why, Math.clamp(
-                    challenge.getInt(BootstrapDescriptor.RETRY_DELAY_OFFSET), 1, MAX_RETRY_DELAY_MS));
+                throw busy(address, why, challenge.getInt(BootstrapDescriptor.RETRY_DELAY_OFFSET));
             }
             throw failure(Reason.VERSION_MISMATCH, address, why, null);
         }
@@ -204,7 +236,7 @@ public final class BootstrapClient
 
     private static BootstrapAnswer readAnswer(
         final MessageReader in, final ClusterAddress address, final BootstrapSecret.Keys keys,
-        final byte[]... messages) throws IOException
+        final byte[]... messages) throws IOException, BusyException
     {
         final byte[] head = read(in, BootstrapDescriptor.ANSWER_PROOF_OFFSET).array();
         final int length = checked(address,
@@ -212,6 +244,10 @@ public final class BootstrapClient
         final byte[] whole = Arrays.copyOf(head, head.length + length);
         System.arraycopy(in.read(length), 0, whole, head.length, length);
         final ByteBuffer answer = BootstrapDescriptor.wrap(whole);
+        if (BootstrapDescriptor.STATUS_BUSY == answer.getShort(0))
+        {
+            throw busy(address, text(answer, head.length), HANG_UP_DELAY_MS);
+        }
         if (BootstrapDescriptor.STATUS_OK != answer.getShort(0))
         {
             throw failure(Reason.WRONG_TOKEN, address, text(answer, head.length), null);

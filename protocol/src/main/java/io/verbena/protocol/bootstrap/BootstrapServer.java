@@ -3,16 +3,19 @@ package io.verbena.protocol.bootstrap;
 import io.verbena.protocol.access.AccessRules;
 import io.verbena.protocol.access.SecretVerifier;
 import io.verbena.protocol.access.User;
+import io.verbena.protocol.bootstrap.PendingHandshakes.Pending;
 import io.verbena.raas.identity.IdentitySecret;
 import org.agrona.concurrent.SystemNanoClock;
 import org.agrona.concurrent.UnsafeBuffer;
 
+import java.io.EOFException;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
+import java.net.SocketTimeoutException;
 import java.net.UnknownHostException;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
@@ -25,21 +28,24 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.Supplier;
 
 /**
- * Answers the handshake: one virtual thread for each connection, a bounded number at once, each with a deadline for
- * every message. Thread-safe. Closed by its opener.
+ * Answers the handshake: one virtual thread for each connection, a bounded number at once ({@link PendingHandshakes}),
+ * each with a deadline for every message and one for all of them. Thread-safe. Closed by its opener.
  */
 public final class BootstrapServer implements AutoCloseable
 {
-    static final int MAX_CONNECTIONS = 64;
-    /** Connections beyond, which are asked to come again at a time; more wait in the backlog. */
-    private static final int MAX_REFUSED = 1_024;
+    /** Connections that have not proved anything yet, at once. */
+    static final int MAX_PENDING = 1_024;
+    /** With those that were displaced, and whose threads are about to end. */
+    private static final int MAX_CONNECTIONS = 2 * MAX_PENDING;
     private static final int MESSAGE_TIMEOUT_MS = 2_000;
     /** A user computes a slow hash before it answers. */
     private static final int USER_TIMEOUT_MS = 10_000;
-    private static final int BACKLOG = 1_024;
-    /** Time that a handshake is expected to take: as the last one took, within these bounds. */
-    private static final int MIN_HANDSHAKE_MS = 20;
-    private static final int MAX_HANDSHAKE_MS = 1_000;
+    /** All messages of a handshake together. */
+    private static final int HANDSHAKE_TIMEOUT_MS = 2 * MESSAGE_TIMEOUT_MS + USER_TIMEOUT_MS;
+    private static final int OVERDUE_CHECK_MS = 500;
+    private static final int BACKLOG = 4_096;
+    /** Who had to make room comes again when others that came with it are through. */
+    private static final int RETRY_DELAY_MS = 100;
     /** Pause after a connection that could not be accepted, for want of descriptors say: it waits in the backlog. */
     private static final long ACCEPT_PAUSE_NS = TimeUnit.MILLISECONDS.toNanos(100);
 
@@ -51,8 +57,8 @@ public final class BootstrapServer implements AutoCloseable
     private final byte[] key = SecretVerifier.randomKey();
     private final SecureRandom random = new SecureRandom();
     private final Semaphore connections = new Semaphore(MAX_CONNECTIONS);
-    private final Semaphore refused = new Semaphore(MAX_REFUSED);
-    private volatile int handshakeMs = MIN_HANDSHAKE_MS;
+    private final PendingHandshakes pending =
+        new PendingHandshakes(MAX_PENDING, HANDSHAKE_TIMEOUT_MS, SystemNanoClock.INSTANCE);
     private final AtomicLong refusals = new AtomicLong();
     private final AtomicLong abandoned = new AtomicLong();
     private volatile String lastRefusal = "";
@@ -103,6 +109,7 @@ public final class BootstrapServer implements AutoCloseable
         final BootstrapAnswer answer, final Supplier<AccessRules> access) throws IOException
     {
         socket.setReuseAddress(true);
+        socket.setSoTimeout(OVERDUE_CHECK_MS);
         socket.bind(new InetSocketAddress(InetAddress.getByName(address.host()), address.port()), BACKLOG);
         final BootstrapServer server = new BootstrapServer(
             socket, new ClusterAddress(address.host(), socket.getLocalPort()), token, answer, access);
@@ -143,6 +150,12 @@ public final class BootstrapServer implements AutoCloseable
         return abandoned.get();
     }
 
+    /** @return connections that shake hands now. */
+    int pending()
+    {
+        return pending.count();
+    }
+
     /** @return address and reason of the last refusal, in one line; empty when there was none. */
     public String lastRefusal()
     {
@@ -153,6 +166,7 @@ public final class BootstrapServer implements AutoCloseable
     {
         while (!socket.isClosed())
         {
+            pending.closeOverdue();
             try
             {
                 final Socket connection = socket.accept();
@@ -160,15 +174,16 @@ public final class BootstrapServer implements AutoCloseable
                 {
                     closeQuietly(connection);
                 }
-                else if (connections.tryAcquire())
-                {
-                    Thread.ofVirtual().name("verbena-bootstrap-connection").start(() -> serve(connection));
-                }
                 else
                 {
-                    refused.acquireUninterruptibly();
-                    Thread.ofVirtual().name("verbena-bootstrap-refusal").start(() -> refuse(connection));
+                    connections.acquireUninterruptibly();
+                    final Pending begun = pending.begin(connection);
+                    Thread.ofVirtual().name("verbena-bootstrap-connection").start(() -> serve(connection, begun));
                 }
+            }
+            catch (final SocketTimeoutException ex)
+            {
+                // Nobody has come: time to look at those who are here.
             }
             catch (final IOException ex)
             {
@@ -182,15 +197,12 @@ public final class BootstrapServer implements AutoCloseable
         }
     }
 
-    private void serve(final Socket connection)
+    private void serve(final Socket connection, final Pending begun)
     {
-        final long startNs = SystemNanoClock.INSTANCE.nanoTime();
         try (connection)
         {
             connection.setTcpNoDelay(true);
-            shakeHands(connection);
-            handshakeMs = Math.clamp(TimeUnit.NANOSECONDS.toMillis(
-                SystemNanoClock.INSTANCE.nanoTime() - startNs), MIN_HANDSHAKE_MS, MAX_HANDSHAKE_MS);
+            serve(connection, connection, begun);
         }
         catch (final IOException ex)
         {
@@ -198,44 +210,36 @@ public final class BootstrapServer implements AutoCloseable
         }
         finally
         {
+            pending.end(begun);
             connections.release();
         }
     }
 
-    private void refuse(final Socket connection)
+    private void serve(final Socket accepted, final Socket connection, final Pending begun) throws IOException
     {
-        try (connection)
+        try
         {
-            connection.setTcpNoDelay(true);
-            askToComeAgain(connection);
+            shakeHands(connection, begun);
         }
         catch (final IOException ex)
         {
-            abandoned.incrementAndGet();
-        }
-        finally
-        {
-            refused.release();
-        }
-    }
-
-    /** The hello is read first: closing a socket that holds unread bytes would take the answer from its receiver. */
-    private void askToComeAgain(final Socket connection) throws IOException
-    {
-        if (null != readHello(connection, new MessageReader(connection, MESSAGE_TIMEOUT_MS)))
-        {
-            final String busy = MAX_CONNECTIONS + " handshakes are under way";
-            countRefusal(connection, busy);
-            final int ahead = 1 + (MAX_REFUSED - refused.availablePermits()) / MAX_CONNECTIONS;
-            writeQuietly(connection.getOutputStream(), BootstrapDescriptor.busy(busy, ahead * handshakeMs));
+            if (!begun.isDisplaced())
+            {
+                throw ex;
+            }
+            final String busy = MAX_PENDING + " handshakes are under way";
+            countRefusal(accepted, busy);
+            writeQuietly(connection.getOutputStream(), begun.isChallenged() ?
+                BootstrapDescriptor.refusal(BootstrapDescriptor.STATUS_BUSY, busy) :
+                BootstrapDescriptor.busy(busy, RETRY_DELAY_MS));
         }
     }
 
-    private void shakeHands(final Socket connection) throws IOException
+    private void shakeHands(final Socket connection, final Pending begun) throws IOException
     {
         final MessageReader in = new MessageReader(connection, MESSAGE_TIMEOUT_MS);
         final OutputStream out = connection.getOutputStream();
-        final ByteBuffer hello = readHello(connection, in);
+        final ByteBuffer hello = readHello(connection, in, begun);
         if (null == hello)
         {
             return;
@@ -255,10 +259,11 @@ public final class BootstrapServer implements AutoCloseable
         }
         if (hello.capacity() > BootstrapDescriptor.HELLO_LENGTH_BYTES)
         {
-            serveUser(connection, in, hello.array(), serverNonce);
+            serveUser(connection, in, hello.array(), serverNonce, begun);
             return;
         }
         final byte[] challenge = BootstrapDescriptor.challenge(BootstrapDescriptor.STATUS_OK, "", serverNonce);
+        begun.onChallenge();
         out.write(challenge);
         in.startMessage();
         final byte[] proof = in.read(BootstrapDescriptor.PROOF_LENGTH_BYTES);
@@ -276,9 +281,14 @@ public final class BootstrapServer implements AutoCloseable
     }
 
     /** The hello, or null when there is none: counted, and not to be answered. */
-    private ByteBuffer readHello(final Socket connection, final MessageReader in) throws IOException
+    private ByteBuffer readHello(final Socket connection, final MessageReader in, final Pending begun)
+        throws IOException
     {
         final ByteBuffer hello = BootstrapDescriptor.wrap(in.readUpTo(BootstrapDescriptor.HELLO_LENGTH_BYTES));
+        if (hello.capacity() < BootstrapDescriptor.HELLO_LENGTH_BYTES && begun.isDisplaced())
+        {
+            throw new EOFException("made room for another one");
+        }
         if (0 == hello.capacity())
         {
             abandoned.incrementAndGet();
@@ -313,8 +323,8 @@ public final class BootstrapServer implements AutoCloseable
 
     /** As with the token, but proved with what is kept of the user's secret. A user that there is not is asked too. */
     private void serveUser(
-        final Socket connection, final MessageReader in, final byte[] hello, final byte[] serverNonce)
-        throws IOException
+        final Socket connection, final MessageReader in, final byte[] hello, final byte[] serverNonce,
+        final Pending begun) throws IOException
     {
         final String name = new String(hello, BootstrapDescriptor.HELLO_LENGTH_BYTES,
             hello.length - BootstrapDescriptor.HELLO_LENGTH_BYTES, StandardCharsets.US_ASCII);
@@ -325,6 +335,7 @@ public final class BootstrapServer implements AutoCloseable
         final byte[] whole = BootstrapDescriptor.challenge(BootstrapDescriptor.STATUS_OK, salt, serverNonce);
         final byte[] challenge = Arrays.copyOf(whole, BootstrapDescriptor.HELLO_LENGTH_BYTES);
         final OutputStream out = connection.getOutputStream();
+        begun.onChallenge();
         out.write(whole);
         in.startMessage(USER_TIMEOUT_MS);
         final byte[] proof = in.read(BootstrapDescriptor.PROOF_LENGTH_BYTES);

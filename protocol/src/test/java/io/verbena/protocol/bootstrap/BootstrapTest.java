@@ -128,6 +128,7 @@ class BootstrapTest
                 try (Socket client = listening.accept();
                     Socket real = new Socket("127.0.0.1", server.address().port()))
                 {
+                    listening.close(); // who comes again finds nobody, at once
                     client.setTcpNoDelay(true);
                     real.setTcpNoDelay(true);
                     final Thread other = Thread.ofVirtual().start(() -> pass(client, real, !isFromServer));
