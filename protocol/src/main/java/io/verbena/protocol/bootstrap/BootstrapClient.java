@@ -133,8 +133,8 @@ public final class BootstrapClient
         }
         catch (final EOFException ex)
         {
-            throw new BusyException(failure(
-                Reason.VERSION_MISMATCH, address, "who listens there is no cluster, or too busy", ex), HANG_UP_DELAY_MS, true);
+            throw new BusyException(failure(Reason.VERSION_MISMATCH, address,
+                "who listens there is no cluster, or too busy", ex), HANG_UP_DELAY_MS, true);
         }
         catch (final SocketTimeoutException ex)
         {
