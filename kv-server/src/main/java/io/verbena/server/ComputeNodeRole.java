@@ -183,9 +183,9 @@ public final class ComputeNodeRole implements Role
         final ComputeNodeRole role = open(fabric, metaServer, start, configuration, maxClients);
         try
         {
-            role.openResp(port);
-            if (null != role.resp)
+            if (null != port)
             {
+                role.openResp(port.slowOperations(new SlowlogOfPort(role.node.operationFigures().traces())));
                 // Which port it has is known only now; the node registers when it is driven first.
                 configuration.tcpService(role.resp.announced());
             }
@@ -201,12 +201,12 @@ public final class ComputeNodeRole implements Role
     /** On the thread of both where other threads can watch the channel for it while it sleeps on sockets. */
     private void openResp(final RespConfiguration port)
     {
-        if (null != port && null != channel && channel.canWatch())
+        if (null != channel && channel.canWatch())
         {
             resp = RespServer.openDriven(port, node.endpoint(), device.clock(), this::serveAtOnce);
             socketWait = new SocketWait(channel, resp);
         }
-        else if (null != port)
+        else
         {
             resp = RespServer.open(port, node.endpoint(), device.clock(), this::wake);
         }

@@ -39,6 +39,7 @@ import redis.clients.jedis.exceptions.JedisDataException;
 import redis.clients.jedis.params.GetExParams;
 import redis.clients.jedis.params.ScanParams;
 import redis.clients.jedis.params.SetParams;
+import redis.clients.jedis.resps.Slowlog;
 
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -53,6 +54,7 @@ import java.util.concurrent.TimeUnit;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.within;
 
 /** Clients of Redis as they are, at a compute node with a table of its own kind behind it. */
 @Timeout(180)
@@ -83,7 +85,7 @@ class RespRoleTest
         final BootstrapAnswer answer = BootstrapClient.ask(meta.address(), token, 10_000);
         locator = new BootstrapLocator(meta.address(), token, answer);
         start(MemoryNodeRole.open(fabric, locator, 32 << 20));
-        compute = ComputeNodeRole.open(fabric, locator, null, new ComputeNodeConfiguration(),
+        compute = ComputeNodeRole.open(fabric, locator, null, new ComputeNodeConfiguration().slowThresholdNs(0),
             ComputeNodeRole.DEFAULT_MAX_CLIENTS, new RespConfiguration().port(0));
         start(compute);
         port = compute.respPort();
@@ -351,6 +353,31 @@ class RespRoleTest
             "-c", "10", "--csv");
         assertThat(output.lines().filter((line) -> line.matches("\"[A-Z].*\",\"\\d+.*"))).as(output).hasSize(6);
         assertThat(output).doesNotContainIgnoringCase("error");
+    }
+
+    /** Each operation is slow here; the log names no key. */
+    @Test
+    void shouldShowSlowOperations()
+    {
+        try (Jedis jedis = new Jedis(LOOPBACK, port, STEP_MS))
+        {
+            assertThat(jedis.slowlogReset()).isEqualTo("OK");
+            jedis.set("secret", "value");
+            jedis.get("secret");
+            final List<Slowlog> slow = jedis.slowlogGet();
+            assertThat(slow).hasSize(2);
+            assertThat(slow.getLast().getArgs()).startsWith("put", "table=default").endsWith(
+                "key_bytes=6", "value_bytes=5", "answer=stored");
+            assertThat(slow.getFirst().getArgs()).startsWith("get", "table=default").endsWith("answer=found");
+            assertThat(slow.getFirst().getId()).isEqualTo(slow.getLast().getId() + 1);
+            assertThat(slow.getFirst().getTimeStamp())
+                .isCloseTo(TimeUnit.MILLISECONDS.toSeconds(System.currentTimeMillis()), within(60L));
+            assertThat(slow.getFirst().getExecutionTime()).isBetween(0L, TimeUnit.SECONDS.toMicros(60));
+            assertThat(slow.toString()).doesNotContain("secret");
+            assertThat(jedis.configGet("slowlog-log-slower-than")).containsValue("0");
+            assertThat(jedis.slowlogReset()).isEqualTo("OK");
+            assertThat(jedis.slowlogLen()).isZero();
+        }
     }
 
     private String run(final Path input, final Path program, final String... arguments)

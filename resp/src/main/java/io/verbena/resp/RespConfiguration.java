@@ -1,5 +1,7 @@
 package io.verbena.resp;
 
+import io.verbena.resp.session.SlowOperations;
+
 import java.nio.file.Path;
 import java.util.concurrent.TimeUnit;
 
@@ -21,6 +23,7 @@ public final class RespConfiguration
     private Path tlsCertificate;
     private Path tlsKey;
     private Path tlsClientAuthorities;
+    private SlowOperations slowOperations = SlowOperations.NONE;
     private int threads = 1;
     private int maxClients = 1024;
     private long timeoutNs = TimeUnit.SECONDS.toNanos(5);
@@ -174,6 +177,22 @@ public final class RespConfiguration
     public RespConfiguration openToAll(final boolean isOpenToAll)
     {
         this.isOpenToAll = isOpenToAll;
+        return this;
+    }
+
+    /** @return the slow operations of the node. */
+    SlowOperations slowOperations()
+    {
+        return slowOperations;
+    }
+
+    /**
+     * @param slowOperations of the node, for SLOWLOG and LATENCY. Default: none.
+     * @return this.
+     */
+    public RespConfiguration slowOperations(final SlowOperations slowOperations)
+    {
+        this.slowOperations = slowOperations;
         return this;
     }
 

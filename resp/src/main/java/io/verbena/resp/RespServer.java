@@ -32,6 +32,7 @@ import io.verbena.resp.session.ServedPort;
 import io.verbena.resp.session.Session;
 import io.verbena.resp.session.SessionSettings;
 import io.verbena.resp.session.SessionState;
+import io.verbena.resp.session.SlowLog;
 import io.verbena.resp.session.Worker;
 
 import jdk.net.ExtendedSocketOptions;
@@ -90,6 +91,7 @@ public final class RespServer implements ServedPort, AutoCloseable
     private final List<Long> threadIds = new CopyOnWriteArrayList<>();
     private final AtomicLong accepted = new AtomicLong();
     private final AtomicLong refused = new AtomicLong();
+    private final SlowLog slowLog;
     private final long openedNs;
     private Channel listener;
 
@@ -100,6 +102,7 @@ public final class RespServer implements ServedPort, AutoCloseable
         this.configuration = configuration;
         this.clock = clock;
         openedNs = clock.nanoTime();
+        slowLog = new SlowLog(configuration.slowOperations());
         tls = RespTls.of(configuration, clock::nanoTime);
         followNoBuffers();
         budget = new MemoryBudget(configuration.maxBufferBytes());
@@ -391,6 +394,12 @@ public final class RespServer implements ServedPort, AutoCloseable
     public long openedNs()
     {
         return openedNs;
+    }
+
+    @Override
+    public SlowLog slowLog()
+    {
+        return slowLog;
     }
 
     @Override

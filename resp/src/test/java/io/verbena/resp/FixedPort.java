@@ -1,6 +1,8 @@
 package io.verbena.resp;
 
 import io.verbena.resp.session.ServedPort;
+import io.verbena.resp.session.SlowLog;
+import io.verbena.resp.session.SlowOperations;
 
 import java.util.List;
 
@@ -65,5 +67,11 @@ final class FixedPort implements ServedPort
     public long openedNs()
     {
         return 0;
+    }
+
+    @Override
+    public SlowLog slowLog()
+    {
+        return new SlowLog(SlowOperations.NONE);
     }
 }

@@ -159,4 +159,16 @@ class RespManagementTest
             assertThat(client.ask("DBSIZE")).isEqualTo(":0");
         }
     }
+
+    /** As C prints texts. */
+    @Test
+    void shouldShowUnknownCommandsToTheirFirstZero() throws Exception
+    {
+        try (RawClient client = new RawClient(server.port()))
+        {
+            assertThat(client.ask("quux\0more a\0b \0 c"))
+                .isEqualTo("-ERR unknown command 'quux', with args beginning with: 'a' '' 'c' ");
+            assertThat(client.ask("EXPIRE k 1 NX\0X")).isEqualTo("-ERR Unsupported option NX");
+        }
+    }
 }

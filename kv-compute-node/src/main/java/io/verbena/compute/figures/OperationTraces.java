@@ -19,6 +19,9 @@ public final class OperationTraces
     /** No operation is slow, or none is sampled. */
     public static final long NEVER = Long.MAX_VALUE;
 
+    /** Most slow operations that are kept. */
+    public static final int CAPACITY = TraceRing.CAPACITY;
+
     private final TraceRing slow = new TraceRing();
     private final TraceRing sampled = new TraceRing();
     private final EpochClock clock;

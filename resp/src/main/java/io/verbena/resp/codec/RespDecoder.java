@@ -196,6 +196,14 @@ public final class RespDecoder
         return isKept(i) ? new String(buffer, offset(i), lengths[i], StandardCharsets.ISO_8859_1) : "";
     }
 
+    /** @return argument i as errors show it: as a text of C, which ends at a zero. Allocates. */
+    public String shownText(final int i)
+    {
+        final String text = text(i);
+        final int zero = text.indexOf(0);
+        return zero < 0 ? text : text.substring(0, zero);
+    }
+
     /** @return argument i as a fresh array; only where {@link #isKept}. */
     public byte[] bytes(final int i)
     {

@@ -24,6 +24,8 @@ final class ChangeCommands
     private static final String TOO_LONG =
         "ERR string exceeds maximum allowed size (" + RequestLimits.MAX_VALUE_BYTES + " bytes)";
     private static final Pattern INFINITY = Pattern.compile("(?i)[+-]?inf(inity)?");
+    private static final int MAX_INFINITY_BYTES = 9;
+    private static final String NO_INFINITY = "ERR increment would produce NaN or Infinity";
     private static final String NO_FLOAT = "ERR value is not a valid float";
     private static final int DECIMALS = 17;
     private static final int MAX_FLOAT_BYTES = 512;
@@ -113,11 +115,16 @@ final class ChangeCommands
             final BigDecimal old = foundLength < 0 ? BigDecimal.ZERO : decimal(operation.found(), 0, foundLength);
             if (null == old)
             {
-                operation.fail(NO_FLOAT);
+                operation.fail(isInfinity(operation.found(), 0, foundLength) ? NO_INFINITY : NO_FLOAT);
                 return Change.NONE;
             }
             final BigDecimal added =
                 decimal(operation.written(), RequestLimits.MAX_VALUE_BYTES, (int)operation.first());
+            if (null == added)
+            {
+                operation.fail(NO_INFINITY);
+                return Change.NONE;
+            }
             final BigDecimal sum = old.add(added).setScale(DECIMALS, RoundingMode.HALF_EVEN).stripTrailingZeros();
             final byte[] text = (0 == sum.signum() ? "0" : sum.toPlainString()).getBytes(StandardCharsets.US_ASCII);
             System.arraycopy(text, 0, operation.written(), 0, text.length);
@@ -230,11 +237,8 @@ final class ChangeCommands
     {
         final RespDecoder arguments = session.arguments();
         final int length = arguments.length(2);
-        if (arguments.isKept(2) && INFINITY.matcher(arguments.text(2)).matches())
-        {
-            StringCommands.refuse(session, "ERR increment would produce NaN or Infinity");
-        }
-        else if (!arguments.isKept(2) || null == decimal(arguments.array(), arguments.offset(2), length))
+        if (!arguments.isKept(2) || null == decimal(arguments.array(), arguments.offset(2), length) &&
+            !isInfinity(arguments.array(), arguments.offset(2), length))
         {
             StringCommands.refuse(session, NO_FLOAT);
         }
@@ -242,6 +246,12 @@ final class ChangeCommands
         {
             keepAtEnd(session, INCREMENT_FLOAT, 2, length, 0);
         }
+    }
+
+    private static boolean isInfinity(final byte[] bytes, final int offset, final int length)
+    {
+        return length <= MAX_INFINITY_BYTES &&
+            INFINITY.matcher(new String(bytes, offset, length, StandardCharsets.ISO_8859_1)).matches();
     }
 
     private static void keepAtEnd(

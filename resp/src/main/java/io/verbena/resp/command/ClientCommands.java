@@ -282,7 +282,17 @@ final class ClientCommands
     /** No command waits for another client. */
     private static void unblock(final Session session)
     {
-        if (Arguments.isNumber(session.arguments(), 2))
+        final RespDecoder arguments = session.arguments();
+        final boolean hasReason = arguments.count() > 3;
+        if (arguments.count() > 4)
+        {
+            Subcommands.refuse(session);
+        }
+        else if (hasReason && !Arguments.is(arguments, 3, "TIMEOUT") && !Arguments.is(arguments, 3, "ERROR"))
+        {
+            session.writer().error("ERR CLIENT UNBLOCK reason should be TIMEOUT or ERROR");
+        }
+        else if (Arguments.isNumber(arguments, 2))
         {
             session.writer().number(0);
         }

@@ -8,12 +8,16 @@ import io.verbena.resp.session.Session;
 
 import java.util.Locale;
 import java.util.Map;
+import java.util.Set;
 
 /** Commands of cluster clients, where the node is a part of a cluster. Stateless. */
 final class ClusterCommands
 {
     private static final Map<String, Integer> ARITIES = Map.of("SLOTS", 2, "SHARDS", 2, "NODES", 2, "MYID", 2,
         "INFO", 2, "KEYSLOT", 3, "COUNTKEYSINSLOT", 3, "GETKEYSINSLOT", 4);
+    private static final Set<String> REFUSED = Set.of("ADDSLOTS", "ADDSLOTSRANGE", "BUMPEPOCH",
+        "COUNT-FAILURE-REPORTS", "DELSLOTS", "DELSLOTSRANGE", "FAILOVER", "FLUSHSLOTS", "FORGET", "LINKS", "MEET",
+        "REPLICAS", "REPLICATE", "RESET", "SAVECONFIG", "SET-CONFIG-EPOCH", "SETSLOT", "SLAVES");
     private static final String DISABLED = "ERR This instance has cluster support disabled";
 
     /** Walks over the table for the keys of a slot: how many, or which. */
@@ -94,8 +98,16 @@ final class ClusterCommands
     static void cluster(final Session session)
     {
         final RespDecoder arguments = session.arguments();
-        if (!isCluster(session) || !Subcommands.is(session, ARITIES))
+        final boolean isRefused = REFUSED.contains(arguments.text(1).toUpperCase(Locale.ROOT));
+        // Redis looks at the form of a command first.
+        if (!isRefused && !Subcommands.is(session, ARITIES) || !isCluster(session))
         {
+            return;
+        }
+        if (isRefused)
+        {
+            session.writer().error("ERR CLUSTER " + arguments.text(1).toUpperCase(Locale.ROOT) +
+                " is not supported: nodes join and leave by the meta server");
             return;
         }
         switch (arguments.text(1).toUpperCase(Locale.ROOT))

@@ -155,8 +155,8 @@ public final class Commands
         alone("COMMAND", -1, CONNECTION, "What commands there are.", ServerCommands::command);
         alone("CONFIG", -2, CONNECTION, "Settings, as tools ask for them.", ConfigCommands::config);
         alone("INFO", -1, CONNECTION, "Figures of this node.", InfoCommand::info);
-        alone("SLOWLOG", -2, CONNECTION, "No command is logged as slow.", DiagnosisCommands::slowlog);
-        alone("LATENCY", -2, CONNECTION, "No latency is logged.", DiagnosisCommands::latency);
+        alone("SLOWLOG", -2, CONNECTION, "The slow operations of this node.", SlowCommands::slowlog);
+        alone("LATENCY", -2, CONNECTION, "How long slow operations took.", SlowCommands::latency);
         commands.add(new Command<>("MEMORY", -2, READ, 2, 2, 1, Kind.ALONE, "The bytes of a record.",
             DiagnosisCommands::memory));
         commands.add(new Command<>("OBJECT", -2, READ, 2, 2, 1, Kind.ALONE, "Whether a value is a number.",

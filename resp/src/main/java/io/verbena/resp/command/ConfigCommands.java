@@ -3,6 +3,7 @@ package io.verbena.resp.command;
 import io.verbena.resp.codec.RespDecoder;
 import io.verbena.resp.session.Session;
 import io.verbena.resp.session.SessionSettings;
+import io.verbena.resp.session.SlowOperations;
 
 import java.nio.charset.StandardCharsets;
 import java.util.Locale;
@@ -117,9 +118,13 @@ final class ConfigCommands
         settings.put("tcp-keepalive", String.valueOf(TimeUnit.MINUTES.toSeconds(5)));
         settings.put("requirepass", "");
         settings.put("notify-keyspace-events", "");
-        settings.put("slowlog-log-slower-than", "-1");
-        settings.put("slowlog-max-len", "0");
-        settings.put("latency-monitor-threshold", "0");
+        final SlowOperations slow = session.worker().port().slowLog().operations();
+        final boolean isNoneSlow = SlowOperations.NEVER == slow.thresholdNs();
+        settings.put("slowlog-log-slower-than",
+            isNoneSlow ? "-1" : String.valueOf(TimeUnit.NANOSECONDS.toMicros(slow.thresholdNs())));
+        settings.put("slowlog-max-len", String.valueOf(slow.capacity()));
+        settings.put("latency-monitor-threshold",
+            isNoneSlow ? "0" : String.valueOf(TimeUnit.NANOSECONDS.toMillis(slow.thresholdNs())));
         settings.put("lazyfree-lazy-user-flush", OFF);
         settings.put("activerehashing", OFF);
         return settings;

@@ -166,9 +166,9 @@ final class ConnectionCommands
         final RespDecoder arguments = session.arguments();
         final boolean isNumber = Arguments.isNumber(arguments, 1);
         final long number = isNumber ? Arguments.number(arguments, 1) : -1;
-        if (isNumber && number < 0)
+        if (isNumber && number < 0 || 0 == arguments.length(1))
         {
-            session.writer().error("ERR DB index is out of range");
+            session.writer().error(isNumber ? "ERR DB index is out of range" : Arguments.NO_INTEGER);
             return;
         }
         session.begin(new SelectTask(isNumber ? tableName(session, number) :

@@ -13,7 +13,7 @@ import java.util.concurrent.TimeUnit;
 /** DEBUG SLEEP, and what there is to say of scripts and functions where there are none. Stateless. */
 final class DebugCommands
 {
-    private static final Map<String, Integer> DEBUG_ARITIES = Map.of("SLEEP", 3);
+    private static final Map<String, Integer> DEBUG_ARITIES = Map.of("SLEEP", -2);
     private static final Map<String, Integer> FUNCTION_ARITIES = Map.of("FLUSH", -2, "LIST", -2);
     private static final Map<String, Integer> SCRIPT_ARITIES = Map.of("FLUSH", -2, "EXISTS", -3);
     private static final double MOST_SECONDS = 3_600;
@@ -67,7 +67,11 @@ final class DebugCommands
 
     static void debug(final Session session)
     {
-        if (Subcommands.is(session, DEBUG_ARITIES))
+        if (Subcommands.is(session, DEBUG_ARITIES) && 3 != session.arguments().count())
+        {
+            Subcommands.refuse(session);
+        }
+        else if (Arguments.is(session.arguments(), 1, "SLEEP"))
         {
             final double seconds = seconds(session.arguments().text(2));
             if (seconds >= 0 && seconds <= MOST_SECONDS)
@@ -100,12 +104,37 @@ final class DebugCommands
         {
             if (Arguments.is(session.arguments(), 1, "FLUSH"))
             {
+                if (session.arguments().count() > 3)
+                {
+                    Subcommands.refuse(session);
+                    return;
+                }
                 flush(session, "ERR FUNCTION FLUSH only supports SYNC|ASYNC option");
             }
             else
             {
-                session.writer().array(0);
+                functionList(session);
             }
+        }
+    }
+
+    private static void functionList(final Session session)
+    {
+        final RespDecoder arguments = session.arguments();
+        int i = 2;
+        while (i < arguments.count() && (Arguments.is(arguments, i, "WITHCODE") ||
+            Arguments.is(arguments, i, "LIBRARYNAME") && i + 1 < arguments.count()))
+        {
+            i += Arguments.is(arguments, i, "WITHCODE") ? 1 : 2;
+        }
+        if (i < arguments.count())
+        {
+            session.writer().error(Arguments.is(arguments, i, "LIBRARYNAME") ?
+                "ERR library name argument was not given" : "ERR Unknown argument " + arguments.text(i));
+        }
+        else
+        {
+            session.writer().array(0);
         }
     }
 

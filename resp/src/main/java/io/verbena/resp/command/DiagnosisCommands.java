@@ -8,16 +8,19 @@ import io.verbena.resp.codec.RespWriter;
 import io.verbena.resp.session.Session;
 import io.verbena.resp.session.TableOperation;
 
+import java.util.Locale;
 import java.util.Map;
 
-/** Commands of tools that look for slow commands, for memory, and for what values are. Stateless. */
+/** Commands of tools that look for memory, and for what values are. Stateless. */
 final class DiagnosisCommands
 {
-    private static final Map<String, Integer> SLOWLOG_ARITIES = Map.of("GET", -2, "LEN", 2, "RESET", 2);
-    private static final Map<String, Integer> LATENCY_ARITIES =
-        Map.of("LATEST", 2, "HISTORY", 3, "RESET", -2);
     private static final Map<String, Integer> MEMORY_ARITIES = Map.of("USAGE", -3);
-    private static final Map<String, Integer> OBJECT_ARITIES = Map.of("ENCODING", 3, "REFCOUNT", 3);
+    private static final Map<String, Integer> OBJECT_ARITIES = Map.of("ENCODING", 3, "REFCOUNT", 3, "IDLETIME", 3, "FREQ", 3);
+    private static final String NO_IDLE_TIME = "ERR idle time is not tracked";
+    /** As Redis says it without such a policy. */
+    private static final String NO_FREQUENCY = "ERR An LFU maxmemory policy is not selected, access frequency not " +
+        "tracked. Please note that when switching between policies at runtime LRU and LFU data will take some time " +
+        "to adjust.";
     /** As Redis has it: a longer string is not kept with its key. */
     private static final int MAX_EMBEDDED_BYTES = 44;
 
@@ -96,41 +99,32 @@ final class DiagnosisCommands
         }
     }
 
+    /** What is counted for no record; of none there is nothing to say. */
+    private static final class NotCounted extends Reading
+    {
+        private final String refusal;
+
+        NotCounted(final String refusal)
+        {
+            this.refusal = refusal;
+        }
+
+        @Override
+        protected void take(final TableOperation operation, final RespWriter writer)
+        {
+            if (OperationAnswer.FOUND == operation.answer())
+            {
+                writer.error(refusal);
+            }
+            else
+            {
+                writer.nothing();
+            }
+        }
+    }
+
     private DiagnosisCommands()
     {
-    }
-
-    static void slowlog(final Session session)
-    {
-        if (Subcommands.is(session, SLOWLOG_ARITIES))
-        {
-            nothing(session, "LEN");
-        }
-    }
-
-    static void latency(final Session session)
-    {
-        if (Subcommands.is(session, LATENCY_ARITIES))
-        {
-            nothing(session, "RESET");
-        }
-    }
-
-    /** An empty log: 0 where a number is asked for, else no rows; a log that is emptied is empty. */
-    private static void nothing(final Session session, final String number)
-    {
-        if (Arguments.is(session.arguments(), 1, number))
-        {
-            session.writer().number(0);
-        }
-        else if (Arguments.is(session.arguments(), 1, "RESET"))
-        {
-            session.writer().ok();
-        }
-        else
-        {
-            session.writer().array(0);
-        }
     }
 
     static void memory(final Session session)
@@ -140,26 +134,30 @@ final class DiagnosisCommands
         {
             return;
         }
-        final boolean hasSamples = 5 == arguments.count() && Arguments.is(arguments, 3, "SAMPLES");
-        if (3 != arguments.count() && !hasSamples)
+        for (int i = 3; i < arguments.count(); i += 2)
         {
-            session.writer().error(Arguments.SYNTAX_ERROR);
+            final boolean isOption = Arguments.is(arguments, i, "SAMPLES") && i + 1 < arguments.count();
+            if (!isOption || !Arguments.isNumber(arguments, i + 1) || Arguments.number(arguments, i + 1) < 0)
+            {
+                final boolean isNumber = !isOption || Arguments.isNumber(arguments, i + 1);
+                session.writer().error(isNumber ? Arguments.SYNTAX_ERROR : Arguments.NO_INTEGER);
+                return;
+            }
         }
-        else if (hasSamples && !Arguments.isNumber(arguments, 4))
-        {
-            session.writer().error(Arguments.NO_INTEGER);
-        }
-        else
-        {
-            read(session, new Usage());
-        }
+        read(session, new Usage());
     }
 
     static void object(final Session session)
     {
         if (Subcommands.is(session, OBJECT_ARITIES))
         {
-            read(session, Arguments.is(session.arguments(), 1, "REFCOUNT") ? new References() : new Encoding());
+            read(session, switch (session.arguments().text(1).toUpperCase(Locale.ROOT))
+            {
+                case "REFCOUNT" -> new References();
+                case "IDLETIME" -> new NotCounted(NO_IDLE_TIME);
+                case "FREQ" -> new NotCounted(NO_FREQUENCY);
+                default -> new Encoding();
+            });
         }
     }
 

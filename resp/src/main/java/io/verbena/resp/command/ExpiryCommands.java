@@ -136,7 +136,7 @@ final class ExpiryCommands
             final int condition = condition(arguments, i);
             if (0 == condition)
             {
-                StringCommands.refuse(session, "ERR Unsupported option " + arguments.text(i));
+                StringCommands.refuse(session, "ERR Unsupported option " + arguments.shownText(i));
                 return;
             }
             conditions |= condition;

@@ -16,7 +16,7 @@ import java.util.Map;
 final class ServerCommands
 {
     private static final Map<String, Integer> COMMAND_ARITIES =
-        Map.of("COUNT", 2, "LIST", -2, "INFO", -2, "DOCS", -2, "GETKEYS", -3);
+        Map.of("COUNT", 2, "LIST", -2, "INFO", -2, "DOCS", -2, "GETKEYS", -4);
     private static final String NOT_ATOMIC = " is not supported: operations on several keys are not atomic here";
 
     private ServerCommands()
@@ -120,7 +120,7 @@ final class ServerCommands
             final Command<Session> command = session.commands().find(arguments.text(i));
             if (null == command)
             {
-                session.writer().noArray();
+                session.writer().nothing();
             }
             else
             {

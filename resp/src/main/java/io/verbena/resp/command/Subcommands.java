@@ -48,6 +48,14 @@ final class Subcommands
         return true;
     }
 
+    /** Replies that the subcommand does not take so many arguments, where its arity does not say so. */
+    static void refuse(final Session session)
+    {
+        final RespDecoder arguments = session.arguments();
+        session.writer().error("ERR unknown subcommand or wrong number of arguments for '" + arguments.text(1) +
+            "'. Try " + arguments.text(0).toUpperCase(Locale.ROOT) + " HELP.");
+    }
+
     private static void help(final Session session, final Map<String, Integer> arities)
     {
         final TreeSet<String> names = new TreeSet<>(arities.keySet());

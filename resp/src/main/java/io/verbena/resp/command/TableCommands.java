@@ -7,8 +7,10 @@ import io.verbena.resp.codec.RespDecoder;
 import io.verbena.resp.codec.RespWriter;
 import io.verbena.resp.session.Session;
 
+import java.math.BigInteger;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.regex.Pattern;
 
 /** Commands on a table as a whole; each of them walks over it, and none is atomic. Stateless. */
 final class TableCommands
@@ -17,6 +19,9 @@ final class TableCommands
     /** Records that DBSIZE reads; where there are more, it counts also those that a sweep has yet to take away. */
     private static final int MOST_READ = 10_000;
     private static final long MIX = 0x9E3779B97F4A7C15L;
+    private static final Pattern CURSOR = Pattern.compile("[+-]?\\d{1,40}");
+    private static final long NO_CURSOR = -1;
+    private static final long BEHIND_ALL = -2;
     private static final String BAD_CURSOR = "ERR invalid cursor";
 
     /** One step of a client's walk. */
@@ -238,11 +243,11 @@ final class TableCommands
     static void scan(final Session session)
     {
         final RespDecoder arguments = session.arguments();
-        final boolean isCursor = Arguments.isNumber(arguments, 1) && Arguments.number(arguments, 1) >= 0;
+        final long cursor = cursor(arguments);
         GlobPattern pattern = null;
         long count = DEFAULT_COUNT;
         boolean isOtherType = false;
-        String error = isCursor ? null : BAD_CURSOR;
+        String error = NO_CURSOR == cursor ? BAD_CURSOR : null;
         for (int i = 2; i < arguments.count() && null == error; i += 2)
         {
             if (i + 1 == arguments.count())
@@ -272,10 +277,33 @@ final class TableCommands
         {
             session.writer().error(error);
         }
+        else if (BEHIND_ALL == cursor)
+        {
+            session.writer().array(2);
+            session.writer().bulk("0");
+            session.writer().array(0);
+        }
         else
         {
-            session.begin(new Scan(session, Arguments.number(arguments, 1), pattern, count, isOtherType));
+            session.begin(new Scan(session, cursor, pattern, count, isOtherType));
         }
+    }
+
+    /** Redis takes what C takes for a number of 64 bits; there is no key behind those that no SCAN has replied. */
+    private static long cursor(final RespDecoder arguments)
+    {
+        final String text = arguments.text(1);
+        if (text.isEmpty() && arguments.isKept(1))
+        {
+            return 0;
+        }
+        if (!CURSOR.matcher(text).matches())
+        {
+            return NO_CURSOR;
+        }
+        final BigInteger number = new BigInteger(text);
+        return number.bitLength() > Long.SIZE ? NO_CURSOR :
+            number.signum() < 0 || number.bitLength() == Long.SIZE ? BEHIND_ALL : number.longValue();
     }
 
     static void keys(final Session session)

@@ -10,7 +10,6 @@ public final class Failures
     /** As Redis says that it does not serve yet: clients try again, or at another node. */
     private static final String LOADING = "LOADING this compute node does not serve now, it joins or leaves";
     private static final String OUT_OF_MEMORY = "OOM command not allowed: ";
-    private static final int SHOWN_ARGUMENTS = 20;
     private static final int SHOWN_BYTES = 128;
 
     private Failures()
@@ -56,14 +55,17 @@ public final class Failures
     static String unknown(final RespDecoder arguments)
     {
         final StringBuilder shown = new StringBuilder();
-        for (int i = 1; i < Math.min(arguments.count(), SHOWN_ARGUMENTS) && shown.length() < SHOWN_BYTES; i++)
+        for (int i = 1; i < arguments.count() && shown.length() < SHOWN_BYTES; i++)
         {
-            final String text = arguments.text(i);
-            shown.append('\'').append(text, 0, Math.min(text.length(), SHOWN_BYTES - shown.length())).append("' ");
+            shown.append('\'' + begin(arguments.shownText(i), SHOWN_BYTES - shown.length()) + "' ");
         }
-        final String name = arguments.text(0);
-        return "ERR unknown command '" + name.substring(0, Math.min(name.length(), SHOWN_BYTES)) +
+        return "ERR unknown command '" + begin(arguments.shownText(0), SHOWN_BYTES) +
             "', with args beginning with: " + shown;
+    }
+
+    private static String begin(final String text, final int mostBytes)
+    {
+        return text.substring(0, Math.min(text.length(), mostBytes));
     }
 
     private static String detail(final OperationRequest request)

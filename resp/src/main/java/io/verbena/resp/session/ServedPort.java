@@ -43,6 +43,9 @@ public interface ServedPort
     /** @return port at which it listens. */
     int port();
 
+    /** @return the slow operations of the node. */
+    SlowLog slowLog();
+
     /** @return when it was opened, by the clock of the workers. */
     long openedNs();
 }
