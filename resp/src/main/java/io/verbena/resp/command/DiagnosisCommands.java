@@ -15,7 +15,8 @@ import java.util.Map;
 final class DiagnosisCommands
 {
     private static final Map<String, Integer> MEMORY_ARITIES = Map.of("USAGE", -3);
-    private static final Map<String, Integer> OBJECT_ARITIES = Map.of("ENCODING", 3, "REFCOUNT", 3, "IDLETIME", 3, "FREQ", 3);
+    private static final Map<String, Integer> OBJECT_ARITIES =
+        Map.of("ENCODING", 3, "REFCOUNT", 3, "IDLETIME", 3, "FREQ", 3);
     private static final String NO_IDLE_TIME = "ERR idle time is not tracked";
     /** As Redis says it without such a policy. */
     private static final String NO_FREQUENCY = "ERR An LFU maxmemory policy is not selected, access frequency not " +
