@@ -24,7 +24,8 @@ final class SocketFailure
         final String remedy = switch (errno)
         {
             case SocketConstants.EADDRNOTAVAIL ->
-                "the address is not of this host (EADDRNOTAVAIL): 'ip -brief address' lists those that are";
+                "not an address of this host (EADDRNOTAVAIL): 'ip address' lists those that are, and as 'dadfailed' " +
+                "one that another host of the link has";
             case SocketConstants.EADDRINUSE ->
                 "the port is in use (EADDRINUSE): 'ss -ulpn sport = :" + port + "' shows by whom; give another port";
             case SocketConstants.EACCES, SocketConstants.EPERM -> port > 0 && port < PRIVILEGED_PORTS ?

@@ -18,6 +18,7 @@ import io.verbena.rdma.verbs.WorkCompletions;
 
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
 
 /** Two queue pairs that are connected to each other, each with a channel. */
 final class RocePair implements AutoCloseable
@@ -57,6 +58,31 @@ final class RocePair implements AutoCloseable
         boolean hasCompleted()
         {
             return completions.poll(new WorkCompletions(1)) > 0;
+        }
+
+        /** Posts a WRITE; false when nothing can be posted any more. */
+        boolean post(final MemoryRegion from, final int lengthBytes, final long toAddress, final int toKey)
+        {
+            queuePair.begin();
+            queuePair.write(1, SendFlags.SIGNALED, from.address(), lengthBytes, from.localKey(), toAddress, toKey);
+            return queuePair.complete() == 0;
+        }
+
+        /** Waits for a completion, with pauses of so long between two looks, 0 for none; its status. */
+        int awaitStatus(final long pauseNs)
+        {
+            final WorkCompletions batch = new WorkCompletions(1);
+            final long endNs = System.nanoTime() + PATIENCE_NS;
+            while (completions.poll(batch) == 0)
+            {
+                if (System.nanoTime() - endNs > 0)
+                {
+                    throw new AssertionError("no completion");
+                }
+                Thread.onSpinWait();
+                LockSupport.parkNanos(pauseNs);
+            }
+            return batch.status(0);
         }
 
         @Override
@@ -186,17 +212,7 @@ final class RocePair implements AutoCloseable
 
     private int awaitStatus()
     {
-        final WorkCompletions batch = new WorkCompletions(1);
-        final long endNs = System.nanoTime() + PATIENCE_NS;
-        while (requester.completions.poll(batch) == 0)
-        {
-            if (System.nanoTime() - endNs > 0)
-            {
-                throw new AssertionError("no completion");
-            }
-            Thread.onSpinWait();
-        }
-        return batch.status(0);
+        return requester.awaitStatus(0);
     }
 
     /** Answers messages, asleep in between. */

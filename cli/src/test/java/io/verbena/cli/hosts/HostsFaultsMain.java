@@ -1,0 +1,263 @@
+package io.verbena.cli.hosts;
+
+import io.verbena.cli.cluster.ClusterFolder;
+import io.verbena.cli.cluster.LocalCluster;
+import io.verbena.cli.cluster.NodeLauncher;
+import io.verbena.cli.cluster.NodePlaces;
+import io.verbena.cli.cluster.ProcessTable.Entry;
+import io.verbena.client.KvClient;
+import io.verbena.client.KvClientOptions;
+import io.verbena.client.KvEntry;
+import io.verbena.client.KvException;
+import io.verbena.client.KvTable;
+import io.verbena.client.TableOptions;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+
+/**
+ * Runs in h1 of three emulated hosts: a cluster with its meta server there, memory in h2, which two threads answer for,
+ * and its compute node in h3. Processes and links fail, and a client that stays connected says what it sees. Arguments:
+ * a folder, and for how long links are cut, in milliseconds.
+ */
+final class HostsFaultsMain
+{
+    private static final int MEMORY_PORT = 4800;
+    private static final int COMPUTE_PORT = 4810;
+    private static final List<String> ORDER = List.of("meta-server", "memory-1", "compute-1");
+    private static final Duration OPERATION = Duration.ofSeconds(20);
+    private static final long RECOVERY_NS = TimeUnit.SECONDS.toNanos(90);
+    private static final long PAUSE_MS = 800;
+    private static final long POLL_MS = 10;
+    /** Where links are cut for so long, that of the memory is cut too, and its host starts again. */
+    static final long DEEP_MS = 10_000;
+    private static final byte[] KEY = "key".getBytes(StandardCharsets.UTF_8);
+    private static final byte[] NONE = {};
+
+    private final HostsFolder hosts = HostsFolder.find();
+    private final ClusterFolder folder;
+    private final LocalCluster cluster;
+    private final long cutMs;
+    private KvTable table;
+    private int last;
+
+    private HostsFaultsMain(final Path path, final long cutMs)
+    {
+        folder = ClusterFolder.of(path);
+        cluster = LocalCluster.open(folder);
+        this.cutMs = cutMs;
+    }
+
+    public static void main(final String[] arguments) throws IOException, InterruptedException
+    {
+        final HostsFaultsMain main = new HostsFaultsMain(Path.of(arguments[0]), Long.parseLong(arguments[1]));
+        try
+        {
+            main.run();
+        }
+        finally
+        {
+            main.cluster.down((line) -> {});
+        }
+        Runtime.getRuntime().halt(0);
+    }
+
+    private void run() throws IOException, InterruptedException
+    {
+        cluster.places(new NodePlaces("roce", (name) -> hosts.script("h" + (ORDER.indexOf(name) + 1)).toString(),
+            List.of("--insecure-network")));
+        cluster.metaOptions(List.of("--lease-seconds", "3"));
+        cluster.memoryOptions(List.of("--advertise", "[fd00:77::2]:" + MEMORY_PORT, "--responder-threads", "2"));
+        cluster.computeOptions(List.of("--advertise", "[fd00:77::3]:" + COMPUTE_PORT));
+        up();
+        final Process second = beginOnTakenPort();
+        try (KvClient client = KvClient.connect(folder.address(),
+            new KvClientOptions().tokenFile(folder.token()).timeout(OPERATION)))
+        {
+            table = client.createTable("t", new TableOptions(1_000));
+            say("memory", "ports " + ports());
+            final String said = new String(second.getInputStream().readAllBytes(), StandardCharsets.UTF_8).strip();
+            say("port in use", said.substring(said.lastIndexOf('\n') + 1) + ", status " + second.waitFor());
+            cut("h3");
+            pause("memory-1");
+            kill("memory-1", "compute-1");
+            kill("meta-server");
+            if (cutMs >= DEEP_MS)
+            {
+                cut("h2");
+                restartHostOfMemory();
+            }
+        }
+    }
+
+    private void up()
+    {
+        cluster.up("verbena://h1:0", 1, 32, 1, (line) -> {});
+    }
+
+    /** A second memory node in h2, with an address of its own but for the second port of the first one. */
+    private Process beginOnTakenPort() throws IOException
+    {
+        final List<String> command = new ArrayList<>(List.of(hosts.script("h2").toString()));
+        command.addAll(NodeLauncher.commandLine(NodeLauncher.NODE_FLAGS, List.of("memory-node", "--cluster",
+            folder.address(), "--token-file", folder.token().toString(), "--data", folder.path().resolve("other")
+            .toString(), "--insecure-network", "--advertise", "[fd00:77::2]:" + (MEMORY_PORT + 1))));
+        return new ProcessBuilder(command).redirectErrorStream(true).start();
+    }
+
+    /** Which of the UDP ports of the memory node are open in its host. */
+    private String ports() throws IOException
+    {
+        final List<String> sockets =
+            Files.readAllLines(Path.of("/proc/" + cluster.entry("memory-1").pid() + "/net/udp6"));
+        return IntStream.range(MEMORY_PORT, MEMORY_PORT + 4).filter((port) -> sockets.stream()
+            .anyMatch((line) -> line.contains(String.format(":%04X ", port)))).boxed().toList().toString();
+    }
+
+    private static void say(final String fault, final String what)
+    {
+        System.out.println(fault + ": " + what);
+    }
+
+    /** Puts, and gets what was put, until both succeed; says how often they had to be tried if that was not at once. */
+    private void serve(final String fault, final String expected)
+    {
+        final long endNs = System.nanoTime() + RECOVERY_NS;
+        while (true)
+        {
+            last++;
+            try
+            {
+                final byte[] value = Integer.toString(last).getBytes(StandardCharsets.UTF_8);
+                table.put(KEY, value);
+                final byte[] read = table.get(KEY).orElseThrow().value();
+                say(fault, Arrays.equals(read, value) ? expected : "another value");
+                return;
+            }
+            catch (final KvException ex)
+            {
+                if (System.nanoTime() - endNs > 0)
+                {
+                    say(fault, "not served: " + ex);
+                    return;
+                }
+            }
+        }
+    }
+
+    private Map<String, Long> processes()
+    {
+        return cluster.live().stream().collect(Collectors.toMap(Entry::name, Entry::pid));
+    }
+
+    private void cut(final String host)
+    {
+        final Map<String, Long> before = processes();
+        setLink(host, true);
+        pause(cutMs);
+        setLink(host, false);
+        serve("link of " + host + " cut", "serves again");
+        if (!processes().equals(before))
+        {
+            say("link of " + host + " cut", "processes " + processes() + " after " + before);
+        }
+    }
+
+    private void setLink(final String host, final boolean isCut)
+    {
+        hosts.requestCut(host, isCut);
+        while (hosts.links().contains(host) != isCut)
+        {
+            pause(POLL_MS);
+        }
+    }
+
+    /** For less than the retries of a connection and the lease; a put waits meanwhile. */
+    private void pause(final String name) throws IOException, InterruptedException
+    {
+        final Thread putting = Thread.ofPlatform().unstarted(() -> serve(name + " paused", "serves"));
+        signal(name, "STOP");
+        putting.start();
+        pause(PAUSE_MS);
+        signal(name, "CONT");
+        putting.join();
+    }
+
+    private void signal(final String name, final String signal) throws IOException, InterruptedException
+    {
+        new ProcessBuilder("kill", "-" + signal, Long.toString(cluster.entry(name).pid())).start().waitFor();
+    }
+
+    /** They come back at the addresses that they had; nobody else is started again. */
+    private void kill(final String... names)
+    {
+        final String fault = String.join(", ", names) + " killed";
+        final Map<String, Long> before = new HashMap<>(processes());
+        end(names);
+        final byte[] known = Integer.toString(last).getBytes(StandardCharsets.UTF_8);
+        up();
+        final long endNs = System.nanoTime() + RECOVERY_NS;
+        byte[] read = null;
+        while (null == read && System.nanoTime() - endNs < 0)
+        {
+            try
+            {
+                read = table.get(KEY).map(KvEntry::value).orElse(NONE);
+            }
+            catch (final KvException ex)
+            {
+                pause(POLL_MS);
+            }
+        }
+        say(fault, null == read ? "not served" : Arrays.equals(read, known) ? "has the record" :
+            "another record: " + new String(read, StandardCharsets.UTF_8));
+        serve(fault, "serves again");
+        final Map<String, Long> after = processes();
+        before.keySet().removeAll(List.of(names));
+        after.keySet().removeAll(List.of(names));
+        if (!after.equals(before))
+        {
+            say(fault, "processes " + after + " after " + before);
+        }
+    }
+
+    private void end(final String... names)
+    {
+        for (final String name : names)
+        {
+            final ProcessHandle process = cluster.entry(name).process().orElseThrow();
+            process.destroyForcibly();
+            process.onExit().join();
+        }
+    }
+
+    /** Its memory is gone, and what it had written down is there. */
+    private void restartHostOfMemory() throws IOException, InterruptedException
+    {
+        end("memory-1");
+        new ProcessBuilder(hosts.script("h2").toString(), "sh", "-c", "rm -r /dev/shm/verbena-*").start().waitFor();
+        up();
+        serve("h2 started again", "serves again");
+    }
+
+    private static void pause(final long lengthMs)
+    {
+        final long endNs = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(lengthMs);
+        for (long leftNs = endNs - System.nanoTime(); leftNs > 0; leftNs = endNs - System.nanoTime())
+        {
+            LockSupport.parkNanos(leftNs);
+        }
+    }
+}
