@@ -60,6 +60,7 @@ class ArchitectureTest
         // Secrets, over TCP: no simulation has that.
         "io.verbena.protocol.bootstrap",
         "io.verbena.protocol.access",
+        "io.verbena.certificates",
         // Files and connections of this machine.
         "io.verbena.rdma.soft.shared",
         "io.verbena.rdma.ibverbs",
@@ -86,6 +87,7 @@ class ArchitectureTest
         RDMA_CONFORMANCE("rdma-conformance", "rdma.conformance", RDMA_CORE, RDMA_SIM, RDMA_ROCE),
         RAAS("raas", "raas", RDMA_CORE),
         ELLE("elle", "elle"),
+        CERTIFICATES("certificates", "certificates"),
         PROTOCOL("protocol", "protocol", RAAS, RDMA_ROCE),
         KV_TABLE("kv-table", "table", RAAS),
         ROCKSDB_LIBRARY("rocksdb-library", "rocksdb"),
@@ -97,7 +99,7 @@ class ArchitectureTest
         KV_SERVER("kv-server", "server", META_SERVER, KV_MEMORY_NODE, KV_COMPUTE_NODE, RESP),
         EMBEDDED("embedded", "embedded", CLIENT, KV_TABLE, KV_COMPUTE_NODE, META_SERVER, KV_MEMORY_NODE),
         LOAD_TESTS("load-tests", "load", EMBEDDED, ELLE, RDMA_SIM, RDMA_ROCE),
-        CLI("cli", "cli", KV_SERVER, RESP, LOAD_TESTS, RDMA_CONFORMANCE);
+        CLI("cli", "cli", CERTIFICATES, KV_SERVER, RESP, LOAD_TESTS, RDMA_CONFORMANCE);
 
         private final String folder;
         private final String packages;
@@ -235,6 +237,7 @@ class ArchitectureTest
     {
         onlyIn("org.rocksdb..", Module.ROCKSDB_LIBRARY, Module.META_SERVER, Module.KV_MEMORY_NODE);
         onlyIn("site.ycsb..", Module.LOAD_TESTS);
+        onlyIn("org.bouncycastle..", Module.CERTIFICATES);
         onlyIn("net.openhft.chronicle..", Module.LOAD_TESTS);
         onlyIn("org.HdrHistogram..", Module.LOAD_TESTS, Module.RDMA_CONFORMANCE);
         onlyIn("io.micrometer..", Module.KV_SERVER);

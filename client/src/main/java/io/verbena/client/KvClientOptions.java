@@ -21,6 +21,15 @@ public final class KvClientOptions
     /** Environment variable that names the file with the user's secret where the options do not. */
     public static final String SECRET_FILE_VARIABLE = "VERBENA_SECRET_FILE";
 
+    /** Environment variable that names the file with authorities for TLS where the options name none. */
+    public static final String TLS_CA_VARIABLE = "VERBENA_TLS_CA";
+
+    /** Environment variable that names the file with the client's certificate where the options name none. */
+    public static final String TLS_CERT_VARIABLE = "VERBENA_TLS_CERT";
+
+    /** Environment variable that names the file with the key of that certificate. */
+    public static final String TLS_KEY_VARIABLE = "VERBENA_TLS_KEY";
+
     /** Asynchronous operations in flight at once: 4,096. */
     public static final int DEFAULT_MAX_ASYNC_IN_FLIGHT = 4096;
 
@@ -31,6 +40,9 @@ public final class KvClientOptions
     private String user;
     private Path secretFile;
     private String fabric;
+    private Path tlsAuthorities;
+    private Path tlsCertificate;
+    private Path tlsKey;
 
     /** The defaults. */
     public KvClientOptions()
@@ -126,6 +138,45 @@ public final class KvClientOptions
     {
         this.user = user;
         this.secretFile = secretFile;
+        return this;
+    }
+
+    /** {@return file with the authorities for TLS, or null} */
+    public Path tlsAuthorities()
+    {
+        return tlsAuthorities;
+    }
+
+    /** {@return file with the client's certificate, or null} */
+    public Path tlsCertificate()
+    {
+        return tlsCertificate;
+    }
+
+    /** {@return file with the key of the client's certificate, or null} */
+    public Path tlsKey()
+    {
+        return tlsKey;
+    }
+
+    /**
+     * TLS of the handshake with the cluster; what follows it is not encrypted. A client whose token file names the
+     * authority of the cluster needs none of this.
+     *
+     * @param authorities PEM: the meta server must have a certificate of one of them, for the host of the address; null
+     *                    for the file that the environment variable {@link #TLS_CA_VARIABLE} names, or else the
+     *                    authority that the token file names, or else no TLS.
+     * @param certificate PEM, of the client, where the meta server asks for one; null for the file that {@link
+     *                    #TLS_CERT_VARIABLE} names, or else none.
+     * @param key         of the certificate: PEM, PKCS#8, without a password, mode 0600; null for the file that {@link
+     *                    #TLS_KEY_VARIABLE} names.
+     * @return this.
+     */
+    public KvClientOptions tls(final Path authorities, final Path certificate, final Path key)
+    {
+        tlsAuthorities = authorities;
+        tlsCertificate = certificate;
+        tlsKey = key;
         return this;
     }
 

@@ -10,28 +10,15 @@ import io.netty.handler.ssl.SslContext;
 import io.netty.handler.ssl.SslContextBuilder;
 import io.netty.handler.ssl.SslHandshakeCompletionEvent;
 import io.netty.handler.ssl.SslProvider;
+import io.verbena.protocol.tls.PemFiles;
+import io.verbena.protocol.tls.TlsException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-import java.io.IOException;
-import java.io.InputStream;
-import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
 import java.nio.file.Path;
-import java.security.GeneralSecurityException;
-import java.security.KeyFactory;
-import java.security.PrivateKey;
-import java.security.Signature;
-import java.security.cert.CertificateException;
-import java.security.cert.CertificateFactory;
-import java.security.cert.X509Certificate;
-import java.security.spec.PKCS8EncodedKeySpec;
-import java.util.Base64;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongSupplier;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 
 import javax.net.ssl.SSLException;
 
@@ -45,11 +32,6 @@ final class RespTls extends ChannelInboundHandlerAdapter
     private static final Logger LOGGER = LoggerFactory.getLogger(RespTls.class);
     /** Anybody can make handshakes fail: a line in the log for each would fill it. */
     private static final long LOG_PAUSE_NS = TimeUnit.SECONDS.toNanos(10);
-    private static final Pattern KEY =
-        Pattern.compile("-----BEGIN PRIVATE KEY-----([A-Za-z0-9+/=\\s]+)-----END PRIVATE KEY-----");
-    private static final String NO_CHAIN = "a certificate is needed, or a chain that begins with it, PEM";
-    private static final String NO_KEY = "the private key of the certificate is needed: PEM, PKCS#8, without a " +
-        "password; 'openssl pkcs8 -topk8 -nocrypt' makes one";
 
     private final SslContext context;
     private final LongSupplier nanoTime;
@@ -82,110 +64,25 @@ final class RespTls extends ChannelInboundHandlerAdapter
         }
         try
         {
-            final SslContextBuilder builder = builder(certificate, key).sslProvider(SslProvider.JDK);
+            final PemFiles.Identity identity =
+                PemFiles.identity("--resp-tls-certificate", certificate, "--resp-tls-key", key);
+            final SslContextBuilder builder =
+                SslContextBuilder.forServer(identity.key(), identity.chain()).sslProvider(SslProvider.JDK);
             if (null != authorities)
             {
-                trust(builder, authorities);
+                builder.trustManager(PemFiles.authorities("--resp-tls-ca", authorities))
+                    .clientAuth(ClientAuth.REQUIRE);
             }
             return new RespTls(builder.build(), nanoTime);
+        }
+        catch (final TlsException ex)
+        {
+            throw new RespException(ex.getMessage(), ex);
         }
         catch (final SSLException ex)
         {
             throw new RespException("--resp-tls-certificate " + certificate + " and --resp-tls-key " + key +
                 " cannot be used: " + ex.getMessage(), ex);
-        }
-    }
-
-    private static SslContextBuilder builder(final Path certificate, final Path key)
-    {
-        check("--resp-tls-certificate", certificate);
-        check("--resp-tls-key", key);
-        final X509Certificate[] chain = chain(certificate);
-        final PrivateKey secret = key(key, chain[0]);
-        if (!belongTogether(secret, chain[0]))
-        {
-            throw new RespException("--resp-tls-key " + key + " is not the key of --resp-tls-certificate " +
-                certificate + ": give the two that were made together", null);
-        }
-        return SslContextBuilder.forServer(secret, chain);
-    }
-
-    private static X509Certificate[] chain(final Path file)
-    {
-        try (InputStream in = Files.newInputStream(file))
-        {
-            final X509Certificate[] chain = CertificateFactory.getInstance("X.509").generateCertificates(in).stream()
-                .map(X509Certificate.class::cast).toArray(X509Certificate[]::new);
-            if (chain.length > 0)
-            {
-                return chain;
-            }
-        }
-        catch (final IOException | CertificateException ex)
-        {
-            throw new RespException("--resp-tls-certificate " + file + ": " + NO_CHAIN, ex);
-        }
-        throw new RespException("--resp-tls-certificate " + file + ": " + NO_CHAIN, null);
-    }
-
-    private static PrivateKey key(final Path file, final X509Certificate certificate)
-    {
-        try
-        {
-            final Matcher pem = KEY.matcher(Files.readString(file, StandardCharsets.ISO_8859_1));
-            if (pem.find())
-            {
-                return KeyFactory.getInstance(certificate.getPublicKey().getAlgorithm())
-                    .generatePrivate(new PKCS8EncodedKeySpec(Base64.getMimeDecoder().decode(pem.group(1))));
-            }
-        }
-        catch (final IOException | GeneralSecurityException | IllegalArgumentException ex)
-        {
-            throw new RespException("--resp-tls-key " + file + ": " + NO_KEY, ex);
-        }
-        throw new RespException("--resp-tls-key " + file + ": " + NO_KEY, null);
-    }
-
-    private static boolean belongTogether(final PrivateKey key, final X509Certificate certificate)
-    {
-        final byte[] signed = {1, 2, 3};
-        final String type = certificate.getPublicKey().getAlgorithm();
-        try
-        {
-            // Others, Ed25519 say, sign under the name of the key.
-            final Signature signature = Signature.getInstance(
-                "EC".equals(type) ? "SHA256withECDSA" : "RSA".equals(type) ? "SHA256withRSA" : type);
-            signature.initSign(key);
-            signature.update(signed);
-            final byte[] proof = signature.sign();
-            signature.initVerify(certificate.getPublicKey());
-            signature.update(signed);
-            return signature.verify(proof);
-        }
-        catch (final GeneralSecurityException ex)
-        {
-            return false;
-        }
-    }
-
-    private static void trust(final SslContextBuilder builder, final Path authorities)
-    {
-        check("--resp-tls-ca", authorities);
-        try
-        {
-            builder.trustManager(authorities.toFile()).clientAuth(ClientAuth.REQUIRE);
-        }
-        catch (final IllegalArgumentException ex)
-        {
-            throw new RespException("--resp-tls-ca " + authorities + ": certificates are needed, PEM", ex);
-        }
-    }
-
-    private static void check(final String option, final Path file)
-    {
-        if (!Files.isReadable(file) || Files.isDirectory(file))
-        {
-            throw new RespException(option + " " + file + ": no file that can be read", null);
         }
     }
 

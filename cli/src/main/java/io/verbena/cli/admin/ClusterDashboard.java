@@ -3,6 +3,7 @@ package io.verbena.cli.admin;
 import io.verbena.cli.autoscale.RecentDecisions;
 import io.verbena.cli.cluster.ClusterFolder;
 import io.verbena.cli.cluster.ProcessTable;
+import io.verbena.client.KvClientOptions;
 import io.verbena.server.HealthServer;
 import io.verbena.server.MetaServerRole;
 import io.verbena.server.dashboard.DashboardSource;
@@ -73,12 +74,12 @@ public final class ClusterDashboard implements DashboardSource
     /**
      * Opens that of a meta server.
      *
-     * @param data      its folder; {@code up} keeps its processes there.
-     * @param tokenFile of the cluster.
-     * @param role      the meta server, in this process.
+     * @param data   its folder; {@code up} keeps its processes there.
+     * @param client with which a client of the cluster connects.
+     * @param role   the meta server, in this process.
      * @return what it shows, closed by the caller.
      */
-    public static DashboardSource open(final Path data, final Path tokenFile, final MetaServerRole role)
+    public static DashboardSource open(final Path data, final KvClientOptions client, final MetaServerRole role)
     {
         final ClusterFolder folder = ClusterFolder.of(data);
         final ProcessTable table = new ProcessTable(folder.processes());
@@ -98,7 +99,7 @@ public final class ClusterDashboard implements DashboardSource
             }
         };
         return new ClusterDashboard(role.address().toString(), () -> processes(table, role),
-            TableSampler.of(role.address().toString(), tokenFile), events, SystemNanoClock.INSTANCE,
+            TableSampler.of(role.address().toString(), client), events, SystemNanoClock.INSTANCE,
             SystemEpochClock.INSTANCE);
     }
 

@@ -10,7 +10,6 @@ import org.agrona.concurrent.NanoClock;
 import org.agrona.concurrent.SystemEpochClock;
 import org.agrona.concurrent.SystemNanoClock;
 
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -63,10 +62,10 @@ final class TableSampler implements AutoCloseable
     }
 
     /** Of the cluster at an address. */
-    static TableSampler of(final String address, final Path tokenFile)
+    static TableSampler of(final String address, final KvClientOptions client)
     {
         return new TableSampler(
-            () -> KvClient.connect(address, new KvClientOptions().timeout(CLIENT_TIMEOUT).tokenFile(tokenFile)),
+            () -> KvClient.connect(address, client.timeout(CLIENT_TIMEOUT)),
             SystemNanoClock.INSTANCE, SystemEpochClock.INSTANCE);
     }
 

@@ -2,6 +2,7 @@ package io.verbena.cli.admin;
 
 import io.verbena.cli.cluster.ClientOptions;
 import io.verbena.cli.cluster.ClusterFolder;
+import io.verbena.cli.cluster.ClusterTls;
 import io.verbena.cli.cluster.LocalCluster;
 import io.verbena.cli.cluster.NodePlaces;
 import io.verbena.cli.console.CommandFailedException;
@@ -28,8 +29,11 @@ import picocli.CommandLine.Spec;
 import java.io.PrintWriter;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.Callable;
+import java.util.stream.Stream;
 
 /** {@code verbena up}. */
 @Command(
@@ -71,6 +75,10 @@ public final class UpCommand implements Callable<Integer>
         "are neither authenticated nor encrypted there yet.")
     private boolean insecureNetwork;
 
+    @Option(names = "--tls", description = "Shake hands over TLS 1.3: a certificate authority is made with the " +
+        "cluster, and its token file names it, so that who has that file needs nothing else. It stays so.")
+    private boolean isTls;
+
     @Option(names = "--memory-nodes", paramLabel = "N",
         description = "Memory nodes. Default: 1, or as many as there were.")
     private Integer memoryNodes;
@@ -110,6 +118,12 @@ public final class UpCommand implements Callable<Integer>
             cluster.computeOptionsByNumber(resp::forNode);
             cluster.memoryOptions(acceptsDamage ? List.of("--accept-damage") : List.of());
             final String where = null != listen ? listen : null != fabric ? listenOf(fabric) : LocalCluster.ANY_PORT;
+            if (isTls && cluster.live().isEmpty())
+            {
+                new ClusterTls(folder).create(Instant.now(), Stream.of("127.0.0.1", "::1", "localhost",
+                    ClusterAddress.parse(where).host(), null == advertise ? null : NetworkFabric.host(advertise))
+                    .filter(Objects::nonNull).map((host) -> host.replaceAll("[\\[\\]]", "")).distinct().toList());
+            }
             cluster.up(where, orOne(memoryNodes), memoryMib, computeNodes, (line) -> out.println(line));
             requireTable(folder);
         }
@@ -176,6 +190,7 @@ public final class UpCommand implements Callable<Integer>
         }
         refuse("--listen", listen, "or 'verbena down' first");
         refuse("--fabric", fabric, "or 'verbena down' first");
+        refuse("--tls", isTls ? "" : null, "or 'verbena down' first");
         refuse("--memory-nodes", memoryNodes, "or 'verbena down' first");
         refuse("--memory", memoryMib, "or 'verbena down' first");
         refuse("--compute-nodes", computeNodes, "and 'verbena scale --compute-nodes' then");

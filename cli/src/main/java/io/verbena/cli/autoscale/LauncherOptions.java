@@ -6,11 +6,13 @@ import io.verbena.cli.cluster.ClusterFolder;
 import io.verbena.cli.cluster.MetaCalls;
 import io.verbena.cli.console.CommandFailedException;
 import io.verbena.cli.console.ExitStatus;
+import io.verbena.cli.role.TlsOptions;
 import io.verbena.cli.console.FileErrors;
 import io.verbena.protocol.bootstrap.OwnerOnly;
 
 import org.agrona.concurrent.SystemNanoClock;
 
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 import java.io.IOException;
@@ -59,6 +61,9 @@ final class LauncherOptions
         description = "Fabric of this command, PROVIDER or PROVIDER:ARGUMENT. Default: that of the cluster.")
     private String fabric;
 
+    @Mixin
+    private final TlsOptions tls = new TlsOptions();
+
     /**
      * Checks the options, and makes the folder of the record where there is no cluster.
      *
@@ -92,7 +97,7 @@ final class LauncherOptions
         }
         final Launcher nodes = commands(others, launchTimeoutS);
         makeFolder(folder);
-        return new ClusterFleet(() -> MetaCalls.open(cluster, tokenFile, fabric, META_TIMEOUT_NS), nodes,
+        return new ClusterFleet(() -> MetaCalls.open(cluster, tokenFile, tls, fabric, META_TIMEOUT_NS), nodes,
             launchTimeoutS, SystemNanoClock.INSTANCE);
     }
 

@@ -2,10 +2,12 @@ package io.verbena.cli.cluster;
 
 import io.verbena.cli.console.CommandFailedException;
 import io.verbena.cli.console.ExitStatus;
+import io.verbena.cli.role.TlsOptions;
 import io.verbena.client.KvClient;
 import io.verbena.client.KvClientOptions;
 import io.verbena.client.KvException;
 
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 import java.nio.file.Path;
@@ -20,7 +22,7 @@ public final class ClientOptions
 {
     /** A client and how it was reached. */
     private record Target(
-        String address, Path tokenFile, String user, Path secretFile, String fabric, int timeoutMs)
+        String address, Path tokenFile, String user, Path secretFile, String fabric, String tls, int timeoutMs)
     {
     }
 
@@ -60,6 +62,9 @@ public final class ClientOptions
         description = "Deadline of each operation. Default: ${DEFAULT-VALUE}.")
     private int timeoutMs;
 
+    @Mixin
+    private final TlsOptions tls = new TlsOptions();
+
     private final SharedClient shared;
 
     /** Options of a command that has a client of its own. */
@@ -86,6 +91,7 @@ public final class ClientOptions
         settings.put("VERBENA_DATA", null == data ? null : data.toString());
         settings.put("VERBENA_FABRIC", fabric);
         settings.put("VERBENA_TIMEOUT_MS", Integer.toString(timeoutMs));
+        tls.settings(settings);
         settings.values().removeIf(Objects::isNull);
         return settings;
     }
@@ -105,7 +111,7 @@ public final class ClientOptions
             if (null != shared)
             {
                 return shared.run(new Target(address(), null == tokenFile ? folder().token() : tokenFile, user,
-                    secretFile, fabric, timeoutMs), () -> connect(new KvClientOptions()), work);
+                    secretFile, fabric, tls.toString(), timeoutMs), () -> connect(new KvClientOptions()), work);
             }
             try (KvClient client = connect(new KvClientOptions()))
             {
@@ -152,7 +158,7 @@ public final class ClientOptions
             throw new CommandFailedException(
                 ExitStatus.USAGE, "--user " + user + " without --secret-file: give the file with the secret", null);
         }
-        return KvClient.connect(address(), options.timeout(Duration.ofNanos(timeoutNs)).fabric(fabric)
+        return KvClient.connect(address(), tls.secure(options).timeout(Duration.ofNanos(timeoutNs)).fabric(fabric)
             .user(user, secretFile).tokenFile(null == tokenFile ? folder().token() : tokenFile));
     }
 
@@ -178,7 +184,7 @@ public final class ClientOptions
     public OpenedStore openStore()
     {
         checkTimeout();
-        return OpenedStore.open(cluster, tokenFile, folder(), fabric, timeoutNs());
+        return OpenedStore.open(cluster, tokenFile, tls, folder(), fabric, timeoutNs());
     }
 
     /** Connects to the meta server alone. */
@@ -191,7 +197,7 @@ public final class ClientOptions
                 ExitStatus.NO_PERMISSION, "--user " + user + ": this takes the cluster's token, not a user", null);
         }
         return MetaCalls.open(address(),
-            null == tokenFile ? folder().token() : tokenFile, fabric, timeoutNs());
+            null == tokenFile ? folder().token() : tokenFile, tls, fabric, timeoutNs());
     }
 
     /** Exit status for a failure of the store. */

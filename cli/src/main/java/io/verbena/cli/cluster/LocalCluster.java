@@ -327,6 +327,7 @@ public final class LocalCluster implements AutoCloseable
         final List<String> arguments = new ArrayList<>(List.of("meta-server", "--listen", listen, "--data",
             folder.path().toString(), "--token-file", folder.token().toString(), "--fabric", fabric));
         arguments.addAll(metaOptions);
+        arguments.addAll(new ClusterTls(folder).options());
         return arguments;
     }
 

@@ -3,6 +3,7 @@ package io.verbena.cli.cluster;
 import io.verbena.cli.console.CommandFailedException;
 import io.verbena.cli.console.ExitStatus;
 import io.verbena.cli.role.RoleOptions;
+import io.verbena.cli.role.TlsOptions;
 import io.verbena.protocol.bootstrap.AccessTicket;
 import io.verbena.protocol.bootstrap.BootstrapAnswer;
 import io.verbena.protocol.bootstrap.BootstrapClient;
@@ -71,16 +72,17 @@ public final class MetaCalls implements AutoCloseable
     /** Connects to the meta server of the cluster in a folder. */
     public static MetaCalls open(final ClusterFolder folder, final long timeoutNs)
     {
-        return open(folder.address(), folder.token(), null, timeoutNs);
+        return open(folder.address(), folder.token(), TlsOptions.NONE, null, timeoutNs);
     }
 
     /** Connects to the meta server of a cluster at an address; {@code given} names a fabric, or is null. */
-    public static MetaCalls open(final String address, final Path tokenFile, final String given, final long timeoutNs)
+    public static MetaCalls open(
+        final String address, final Path tokenFile, final TlsOptions tls, final String given, final long timeoutNs)
     {
         try
         {
             final ClusterAddress cluster = ClusterAddress.parse(address);
-            final ClusterToken token = ClusterToken.read(tokenFile);
+            final ClusterToken token = tls.secure(ClusterToken.read(tokenFile));
             final BootstrapAnswer answer = BootstrapClient.ask(cluster, token,
                 Math.clamp(TimeUnit.NANOSECONDS.toMillis(timeoutNs), 1, BOOTSTRAP_TIMEOUT_MS));
             final String name = NetworkFabric.toJoin(answer, given, null);

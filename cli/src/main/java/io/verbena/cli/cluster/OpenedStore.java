@@ -3,6 +3,7 @@ package io.verbena.cli.cluster;
 import io.verbena.cli.console.CommandFailedException;
 import io.verbena.cli.console.ExitStatus;
 import io.verbena.cli.role.RoleOptions;
+import io.verbena.cli.role.TlsOptions;
 import io.verbena.compute.ComputeNodeException;
 import io.verbena.compute.StoreObserver;
 import io.verbena.protocol.bootstrap.BootstrapAnswer;
@@ -53,21 +54,22 @@ public final class OpenedStore implements AutoCloseable
      *
      * @param address   {@code verbena://host:port}; null: the folder's.
      * @param tokenFile of the cluster; null: the folder's.
+     * @param tls       of the handshake.
      * @param folder    of a cluster on this host.
      * @param given     fabric of this process; null: the cluster's.
      * @param timeoutNs of each answer.
      * @return the store.
      */
     static OpenedStore open(
-        final String address, final Path tokenFile, final ClusterFolder folder, final String given,
-        final long timeoutNs)
+        final String address, final Path tokenFile, final TlsOptions tls, final ClusterFolder folder,
+        final String given, final long timeoutNs)
     {
         final boolean isUp =
             new ProcessTable(folder.processes()).entries().stream().anyMatch(ProcessTable.Entry::isLive);
         if (null != address || isUp)
         {
             return live(null == address ? folder.address() : address,
-                null == tokenFile ? folder.token() : tokenFile, given, timeoutNs);
+                null == tokenFile ? folder.token() : tokenFile, tls, given, timeoutNs);
         }
         final OfflineStore stopped = OfflineStore.open(folder);
         return new OpenedStore(stopped, stopped.memoryNodeIds(), folder.path() + ", whose processes have ended",
@@ -75,14 +77,14 @@ public final class OpenedStore implements AutoCloseable
     }
 
     private static OpenedStore live(
-        final String address, final Path tokenFile, final String given, final long timeoutNs)
+        final String address, final Path tokenFile, final TlsOptions tls, final String given, final long timeoutNs)
     {
         Fabric fabric = null;
         Device device = null;
         try
         {
             final ClusterAddress cluster = ClusterAddress.parse(address);
-            final ClusterToken token = ClusterToken.read(tokenFile);
+            final ClusterToken token = tls.secure(ClusterToken.read(tokenFile));
             final BootstrapAnswer answer = BootstrapClient.ask(cluster, token,
                 Math.clamp(TimeUnit.NANOSECONDS.toMillis(timeoutNs), 1, BOOTSTRAP_TIMEOUT_MS));
             final String name = NetworkFabric.toJoin(answer, given, null);

@@ -3,6 +3,7 @@ package io.verbena.cli.cluster;
 import io.verbena.cli.cluster.ProcessTable.Entry;
 import io.verbena.cli.console.CommandFailedException;
 import io.verbena.cli.console.ExitStatus;
+import io.verbena.cli.role.TlsOptions;
 import io.verbena.client.KvClient;
 import io.verbena.client.KvClientOptions;
 import io.verbena.compute.ComputeNodeException;
@@ -178,7 +179,7 @@ public final class ProcessDemoCluster implements DemoCluster
     public TableCheckFigures checkTables()
     {
         final ClusterFolder folder = ClusterFolder.of(path);
-        try (OpenedStore opened = OpenedStore.open(null, null, folder, null, CHECK_TIMEOUT_NS))
+        try (OpenedStore opened = OpenedStore.open(null, null, TlsOptions.NONE, folder, null, CHECK_TIMEOUT_NS))
         {
             return figures(new StoreChecker(opened.store()).check(opened.memoryNodeIds()));
         }

@@ -5,6 +5,7 @@ import io.verbena.cli.console.ExitStatus;
 import io.verbena.cli.console.FileErrors;
 import io.verbena.cli.console.OptionRange;
 import io.verbena.cli.console.SettingsProvider;
+import io.verbena.client.KvClientOptions;
 import io.verbena.meta.MetaServerConfiguration;
 import io.verbena.meta.store.DurableWriteError;
 import io.verbena.meta.store.MetaStoreException;
@@ -13,6 +14,8 @@ import io.verbena.protocol.bootstrap.ClusterAddress;
 import io.verbena.protocol.bootstrap.ClusterToken;
 import io.verbena.protocol.bootstrap.NetworkFabric;
 import io.verbena.protocol.bootstrap.OwnerOnly;
+import io.verbena.protocol.tls.TlsException;
+import io.verbena.protocol.tls.TlsSettings;
 import io.verbena.rdma.fabric.Fabrics;
 import io.verbena.rdma.spi.ProcessRole;
 import io.verbena.rdma.verbs.Fabric;
@@ -106,18 +109,32 @@ public final class MetaServerCommand implements Callable<Integer>
         description = "Port of the health endpoint on loopback; 0, the default, for any.")
     private int healthPort;
 
+    @Option(names = TlsSettings.CERTIFICATE_OPTION, paramLabel = "FILE",
+        description = "Shake hands over TLS 1.3 only: certificate, or a chain that begins with it, PEM. " +
+            "With --tls-key.")
+    private Path tlsCertificate;
+
+    @Option(names = TlsSettings.KEY_OPTION, paramLabel = "FILE",
+        description = "Private key of the certificate: PEM, PKCS#8, without a password, mode 0600.")
+    private Path tlsKey;
+
+    @Option(names = TlsSettings.AUTHORITIES_OPTION, paramLabel = "FILE",
+        description = "Authorities, PEM: each node and client must have a certificate of one of them, and the token " +
+            "as before. Default: none is needed.")
+    private Path tlsAuthorities;
+
     private final DashboardOpener dashboardOpener;
 
     /** Makes what the dashboard of a meta server shows. */
     public interface DashboardOpener
     {
         /**
-         * @param data      folder of the meta server.
-         * @param tokenFile of the cluster.
-         * @param role      the meta server.
+         * @param data   folder of the meta server.
+         * @param client with which a client of the cluster connects.
+         * @param role   the meta server.
          * @return what the dashboard shows, closed by the caller.
          */
-        DashboardSource open(Path data, Path tokenFile, MetaServerRole role);
+        DashboardSource open(Path data, KvClientOptions client, MetaServerRole role);
     }
 
     /** @param dashboardOpener called once the meta server is open. */
@@ -151,7 +168,7 @@ public final class MetaServerCommand implements Callable<Integer>
             {
                 OwnerOnly.createFolder(data);
             }
-            final ClusterToken token = ClusterToken.readOrCreate(tokenPath);
+            final ClusterToken token = secured(ClusterToken.readOrCreate(tokenPath), tokenPath);
             role = MetaServerRole.open(
                 fabric, NetworkFabric.clusterName(name), address, token, data, fresh,
                 new MetaServerConfiguration().leaseNs(TimeUnit.SECONDS.toNanos(leaseSeconds)).maxClients(maxClients)
@@ -185,7 +202,37 @@ public final class MetaServerCommand implements Callable<Integer>
         final ClusterAddress found = null == advertise ? role.address() :
             ClusterAddress.of(NetworkFabric.host(advertise), role.address().port());
         return RoleProcess.run(fabric, role, healthPort, spec.commandLine().getOut(), "at " + found,
-            dashboardOpener.open(data, tokenPath, role));
+            dashboardOpener.open(data, client(tokenPath), role));
+    }
+
+    private ClusterToken secured(final ClusterToken token, final Path file)
+    {
+        try
+        {
+            if (null != tlsCertificate || null != tlsKey || null != tlsAuthorities)
+            {
+                return token.with(TlsSettings.ofServer(tlsCertificate, tlsKey, tlsAuthorities));
+            }
+        }
+        catch (final TlsException ex)
+        {
+            throw TlsOptions.failed(ex);
+        }
+        if (null != token.tls())
+        {
+            throw new CommandFailedException(ExitStatus.USAGE, "--token-file " + file + " names an authority, so " +
+                "that others ask for TLS: give a certificate of it with " + TlsSettings.CERTIFICATE_OPTION + " and " +
+                TlsSettings.KEY_OPTION, null);
+        }
+        return token;
+    }
+
+    /** Of a client in this process, which trusts no other meta server. */
+    private KvClientOptions client(final Path tokenPath)
+    {
+        final KvClientOptions options = new KvClientOptions().tokenFile(tokenPath);
+        return null == tlsAuthorities ? options.tls(tlsCertificate, null, null) :
+            options.tls(tlsCertificate, tlsCertificate, tlsKey);
     }
 
     /** A token of a cluster that never started would become the secret of the next one. */

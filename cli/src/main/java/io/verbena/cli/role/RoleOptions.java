@@ -11,6 +11,7 @@ import io.verbena.protocol.bootstrap.ClusterToken;
 import io.verbena.protocol.bootstrap.MetaServerLocator;
 import io.verbena.protocol.bootstrap.NetworkFabric;
 
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 import java.nio.file.Path;
@@ -42,6 +43,9 @@ public final class RoleOptions
             "the meta server, and any free port.")
     private String advertise;
 
+    @Mixin
+    private final TlsOptions tls = new TlsOptions();
+
     @Option(names = "--insecure-network", description = InsecureNetwork.DESCRIPTION)
     private boolean insecureNetwork;
 
@@ -65,12 +69,17 @@ public final class RoleOptions
     {
         try
         {
-            return BootstrapClient.ask(ClusterAddress.parse(cluster), ClusterToken.read(tokenFile), TIMEOUT_MS);
+            return BootstrapClient.ask(ClusterAddress.parse(cluster), token(), TIMEOUT_MS);
         }
         catch (final BootstrapException ex)
         {
             throw failed(ex);
         }
+    }
+
+    private ClusterToken token()
+    {
+        return tls.secure(ClusterToken.read(tokenFile));
     }
 
     /**
@@ -110,7 +119,7 @@ public final class RoleOptions
     /** Finds the meta server again when it is started again. */
     MetaServerLocator locator(final BootstrapAnswer first)
     {
-        return new BootstrapLocator(ClusterAddress.parse(cluster), ClusterToken.read(tokenFile), first);
+        return new BootstrapLocator(ClusterAddress.parse(cluster), token(), first);
     }
 
     public static CommandFailedException failed(final BootstrapException ex)
@@ -119,7 +128,7 @@ public final class RoleOptions
         {
             // As for clients, to which all but the first are an invalid request.
             case UNREACHABLE -> ExitStatus.UNAVAILABLE;
-            case BAD_ADDRESS, VERSION_MISMATCH, WRONG_TOKEN -> ExitStatus.USAGE;
+            case BAD_ADDRESS, VERSION_MISMATCH, WRONG_TOKEN, UNTRUSTED -> ExitStatus.USAGE;
         }, ex.getMessage(), ex);
     }
 }

@@ -2,6 +2,7 @@ package io.verbena.cli.cluster;
 
 import io.verbena.cli.CommandLines;
 import io.verbena.cli.role.RoleProcess;
+import io.verbena.cli.role.TlsOptions;
 import io.verbena.client.KvClient;
 import io.verbena.client.KvClientOptions;
 import io.verbena.client.KvEntry;
@@ -247,7 +248,7 @@ class StoppedNodeSystemTest
     {
         static Memory read(final ClusterFolder folder)
         {
-            try (OpenedStore opened = OpenedStore.open(null, null, folder, null, STEP_NS);
+            try (OpenedStore opened = OpenedStore.open(null, null, TlsOptions.NONE, folder, null, STEP_NS);
                 Arena arena = Arena.ofConfined())
             {
                 final int node = opened.memoryNodeIds().getFirst();

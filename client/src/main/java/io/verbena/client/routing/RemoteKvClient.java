@@ -16,6 +16,8 @@ import io.verbena.protocol.bootstrap.MetaServerLocator;
 import io.verbena.protocol.bootstrap.NetworkFabric;
 import io.verbena.protocol.bootstrap.UserLogin;
 import io.verbena.protocol.request.Waker;
+import io.verbena.protocol.tls.TlsException;
+import io.verbena.protocol.tls.TlsSettings;
 import io.verbena.raas.PeerAddress;
 import io.verbena.rdma.fabric.Fabrics;
 import io.verbena.rdma.verbs.Device;
@@ -44,7 +46,7 @@ public final class RemoteKvClient
     static KvClient connect(final String address, final KvClientOptions options)
     {
         final ClusterAddress cluster = cluster(address);
-        final BootstrapSecret secret = secret(options);
+        final BootstrapSecret secret = secured(secret(options), options);
         final BootstrapAnswer answer = ask(cluster, secret, options);
         final String name = fabric(cluster, answer, options);
         Fabric fabric = null;
@@ -192,14 +194,36 @@ public final class RemoteKvClient
         }
     }
 
-    private static Path file(final Path given, final String variable, final String missing)
+    /** With TLS as the options say, or else the environment, or else the token file. */
+    private static BootstrapSecret secured(final BootstrapSecret secret, final KvClientOptions options)
+    {
+        try
+        {
+            return secret.with(TlsSettings.ofPeer(secret.tls(),
+                optional(options.tlsAuthorities(), KvClientOptions.TLS_CA_VARIABLE),
+                optional(options.tlsCertificate(), KvClientOptions.TLS_CERT_VARIABLE),
+                optional(options.tlsKey(), KvClientOptions.TLS_KEY_VARIABLE)));
+        }
+        catch (final TlsException ex)
+        {
+            throw new KvInvalidRequestException(ex.getMessage());
+        }
+    }
+
+    private static Path optional(final Path given, final String variable)
     {
         final String named = environment(variable);
-        if (null == given && null == named)
+        return null != given || null == named ? given : Path.of(named);
+    }
+
+    private static Path file(final Path given, final String variable, final String missing)
+    {
+        final Path found = optional(given, variable);
+        if (null == found)
         {
             throw new KvInvalidRequestException(missing + " or the environment variable " + variable);
         }
-        return null == given ? Path.of(named) : given;
+        return found;
     }
 
     private static String environment(final String variable)

@@ -2,6 +2,7 @@ package io.verbena.protocol.bootstrap;
 
 import io.verbena.protocol.bootstrap.BootstrapException.Reason;
 
+import io.verbena.protocol.tls.TlsSettings;
 import org.agrona.concurrent.SystemNanoClock;
 
 import java.io.EOFException;
@@ -17,7 +18,11 @@ import java.security.SecureRandom;
 import java.util.Arrays;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.LockSupport;
+
+import javax.net.ssl.SSLException;
+import javax.net.ssl.SSLSocket;
 
 /** The asking side of the handshake. Stateless. */
 public final class BootstrapClient
@@ -69,9 +74,9 @@ public final class BootstrapClient
      * one wait may last.
      *
      * @param address   of the cluster.
-     * @param token     of the cluster, or the secret of a user.
-     * @param timeoutMs longest wait for connecting, for each whole answer, and for a cluster that is too busy; 1 or
-     *                  more.
+     * @param token     of the cluster, or the secret of a user; with TLS, if the cluster has any.
+     * @param timeoutMs longest wait for connecting, for TLS, for each whole answer, and for a cluster that is too
+     *                  busy; 1 or more.
      * @return what the cluster answers.
      * @throws BootstrapException when it does not answer: one line that says why.
      */
@@ -128,8 +133,18 @@ public final class BootstrapClient
             }
             connect(socket, target, address, timeoutMs);
             socket.setTcpNoDelay(true);
-            final MessageReader in = new MessageReader(socket, timeoutMs);
-            return shakeHands(socket, in, address, token, version, formats, clientNonce);
+            final Socket channel = null == token.tls() ? socket : secure(socket, address, token.tls(), timeoutMs);
+            final MessageReader in = new MessageReader(channel, timeoutMs);
+            return shakeHands(channel, in, address, token, version, formats, clientNonce);
+        }
+        catch (final SSLException ex)
+        {
+            final BootstrapException failure = failure(Reason.UNTRUSTED, address, TlsSettings.why(ex), ex);
+            if (TlsSettings.isHangUp(ex))
+            {
+                throw new BusyException(failure, HANG_UP_DELAY_MS, true);
+            }
+            throw failure;
         }
         catch (final EOFException ex)
         {
@@ -147,6 +162,42 @@ public final class BootstrapClient
         catch (final IOException ex)
         {
             throw unreachable(address, ex);
+        }
+    }
+
+    /** A timeout of the socket alone would begin again with each byte. */
+    private static Socket secure(
+        final Socket socket, final ClusterAddress address, final TlsSettings tls, final int timeoutMs)
+        throws IOException
+    {
+        final SSLSocket secured = tls.ofClient(socket, address.host(), address.port());
+        final AtomicBoolean isOver = new AtomicBoolean();
+        final Thread deadline = Thread.ofVirtual().name("verbena-tls-deadline").start(() ->
+        {
+            try
+            {
+                Thread.sleep(timeoutMs);
+                isOver.set(true);
+                socket.close();
+            }
+            catch (final InterruptedException | IOException ignore)
+            {
+                // The handshake has ended before.
+            }
+        });
+        try
+        {
+            socket.setSoTimeout(timeoutMs);
+            secured.startHandshake();
+            return secured;
+        }
+        catch (final IOException ex)
+        {
+            throw isOver.get() ? new SocketTimeoutException("no TLS within " + timeoutMs + " ms") : ex;
+        }
+        finally
+        {
+            deadline.interrupt();
         }
     }
 
@@ -206,6 +257,10 @@ public final class BootstrapClient
         {
             final int length = challenge.getInt(BootstrapDescriptor.TEXT_LENGTH_OFFSET);
             final String why = text(read(in, checked(address, length, BootstrapDescriptor.MAX_TEXT_BYTES)), 0);
+            if (BootstrapDescriptor.STATUS_TLS == status)
+            {
+                throw failure(Reason.UNTRUSTED, address, why, null);
+            }
             if (BootstrapDescriptor.STATUS_BUSY == status)
             {
                 throw busy(address, why, challenge.getInt(BootstrapDescriptor.RETRY_DELAY_OFFSET));

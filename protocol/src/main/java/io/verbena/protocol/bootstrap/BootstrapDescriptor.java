@@ -88,6 +88,8 @@ final class BootstrapDescriptor
     static final int STATUS_VERSION_MISMATCH = 1;
     static final int STATUS_WRONG_TOKEN = 2;
     static final int STATUS_BUSY = 3;
+    /** Of a challenge: the other side speaks no TLS, or has no right to; its text says which. */
+    static final int STATUS_TLS = 4;
     /** Of a challenge that is {@link #STATUS_BUSY}: it needs no nonce. */
     static final int RETRY_DELAY_OFFSET = NONCE_OFFSET;
     static final int MAX_TEXT_BYTES = 1024;

@@ -15,7 +15,9 @@ public final class BootstrapException extends RuntimeException
         /** Who answers speaks another protocol, or another version of it. */
         VERSION_MISMATCH,
         /** The token is missing, unreadable or not the cluster's. */
-        WRONG_TOKEN
+        WRONG_TOKEN,
+        /** One side does not take the certificate of the other, or only one of the two speaks TLS. */
+        UNTRUSTED
     }
 
     private final Reason reason;

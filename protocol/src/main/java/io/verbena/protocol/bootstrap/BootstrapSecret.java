@@ -1,5 +1,7 @@
 package io.verbena.protocol.bootstrap;
 
+import io.verbena.protocol.tls.TlsSettings;
+
 /** With what a process shows a cluster that it may join: the cluster's token, or a user's secret. Any thread. */
 public sealed interface BootstrapSecret permits ClusterToken, UserLogin
 {
@@ -15,6 +17,15 @@ public sealed interface BootstrapSecret permits ClusterToken, UserLogin
         /** @return the ticket in an answer that was proved; null when there is none. */
         AccessTicket ticket(byte[] answer, byte[]... messages);
     }
+
+    /** @return TLS of the handshake; null: none. */
+    TlsSettings tls();
+
+    /**
+     * @param settings TLS of the handshake; null: none.
+     * @return the same secret, which is shown so.
+     */
+    BootstrapSecret with(TlsSettings settings);
 
     /** @return of a user its name; empty for the token. */
     String userName();

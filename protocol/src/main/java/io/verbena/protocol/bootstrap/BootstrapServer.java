@@ -4,6 +4,7 @@ import io.verbena.protocol.access.AccessRules;
 import io.verbena.protocol.access.SecretVerifier;
 import io.verbena.protocol.access.User;
 import io.verbena.protocol.bootstrap.PendingHandshakes.Pending;
+import io.verbena.protocol.tls.TlsSettings;
 import io.verbena.raas.identity.IdentitySecret;
 import org.agrona.concurrent.SystemNanoClock;
 import org.agrona.concurrent.UnsafeBuffer;
@@ -27,6 +28,9 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Supplier;
 
+import javax.net.ssl.SSLException;
+import javax.net.ssl.SSLSocket;
+
 /**
  * Answers the handshake: one virtual thread for each connection, a bounded number at once ({@link PendingHandshakes}),
  * each with a deadline for every message and one for all of them. Thread-safe. Closed by its opener.
@@ -43,9 +47,15 @@ public final class BootstrapServer implements AutoCloseable
     /** All messages of a handshake together. */
     private static final int HANDSHAKE_TIMEOUT_MS = 2 * MESSAGE_TIMEOUT_MS + USER_TIMEOUT_MS;
     private static final int OVERDUE_CHECK_MS = 500;
+    /** How long, and how much, is read of one that is refused before it was heard. */
+    private static final int LAST_READ_MS = 500;
+    private static final int MAX_LAST_BYTES = 16 << 10;
+    /** How a ClientHello begins: a record of a handshake, of TLS. */
+    private static final int TLS_START = 0x0316;
     private static final int BACKLOG = 4_096;
     /** Who had to make room comes again when others that came with it are through. */
     private static final int RETRY_DELAY_MS = 100;
+    private static final String BUSY = MAX_PENDING + " handshakes are under way";
     /** Pause after a connection that could not be accepted, for want of descriptors say: it waits in the backlog. */
     private static final long ACCEPT_PAUSE_NS = TimeUnit.MILLISECONDS.toNanos(100);
 
@@ -80,7 +90,7 @@ public final class BootstrapServer implements AutoCloseable
      * Listens.
      *
      * @param address where; port 0 lets the system choose.
-     * @param token   of the cluster.
+     * @param token   of the cluster, and TLS of this side, if there is any.
      * @param answer  for those who have it.
      * @param access  the users of the cluster as they are now, who may join as clients; any thread.
      * @return the server.
@@ -202,16 +212,80 @@ public final class BootstrapServer implements AutoCloseable
         try (connection)
         {
             connection.setTcpNoDelay(true);
-            serve(connection, connection, begun);
+            final Socket channel = null == token.tls() ? connection : secure(connection, begun);
+            if (null != channel)
+            {
+                serve(connection, channel, begun);
+            }
         }
         catch (final IOException ex)
         {
-            abandoned.incrementAndGet();
+            if (begun.isDisplaced())
+            {
+                countRefusal(connection, BUSY);
+            }
+            else
+            {
+                abandoned.incrementAndGet();
+            }
         }
         finally
         {
             pending.end(begun);
             connections.release();
+        }
+    }
+
+    /** TLS over a connection; null when there is none: counted, and answered so that the other side understands. */
+    private Socket secure(final Socket connection, final Pending begun) throws IOException
+    {
+        final MessageReader in = new MessageReader(connection, MESSAGE_TIMEOUT_MS);
+        final byte[] first = in.read(Integer.BYTES);
+        if (BootstrapDescriptor.MAGIC == BootstrapDescriptor.wrap(first).getInt(0))
+        {
+            in.readUpTo(BootstrapDescriptor.HELLO_LENGTH_BYTES - first.length);
+            refuseByTls(connection, "it speaks no TLS", "the cluster takes TLS only: give its token file as it is " +
+                "now, or its authority by " + TlsSettings.AUTHORITIES_OPTION);
+            return null;
+        }
+        final SSLSocket secured = token.tls().ofServer(connection, first);
+        try
+        {
+            connection.setSoTimeout(MESSAGE_TIMEOUT_MS);
+            secured.startHandshake();
+            return secured;
+        }
+        catch (final SSLException ex)
+        {
+            if (begun.isDisplaced() || TlsSettings.isHangUp(ex))
+            {
+                throw ex;
+            }
+            countRefusal(connection, TlsSettings.why(ex));
+            letRead(connection);
+            return null;
+        }
+    }
+
+    private void refuseByTls(final Socket connection, final String reason, final String text) throws IOException
+    {
+        countRefusal(connection, reason);
+        writeQuietly(connection.getOutputStream(), BootstrapDescriptor.challenge(
+            BootstrapDescriptor.STATUS_TLS, text, new byte[BootstrapDescriptor.NONCE_LENGTH_BYTES]));
+        letRead(connection);
+    }
+
+    /** Closing a socket that holds unread bytes would take what was said last from its receiver. */
+    private static void letRead(final Socket connection)
+    {
+        try
+        {
+            connection.shutdownOutput();
+            new MessageReader(connection, LAST_READ_MS).readUpTo(MAX_LAST_BYTES);
+        }
+        catch (final IOException ignore)
+        {
+            // It does not read, or has gone: it is refused all the same.
         }
     }
 
@@ -227,11 +301,10 @@ public final class BootstrapServer implements AutoCloseable
             {
                 throw ex;
             }
-            final String busy = MAX_PENDING + " handshakes are under way";
-            countRefusal(accepted, busy);
+            countRefusal(accepted, BUSY);
             writeQuietly(connection.getOutputStream(), begun.isChallenged() ?
-                BootstrapDescriptor.refusal(BootstrapDescriptor.STATUS_BUSY, busy) :
-                BootstrapDescriptor.busy(busy, RETRY_DELAY_MS));
+                BootstrapDescriptor.refusal(BootstrapDescriptor.STATUS_BUSY, BUSY) :
+                BootstrapDescriptor.busy(BUSY, RETRY_DELAY_MS));
         }
     }
 
@@ -292,6 +365,12 @@ public final class BootstrapServer implements AutoCloseable
         if (0 == hello.capacity())
         {
             abandoned.incrementAndGet();
+            return null;
+        }
+        if (hello.capacity() > 1 && TLS_START == (hello.getShort(0) & 0xFFFF))
+        {
+            refuseByTls(connection, "it speaks TLS, and this meta server does not: give it " +
+                TlsSettings.CERTIFICATE_OPTION, "no TLS here");
             return null;
         }
         if (hello.capacity() < BootstrapDescriptor.HELLO_LENGTH_BYTES || BootstrapDescriptor.MAGIC != hello.getInt(0))

@@ -1,5 +1,6 @@
 package io.verbena.protocol.bootstrap;
 
+import io.verbena.protocol.tls.TlsSettings;
 import io.verbena.raas.identity.PeerIdentity;
 import io.verbena.raas.identity.IdentitySecret;
 import org.agrona.concurrent.UnsafeBuffer;
@@ -14,6 +15,7 @@ import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.PosixFilePermission;
 import java.nio.file.attribute.PosixFilePermissions;
@@ -22,6 +24,7 @@ import java.security.MessageDigest;
 import java.security.SecureRandom;
 import java.util.EnumSet;
 import java.util.HexFormat;
+import java.util.List;
 import java.util.Set;
 import java.util.UUID;
 
@@ -42,11 +45,28 @@ public final class ClusterToken implements BootstrapSecret
     private static final Set<PosixFilePermission> OWNER_ONLY =
         EnumSet.of(PosixFilePermission.OWNER_READ, PosixFilePermission.OWNER_WRITE);
 
-    private final byte[] bytes;
+    /** Second line of the file, of a cluster with TLS and an authority of its own; the fingerprint of that follows. */
+    private static final String AUTHORITY = "tls-authority sha256:";
 
-    private ClusterToken(final byte[] bytes)
+    private final byte[] bytes;
+    private final TlsSettings tls;
+
+    private ClusterToken(final byte[] bytes, final TlsSettings tls)
     {
         this.bytes = bytes;
+        this.tls = tls;
+    }
+
+    @Override
+    public TlsSettings tls()
+    {
+        return tls;
+    }
+
+    @Override
+    public ClusterToken with(final TlsSettings settings)
+    {
+        return new ClusterToken(bytes, settings);
     }
 
     /**
@@ -65,7 +85,7 @@ public final class ClusterToken implements BootstrapSecret
             try
             {
                 createWhole(file, (HexFormat.of().formatHex(random) + '\n').getBytes(StandardCharsets.US_ASCII));
-                return new ClusterToken(random);
+                return new ClusterToken(random, null);
             }
             catch (final FileAlreadyExistsException ex)
             {
@@ -77,6 +97,39 @@ public final class ClusterToken implements BootstrapSecret
             }
         }
         return read(file);
+    }
+
+    /**
+     * Has the file of a token name the authority of the cluster; makes the token when the file is not there.
+     *
+     * @param file        of mode 0600, in a folder that exists; readers see what it was or what it becomes.
+     * @param fingerprint SHA-256 of the certificate of the authority.
+     * @throws BootstrapException when it cannot be written, or names another authority.
+     */
+    public static void name(final Path file, final byte[] fingerprint)
+    {
+        readOrCreate(file);
+        final String line = AUTHORITY + HexFormat.of().formatHex(fingerprint);
+        try
+        {
+            final List<String> lines = Files.readString(file).lines().toList();
+            if (1 == lines.size())
+            {
+                final Path written = file.resolveSibling("." + file.getFileName() + "." + UUID.randomUUID());
+                createWhole(written, (lines.getFirst() + '\n' + line + '\n').getBytes(StandardCharsets.US_ASCII));
+                Files.move(written, file, StandardCopyOption.ATOMIC_MOVE);
+                SyncedNames.sync(file.toAbsolutePath().getParent());
+            }
+            else if (!lines.get(1).equals(line))
+            {
+                throw wrong("token in " + file + " names another authority: that of the cluster is " +
+                    line.substring(AUTHORITY.length()) + "; remove the second line", null);
+            }
+        }
+        catch (final IOException ex)
+        {
+            throw wrong("cluster token cannot be written to " + file + " (" + reason(ex) + ")", ex);
+        }
     }
 
     /**
@@ -122,13 +175,38 @@ public final class ClusterToken implements BootstrapSecret
             {
                 throw wrong("cluster token in " + file + " can be read by others: chmod 600 " + file, null);
             }
-            return ofHex(Files.readString(file).strip(), file.toString());
+            final String[] lines = Files.readString(file).strip().split("\\R", 2);
+            return ofHex(lines[0], file.toString()).with(1 == lines.length ? null : pinned(lines[1], file));
         }
         catch (final IOException ex)
         {
             throw wrong("cluster token cannot be read from " + file + " (" + reason(ex) +
                 "): it was made with the cluster, copy it from there", ex);
         }
+    }
+
+    private static TlsSettings pinned(final String line, final Path file)
+    {
+        try
+        {
+            final byte[] fingerprint =
+                HexFormat.of().parseHex(line.startsWith(AUTHORITY) ? line.substring(AUTHORITY.length()) : "");
+            if (TlsSettings.FINGERPRINT_BYTES == fingerprint.length)
+            {
+                return TlsSettings.pinned(fingerprint);
+            }
+        }
+        catch (final IllegalArgumentException ex)
+        {
+            throw notPinned(file, ex);
+        }
+        throw notPinned(file, null);
+    }
+
+    private static BootstrapException notPinned(final Path file, final Throwable cause)
+    {
+        return wrong("second line of the token in " + file + " is not '" + AUTHORITY + "' with " +
+            2 * TlsSettings.FINGERPRINT_BYTES + " hex digits: copy the file from the cluster again", cause);
     }
 
     static String reason(final IOException ex)
@@ -149,7 +227,7 @@ public final class ClusterToken implements BootstrapSecret
             final byte[] bytes = HexFormat.of().parseHex(hex);
             if (LENGTH_BYTES == bytes.length)
             {
-                return new ClusterToken(bytes);
+                return new ClusterToken(bytes, null);
             }
         }
         catch (final IllegalArgumentException ex)

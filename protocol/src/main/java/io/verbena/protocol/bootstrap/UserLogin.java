@@ -3,6 +3,7 @@ package io.verbena.protocol.bootstrap;
 import io.verbena.protocol.access.SecretVerifier;
 import io.verbena.protocol.access.User;
 import io.verbena.protocol.access.UserSecret;
+import io.verbena.protocol.tls.TlsSettings;
 import io.verbena.raas.identity.PeerIdentity;
 import io.verbena.raas.identity.IdentitySecret;
 import org.agrona.concurrent.UnsafeBuffer;
@@ -27,6 +28,7 @@ public final class UserLogin implements BootstrapSecret
 
     private final String name;
     private final String secret;
+    private final TlsSettings tls;
     /** Of the last challenge, which is the same as long as the secret is: the hash is slow. */
     private volatile Hashed hashed;
 
@@ -34,10 +36,23 @@ public final class UserLogin implements BootstrapSecret
     {
     }
 
-    private UserLogin(final String name, final String secret)
+    private UserLogin(final String name, final String secret, final TlsSettings tls)
     {
         this.name = name;
         this.secret = secret;
+        this.tls = tls;
+    }
+
+    @Override
+    public TlsSettings tls()
+    {
+        return tls;
+    }
+
+    @Override
+    public UserLogin with(final TlsSettings settings)
+    {
+        return new UserLogin(name, secret, settings);
     }
 
     /**
@@ -57,7 +72,7 @@ public final class UserLogin implements BootstrapSecret
         {
             throw ClusterToken.wrong(problem + ", that of user '" + name + "'", null);
         }
-        return new UserLogin(name, secret);
+        return new UserLogin(name, secret, null);
     }
 
     /**
