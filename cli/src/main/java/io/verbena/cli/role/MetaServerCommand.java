@@ -110,17 +110,15 @@ public final class MetaServerCommand implements Callable<Integer>
     private int healthPort;
 
     @Option(names = TlsSettings.CERTIFICATE_OPTION, paramLabel = "FILE",
-        description = "Shake hands over TLS 1.3 only: certificate, or a chain that begins with it, PEM. " +
-            "With --tls-key.")
+        description = "Shake hands over TLS 1.3 only: certificate or chain, PEM.")
     private Path tlsCertificate;
 
     @Option(names = TlsSettings.KEY_OPTION, paramLabel = "FILE",
-        description = "Private key of the certificate: PEM, PKCS#8, without a password, mode 0600.")
+        description = "Its private key, PKCS#8, mode 0600.")
     private Path tlsKey;
 
     @Option(names = TlsSettings.AUTHORITIES_OPTION, paramLabel = "FILE",
-        description = "Authorities, PEM: each node and client must have a certificate of one of them, and the token " +
-            "as before. Default: none is needed.")
+        description = "Authorities of nodes and clients, PEM. Default: they need no certificate.")
     private Path tlsAuthorities;
 
     private final DashboardOpener dashboardOpener;

@@ -19,16 +19,15 @@ public final class TlsOptions
     public static final TlsOptions NONE = new TlsOptions();
 
     @Option(names = TlsSettings.AUTHORITIES_OPTION, paramLabel = "FILE",
-        description = "Authorities, PEM: the meta server must have a certificate of one of them, for the host of the " +
-            "cluster's address. Default: the authority that the token file names, or no TLS.")
+        description = "Authorities of the meta server, PEM. Default: that of the token file.")
     private Path authorities;
 
     @Option(names = TlsSettings.CERTIFICATE_OPTION, paramLabel = "FILE",
-        description = "Own certificate, PEM, where the meta server asks for one. With --tls-key.")
+        description = "Own certificate, PEM, where one is asked for.")
     private Path certificate;
 
     @Option(names = TlsSettings.KEY_OPTION, paramLabel = "FILE",
-        description = "Private key of the certificate: PEM, PKCS#8, without a password, mode 0600.")
+        description = "Its private key, PKCS#8, mode 0600.")
     private Path key;
 
     /**
