@@ -35,8 +35,8 @@ class CommandPagesTest
     private static String row(final OptionSpec option, final String defaultValue, final String more)
     {
         return "| `" + option.longestName() + (option.paramLabel().isEmpty() || 0 == option.arity().max() ? "" :
-            " " + option.paramLabel()) + "` | `" + SettingsProvider.variable(option) + "` | " + defaultValue + " | " +
-            more + " |\n";
+            " " + option.paramLabel()) + "` | `" + SettingsProvider.variable(option) + "` |" +
+            (defaultValue.isEmpty() ? "" : " " + defaultValue + " ") + "| " + more + " |\n";
     }
 
     private static String defaultValue(final OptionSpec option)
