@@ -8,7 +8,6 @@ import com.fasterxml.jackson.core.StreamReadConstraints;
 import com.fasterxml.jackson.core.StreamReadFeature;
 
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -72,7 +71,8 @@ public final class JsonReader
         }
         catch (final IOException ex)
         {
-            throw new UncheckedIOException(ex);
+            // Bytes of value 0 at the start, which the library takes for a wider encoding.
+            throw new MalformedJsonException("there is no object", 1, ex);
         }
     }
 

@@ -49,7 +49,7 @@ public final class BootstrapClient
     }
 
     /** Too many shake hands at the moment: the server says so, or has hung up. */
-    private static final class BusyException extends Exception
+    static final class BusyException extends Exception
     {
         private static final long serialVersionUID = 1L;
         private final transient BootstrapException failure;
@@ -232,7 +232,7 @@ public final class BootstrapClient
         }
     }
 
-    private static BootstrapAnswer shakeHands(
+    static BootstrapAnswer shakeHands(
         final Socket socket, final MessageReader in, final ClusterAddress address, final BootstrapSecret token,
         final int version, final int formats, final byte[] clientNonce) throws IOException, BusyException
     {

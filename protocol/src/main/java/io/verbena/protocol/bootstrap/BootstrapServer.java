@@ -308,7 +308,7 @@ public final class BootstrapServer implements AutoCloseable
         }
     }
 
-    private void shakeHands(final Socket connection, final Pending begun) throws IOException
+    void shakeHands(final Socket connection, final Pending begun) throws IOException
     {
         final MessageReader in = new MessageReader(connection, MESSAGE_TIMEOUT_MS);
         final OutputStream out = connection.getOutputStream();

@@ -1,6 +1,5 @@
 package io.verbena.protocol.control;
 
-import io.verbena.protocol.MessageFuzzer;
 import io.verbena.protocol.access.Grant;
 import io.verbena.protocol.access.SecretVerifier;
 import io.verbena.protocol.access.User;
@@ -25,6 +24,7 @@ import io.verbena.raas.directory.NodeRole;
 import io.verbena.raas.directory.PeerRecord;
 import io.verbena.raas.identity.IdentitySecret;
 import io.verbena.rdma.verbs.DeviceAddress;
+import io.verbena.test.MessageFuzzer;
 import org.agrona.concurrent.UnsafeBuffer;
 import org.junit.jupiter.api.Test;
 

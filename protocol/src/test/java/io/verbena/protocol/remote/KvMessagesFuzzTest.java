@@ -1,12 +1,12 @@
 package io.verbena.protocol.remote;
 
-import io.verbena.protocol.MessageFuzzer;
 import io.verbena.protocol.request.ControlRequest;
 import io.verbena.protocol.request.OperationAnswer;
 import io.verbena.protocol.request.OperationRequest;
 import io.verbena.protocol.request.RecordPage;
 import io.verbena.protocol.request.RequestKind;
 import io.verbena.protocol.request.TableReference;
+import io.verbena.test.MessageFuzzer;
 import org.agrona.DirectBuffer;
 import org.agrona.concurrent.UnsafeBuffer;
 import org.junit.jupiter.api.Test;

@@ -1,4 +1,4 @@
-package io.verbena.protocol;
+package io.verbena.test;
 
 import com.sun.management.ThreadMXBean;
 import org.agrona.DirectBuffer;
@@ -37,7 +37,7 @@ public final class MessageFuzzer
 
     private final SplittableRandom random;
     private final Class<? extends RuntimeException> refusal;
-    private final int rounds = Integer.getInteger("verbena.fuzz.messages", 3_000);
+    private final int rounds = Integer.getInteger("verbena.fuzz.messages", 10_000);
     private long allocatedBytes;
     private final ThreadMXBean threads = (ThreadMXBean)ManagementFactory.getThreadMXBean();
 
@@ -52,7 +52,7 @@ public final class MessageFuzzer
     }
 
     /**
-     * Changes a message {@code verbena.fuzz.messages} times, 3,000 by default, and has each decoded.
+     * Changes a message {@code verbena.fuzz.messages} times, 10,000 by default, and has each decoded.
      *
      * @param what    for messages of the test.
      * @param message that the decoder reads.
