@@ -1,6 +1,8 @@
 package io.verbena.load;
 
 import io.verbena.client.DeleteResult;
+import io.verbena.client.ExpiringRecords;
+import io.verbena.client.Expiry;
 import io.verbena.client.KvClient;
 import io.verbena.client.KvEntry;
 import io.verbena.client.KvNoSuchTableException;
@@ -131,25 +133,74 @@ public final class InMemoryStore
         {
             synchronized (entries)
             {
-                return Optional.ofNullable(entries.get(name(key)));
+                return Optional.ofNullable(present(key));
             }
+        }
+
+        Optional<Expiry.TimeToLive> timeToLive(final byte[] key)
+        {
+            return get(key).map((entry) -> new Expiry.TimeToLive(entry.deadlineMs(),
+                0 == entry.deadlineMs() ? 0 : Math.max(1, entry.deadlineMs() - System.currentTimeMillis())));
+        }
+
+        /** The record, if its deadline has not passed; else it is gone from now on. */
+        private KvEntry present(final byte[] key)
+        {
+            final KvEntry entry = entries.get(name(key));
+            if (null != entry && 0 != entry.deadlineMs() && System.currentTimeMillis() >= entry.deadlineMs())
+            {
+                entries.remove(name(key));
+                return null;
+            }
+            return entry;
+        }
+
+        private static long deadlineMs(final Expiry expiry, final KvEntry before)
+        {
+            return switch (expiry)
+            {
+                case Expiry.At at -> at.deadline().toEpochMilli();
+                case Expiry.In in -> System.currentTimeMillis() + in.timeToLive().toMillis();
+                case Expiry.Keep keep -> null == before ? 0 : before.deadlineMs();
+                case Expiry.Never never -> 0;
+            };
         }
 
         long put(final byte[] key, final byte[] value)
         {
+            return put(key, value, Expiry.NEVER);
+        }
+
+        long put(final byte[] key, final byte[] value, final Expiry expiry)
+        {
             synchronized (entries)
             {
-                entries.put(name(key), new KvEntry(value, ++lastVersion));
+                entries.put(name(key), new KvEntry(value, ++lastVersion, deadlineMs(expiry, present(key))));
                 return lastVersion;
             }
         }
 
         PutResult putIfAbsent(final byte[] key, final byte[] value)
         {
+            return putIfAbsent(key, value, Expiry.NEVER);
+        }
+
+        PutResult putIfAbsent(final byte[] key, final byte[] value, final Expiry expiry)
+        {
             synchronized (entries)
             {
-                final KvEntry present = entries.get(name(key));
-                return present == null ? new PutResult(true, put(key, value)) : new PutResult(false, present.version());
+                final KvEntry present = present(key);
+                return present == null ? new PutResult(true, put(key, value, expiry)) :
+                    new PutResult(false, present.version());
+            }
+        }
+
+        ReplaceResult replace(final byte[] key, final byte[] value, final Expiry expiry)
+        {
+            synchronized (entries)
+            {
+                return null == present(key) ? new ReplaceResult(ReplaceResult.Outcome.NOT_FOUND, 0) :
+                    new ReplaceResult(ReplaceResult.Outcome.REPLACED, put(key, value, expiry));
             }
         }
 
@@ -157,7 +208,7 @@ public final class InMemoryStore
         {
             synchronized (entries)
             {
-                final KvEntry present = entries.get(name(key));
+                final KvEntry present = present(key);
                 if (present == null)
                 {
                     return new ReplaceResult(ReplaceResult.Outcome.NOT_FOUND, 0);
@@ -168,11 +219,43 @@ public final class InMemoryStore
             }
         }
 
+        ExpiringRecords.ExpireResult expire(
+            final byte[] key, final Expiry expiry, final Expiry.Condition condition)
+        {
+            synchronized (entries)
+            {
+                final KvEntry present = present(key);
+                if (null == present)
+                {
+                    return new ExpiringRecords.ExpireResult(ExpiringRecords.ExpireResult.Outcome.NOT_FOUND, 0);
+                }
+                final long end = end(present.deadlineMs());
+                final long newEnd = end(deadlineMs(expiry, present));
+                final boolean isMet = switch (condition)
+                {
+                    case ALWAYS -> true;
+                    case IF_NONE -> 0 == present.deadlineMs();
+                    case IF_SOME -> 0 != present.deadlineMs();
+                    case IF_LATER -> newEnd > end;
+                    case IF_EARLIER -> newEnd < end;
+                };
+                return isMet ? new ExpiringRecords.ExpireResult(
+                    ExpiringRecords.ExpireResult.Outcome.CHANGED, put(key, present.value(), expiry)) :
+                    new ExpiringRecords.ExpireResult(
+                        ExpiringRecords.ExpireResult.Outcome.CONDITION_NOT_MET, present.version());
+            }
+        }
+
+        private static long end(final long deadlineMs)
+        {
+            return 0 == deadlineMs ? Long.MAX_VALUE : deadlineMs;
+        }
+
         boolean delete(final byte[] key)
         {
             synchronized (entries)
             {
-                return entries.remove(name(key)) != null;
+                return present(key) != null && entries.remove(name(key)) != null;
             }
         }
 
@@ -180,7 +263,7 @@ public final class InMemoryStore
         {
             synchronized (entries)
             {
-                final KvEntry present = entries.get(name(key));
+                final KvEntry present = present(key);
                 if (present == null)
                 {
                     return new DeleteResult(DeleteResult.Outcome.NOT_FOUND, 0);

@@ -164,7 +164,7 @@ public final class Demo
         progress.say("Checking the register history and all tables, and reading back " + Units.count(plan.records()) +
             " records");
         registers.finishRecording();
-        final RegisterFigures register = RegisterCheck.check(HistoryReader.read(history));
+        final RegisterFigures register = RegisterCheck.check(HistoryReader.read(history), registers.deadlines());
         final FinalAudit.Verdict audit = new FinalAudit(table, ledger).run(plan.threads());
         return new DemoReport(
             plan,

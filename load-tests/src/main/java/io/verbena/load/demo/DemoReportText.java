@@ -122,7 +122,8 @@ public final class DemoReportText
                 Units.duration(report.deadlines.longestNs()) + ", " + Units.count(report.deadlines.late()) + " late")
             .row("records not found", yes(counters.notFound.sum() == 0), Units.count(counters.notFound.sum()))
             .row("linearizable", verdict(report.register.linearizable()),
-                Units.count(report.register.operations()) + " register operations in " +
+                Units.count(report.register.operations()) + " register operations, " +
+                Units.count(report.register.deadlines()) + " with a deadline, in " +
                 Units.duration(report.register.elapsedNs()))
             .row("reads verified", yes(report.reads.violations() == 0),
                 Units.count(report.reads.reads()) + " reads during the run, " +

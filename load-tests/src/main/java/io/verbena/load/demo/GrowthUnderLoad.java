@@ -154,7 +154,7 @@ public final class GrowthUnderLoad
             workers.finish(TIMEOUT_NS);
             registers.finishRecording();
             readAll(table, false, endNs);
-            final RegisterFigures verdict = RegisterCheck.check(HistoryReader.read(history));
+            final RegisterFigures verdict = RegisterCheck.check(HistoryReader.read(history), registers.deadlines());
             return new Result(records, seconds, sampler.samples(), grown, deleteSeconds, shrinkSeconds,
                 firstSubtables, table.stat().subtables(), counters.errors.sum(), counters.firstError(), missing.get(),
                 verdict.operations(), verdict.linearizable(), verdict.explanation(), cluster.check(false, TIMEOUT_NS));

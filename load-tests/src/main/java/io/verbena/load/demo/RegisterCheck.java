@@ -20,12 +20,16 @@ final class RegisterCheck
     {
     }
 
-    static RegisterFigures check(final History history)
+    /**
+     * @param deadlines that have an operation of the clock's in the history.
+     */
+    static RegisterFigures check(final History history, final int deadlines)
     {
         final LinearVerdict verdict = Elle.checkLinearizable(
             history, Models.versionedKvMap(), LinearOptions.defaults().withTimeoutNs(TIMEOUT_NS));
         return new RegisterFigures(
-            history.operations().size(),
+            history.operations().size() - deadlines,
+            deadlines,
             switch (verdict.validity())
             {
                 case VALID -> true;

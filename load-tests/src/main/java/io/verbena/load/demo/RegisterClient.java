@@ -8,6 +8,7 @@ import io.verbena.client.PutResult;
 import io.verbena.client.ReplaceResult;
 import io.verbena.elle.history.EventType;
 import io.verbena.elle.history.RecordingLane;
+import io.verbena.load.demo.RegisterFunctions.Function;
 import org.agrona.concurrent.NanoClock;
 
 import java.nio.ByteBuffer;
@@ -29,6 +30,7 @@ final class RegisterClient
     /** That all clients share. */
     static final int KEYS = 4;
     private static final int PERCENT = 100;
+    private static final int WITH_DEADLINES = 20;
     private static final int GET_BELOW = 45;
     private static final int PUT_BELOW = 60;
     private static final int PUT_IF_ABSENT_BELOW = 72;
@@ -43,6 +45,8 @@ final class RegisterClient
     private final SplittableRandom random;
     private final RecordingLane lane;
     private final RegisterFunctions functions;
+    private final ElapsedDeadlines deadlines;
+    private final DeadlineSteps deadlineSteps;
     private final long[] lastVersions = new long[KEYS];
     private int process;
     private long sequence;
@@ -52,6 +56,7 @@ final class RegisterClient
         final int client,
         final RecordingLane lane,
         final RegisterFunctions functions,
+        final ElapsedDeadlines deadlines,
         final NanoClock clock,
         final RunCounters counters)
     {
@@ -62,6 +67,8 @@ final class RegisterClient
         this.clock = clock;
         this.counters = counters;
         random = new SplittableRandom(client);
+        this.deadlines = deadlines;
+        deadlineSteps = new DeadlineSteps(table, this, random);
         process = client;
     }
 
@@ -75,6 +82,11 @@ final class RegisterClient
      */
     void step()
     {
+        if (random.nextInt(PERCENT) < WITH_DEADLINES)
+        {
+            deadlineSteps.step();
+            return;
+        }
         final int index = random.nextInt(KEYS);
         final String name = "register-" + index;
         final byte[] key = name.getBytes(StandardCharsets.UTF_8);
@@ -82,49 +94,70 @@ final class RegisterClient
         final int choice = random.nextInt(PERCENT);
         if (choice < GET_BELOW)
         {
-            run(name, functions.get(), null, () -> ofGet(index, table.get(key)));
+            run(name, Function.GET, null, () -> ofGet(index, table.get(key)));
         }
         else if (choice < PUT_BELOW)
         {
             final long value = nextValue();
-            run(name, functions.put(), value, () -> seen(index, table.put(key, bytes(value))));
+            run(name, Function.PUT, value, () -> seen(index, table.put(key, bytes(value))));
         }
         else if (choice < PUT_IF_ABSENT_BELOW)
         {
             final long value = nextValue();
-            run(name, functions.putIfAbsent(), value, () -> ofPutIfAbsent(index, table.putIfAbsent(key, bytes(value))));
+            run(name, Function.PUT_IF_ABSENT, value, () -> ofPutIfAbsent(index, table.putIfAbsent(key, bytes(value))));
         }
         else if (choice < REPLACE_BELOW)
         {
             final long value = nextValue();
-            run(name, functions.replace(), List.of(version, value),
+            run(name, Function.REPLACE, List.of(version, value),
                 () -> ofReplace(index, table.replace(key, bytes(value), version)));
         }
         else if (choice < DELETE_BELOW)
         {
-            run(name, functions.delete(), null, () -> table.delete(key));
+            run(name, Function.DELETE, null, () -> table.delete(key));
         }
         else
         {
-            run(name, functions.deleteVersion(), version, () -> ofDelete(index, table.delete(key, version)));
+            run(name, Function.DELETE_VERSION, version, () -> ofDelete(index, table.delete(key, version)));
         }
     }
 
-    private void run(final String name, final int f, final Object input, final Supplier<Object> call)
+    /**
+     * Calls a function that names a deadline.
+     */
+    void runUntil(
+        final String name, final Function function, final Object input, final long deadlineMs,
+        final Supplier<Object> call)
     {
+        final EventType end = run(name, function, input, call);
+        if (EventType.FAIL != end)
+        {
+            deadlines.onWrite(name, deadlineMs, clock.nanoTime(), EventType.INFO == end);
+        }
+    }
+
+    /**
+     * Calls a function, and says how that ended.
+     */
+    EventType run(final String name, final Function function, final Object input, final Supplier<Object> call)
+    {
+        final int f = functions.number(function);
         add(EventType.INVOKE, f, name, input);
         try
         {
             final Object output = call.get();
             add(EventType.OK, f, name, output);
+            return EventType.OK;
         }
         catch (final KvException ex)
         {
             final boolean isUnknown = ex.category() == KvException.Category.OUTCOME_UNKNOWN;
-            add(isUnknown ? EventType.INFO : EventType.FAIL, f, name, ex.getMessage());
-            counters.onFailure(ex, functions.name(f) + " of " + name + ": " + ex.getMessage());
+            final EventType end = isUnknown ? EventType.INFO : EventType.FAIL;
+            add(end, f, name, ex.getMessage());
+            counters.onFailure(ex, function.word() + " of " + name + ": " + ex.getMessage());
             // A process whose operation may still take effect calls nothing more; the client goes on as another one.
             process += isUnknown ? CLIENTS : 0;
+            return end;
         }
     }
 
@@ -139,7 +172,7 @@ final class RegisterClient
         {
             return null;
         }
-        return List.of(ByteBuffer.wrap(entry.get().value()).getLong(), seen(index, entry.get().version()));
+        return List.of(value(entry.get()), seen(index, entry.get().version()));
     }
 
     private Object ofPutIfAbsent(final int index, final PutResult result)
@@ -174,12 +207,22 @@ final class RegisterClient
         return version;
     }
 
-    private long nextValue()
+    void onError(final String what)
+    {
+        counters.onError(what);
+    }
+
+    long nextValue()
     {
         return ((long)(client + 1) << SEQUENCE_BITS) | ++sequence;
     }
 
-    private static byte[] bytes(final long value)
+    static long value(final KvEntry entry)
+    {
+        return ByteBuffer.wrap(entry.value()).getLong();
+    }
+
+    static byte[] bytes(final long value)
     {
         return ByteBuffer.allocate(Long.BYTES).putLong(value).array();
     }

@@ -2,6 +2,7 @@ package io.verbena.load.demo;
 
 import io.verbena.client.KvTable;
 import io.verbena.elle.history.HistoryRecorder;
+import io.verbena.load.demo.RegisterFunctions.Function;
 import org.agrona.concurrent.NanoClock;
 
 import java.io.IOException;
@@ -26,6 +27,8 @@ final class RegisterWorkload
 
     private final List<RegisterClient> clients = new ArrayList<>();
     private final HistoryRecorder recorder;
+    private final RegisterFunctions functions;
+    private final ElapsedDeadlines deadlines;
     private final NanoClock clock;
 
     /**
@@ -36,10 +39,11 @@ final class RegisterWorkload
     {
         this.clock = clock;
         recorder = HistoryRecorder.create(file);
-        final RegisterFunctions functions = RegisterFunctions.in(recorder);
+        functions = RegisterFunctions.in(recorder);
+        deadlines = new ElapsedDeadlines(clock);
         for (int i = 0; i < RegisterClient.CLIENTS; i++)
         {
-            clients.add(new RegisterClient(table, i, recorder.newLane(), functions, clock, counters));
+            clients.add(new RegisterClient(table, i, recorder.newLane(), functions, deadlines, clock, counters));
         }
     }
 
@@ -76,10 +80,19 @@ final class RegisterWorkload
     }
 
     /**
+     * Deadlines that writes have named.
+     */
+    int deadlines()
+    {
+        return deadlines.count();
+    }
+
+    /**
      * Makes the recording whole; after the clients have ended.
      */
     void finishRecording() throws IOException
     {
+        deadlines.record(recorder.newLane(), functions.number(Function.ELAPSE));
         recorder.close();
     }
 }

@@ -19,7 +19,7 @@ class DemoReportTest
     private RunCounters counters = worked();
     private VerbAgreement verbs = new VerbAgreement(10, 10, 20, 21);
     private ElasticityFigures elasticity = new ElasticityFigures(3, 1, 5, 6, "", 7, false, true);
-    private RegisterFigures register = new RegisterFigures(8, true, null, 9);
+    private RegisterFigures register = new RegisterFigures(8, 0, true, null, 9);
     private WriteLedger.ReadFigures reads = new WriteLedger.ReadFigures(200, 0, null);
     private FinalAudit.Verdict audit = new FinalAudit.Verdict(100, 0, null);
     private TableCheckFigures tableCheck = new TableCheckFigures(100, 0, 0, 2, null);
@@ -93,9 +93,9 @@ class DemoReportTest
     @Test
     void shouldFailWithoutALinearizableHistory()
     {
-        register = new RegisterFigures(8, false, "stale", 9);
+        register = new RegisterFigures(8, 0, false, "stale", 9);
         assertThat(passed()).isFalse();
-        register = new RegisterFigures(8, null, "the time was up", 9);
+        register = new RegisterFigures(8, 0, null, "the time was up", 9);
         assertThat(passed()).isFalse();
     }
 

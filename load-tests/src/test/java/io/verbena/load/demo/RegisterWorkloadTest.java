@@ -1,14 +1,19 @@
 package io.verbena.load.demo;
 
+import io.verbena.client.Expiry;
 import io.verbena.client.KvClient;
+import io.verbena.client.KvEntry;
 import io.verbena.client.KvOutcomeUnknownException;
 import io.verbena.client.TableOptions;
 import io.verbena.elle.history.HistoryReader;
 import io.verbena.load.InMemoryStore;
+import io.verbena.load.InMemoryStore.Call;
 import io.verbena.load.InMemoryStore.Interception;
 import org.agrona.concurrent.SystemNanoClock;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import java.io.IOException;
 import java.nio.file.Path;
@@ -17,12 +22,13 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.locks.LockSupport;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 class RegisterWorkloadTest
 {
-    private static final int ROUNDS = 500;
+    private static final int ROUNDS = 400;
 
     @TempDir
     private Path folder;
@@ -32,10 +38,11 @@ class RegisterWorkloadTest
     @Test
     void shouldFindACorrectStoreLinearizable() throws IOException, InterruptedException
     {
-        final RegisterFigures figures = run((name, args, call) -> call.proceed());
+        final RegisterFigures figures = run(1_000_000, (name, args, call) -> call.proceed());
 
         assertThat(figures.linearizable()).as(figures.explanation()).isTrue();
         assertThat(figures.operations()).isEqualTo(ROUNDS * RegisterClient.CLIENTS);
+        assertThat(figures.deadlines()).isGreaterThan(50);
         assertThat(counters.errors.sum()).isZero();
     }
 
@@ -107,7 +114,63 @@ class RegisterWorkloadTest
         assertThat(counters.firstError()).startsWith("put of register-").endsWith("unknown");
     }
 
+    /** A store that ends records too late, or too early, or for some readers only, is found out. */
+    @ParameterizedTest
+    @ValueSource(strings = {"late", "early", "never", "seen again"})
+    void shouldFindAWrongDeadline(final String fault) throws IOException, InterruptedException
+    {
+        final Map<String, Optional<?>> lastRead = new HashMap<>();
+        // Slowly, so that records meet their deadlines.
+        final RegisterFigures figures = run(3_000_000, (name, args, call) -> switch (fault)
+        {
+            case "late" -> call(name, args, call, 40);
+            case "early" -> call(name, args, call, -40);
+            case "never" -> call(name, args, call, 100_000);
+            default -> seenAgain(name, args, call, lastRead);
+        });
+        assertThat(figures.linearizable()).as(fault).isFalse();
+    }
+
+    /** Moves the deadline that a write names, but not what the client believes. */
+    private static Object call(final String name, final Object[] args, final Call call, final long ms) throws Throwable
+    {
+        for (int i = 0; null != args && i < args.length; i++)
+        {
+            if (args[i] instanceof final Expiry.At at)
+            {
+                args[i] = Expiry.at(at.deadline().plusMillis(ms));
+            }
+        }
+        final Object result = call.proceed();
+        return result instanceof final Optional<?> found && found.isPresent() &&
+            found.get() instanceof final KvEntry entry && 0 != entry.deadlineMs() ?
+            Optional.of(new KvEntry(entry.value(), entry.version(), entry.deadlineMs() - ms)) : result;
+    }
+
+    /** One reader in ten finds what was there before. */
+    private static Object seenAgain(
+        final String name, final Object[] args, final Call call, final Map<String, Optional<?>> lastRead) throws Throwable
+    {
+        final Object result = call.proceed();
+        final String key = null == args ? "" : new String((byte[])args[0]);
+        if (!name.equals("get") || !key.startsWith("expiring"))
+        {
+            return result;
+        }
+        synchronized (lastRead)
+        {
+            final Optional<?> before = lastRead.put(key, (Optional<?>)result);
+            return ((Optional<?>)result).isEmpty() && null != before ? before : result;
+        }
+    }
+
     private RegisterFigures run(final Interception interception) throws IOException, InterruptedException
+    {
+        return run(0, interception);
+    }
+
+    private RegisterFigures run(final long pauseNs, final Interception interception)
+        throws IOException, InterruptedException
     {
         final KvClient client = InMemoryStore.intercepted(new InMemoryStore().client(), interception);
         final Path history = folder.resolve("history");
@@ -121,6 +184,7 @@ class RegisterWorkloadTest
                 for (int i = 0; i < ROUNDS; i++)
                 {
                     registerClient.step();
+                    LockSupport.parkNanos(pauseNs);
                 }
             }));
         }
@@ -129,6 +193,6 @@ class RegisterWorkloadTest
             thread.join();
         }
         workload.finishRecording();
-        return RegisterCheck.check(HistoryReader.read(history));
+        return RegisterCheck.check(HistoryReader.read(history), workload.deadlines());
     }
 }
