@@ -38,13 +38,13 @@ final class DeadlineSteps
     private static final List<String> CONDITION_WORDS = List.of("always", "if-none", "if-some", "later", "earlier");
 
     private final KvTable table;
-    private final RegisterClient client;
+    private final RegisterCalls calls;
     private final SplittableRandom random;
 
-    DeadlineSteps(final KvTable table, final RegisterClient client, final SplittableRandom random)
+    DeadlineSteps(final KvTable table, final RegisterCalls calls, final SplittableRandom random)
     {
         this.table = table;
-        this.client = client;
+        this.calls = calls;
         this.random = random;
     }
 
@@ -56,11 +56,11 @@ final class DeadlineSteps
         final int choice = random.nextInt(PERCENT);
         if (choice < GET_BELOW)
         {
-            client.run(name, Function.GET_UNTIL, null, () -> ofGet(table.get(key)));
+            calls.run(name, Function.GET_UNTIL, null, () -> ofGet(table.get(key)));
         }
         else if (choice < TTL_BELOW)
         {
-            client.run(name, Function.EXISTS, null, () -> ofTimeToLive(name, table.timeToLive(key)));
+            calls.run(name, Function.EXISTS, null, () -> ofTimeToLive(name, table.timeToLive(key)));
         }
         else if (choice < EXPIRE_BELOW)
         {
@@ -68,7 +68,7 @@ final class DeadlineSteps
         }
         else if (choice < PERSIST_BELOW)
         {
-            client.run(name, Function.EXPIRE, Arrays.asList(null, "if-some"),
+            calls.run(name, Function.EXPIRE, Arrays.asList(null, "if-some"),
                 () -> ofExpire(table.expire(key, Expiry.NEVER, Expiry.Condition.IF_SOME)));
         }
         else
@@ -80,46 +80,46 @@ final class DeadlineSteps
     private void writeUntil(final String name, final byte[] key, final int choice, final long deadlineMs)
     {
         final Expiry expiry = Expiry.at(Instant.ofEpochMilli(deadlineMs));
-        final long value = client.nextValue();
+        final long value = calls.nextValue();
         if (choice < PUT_UNTIL_BELOW)
         {
-            client.runUntil(name, Function.PUT_UNTIL, List.of(value, deadlineMs), deadlineMs,
-                () -> table.put(key, RegisterClient.bytes(value), expiry));
+            calls.runUntil(name, Function.PUT_UNTIL, List.of(value, deadlineMs), deadlineMs,
+                () -> table.put(key, RegisterCalls.bytes(value), expiry));
         }
         else if (choice < PUT_IF_ABSENT_BELOW)
         {
-            client.runUntil(name, Function.PUT_IF_ABSENT_UNTIL, List.of(value, deadlineMs), deadlineMs,
-                () -> ofPut(table.putIfAbsent(key, RegisterClient.bytes(value), expiry)));
+            calls.runUntil(name, Function.PUT_IF_ABSENT_UNTIL, List.of(value, deadlineMs), deadlineMs,
+                () -> ofPut(table.putIfAbsent(key, RegisterCalls.bytes(value), expiry)));
         }
         else
         {
             final int condition = random.nextInt(CONDITIONS.size());
-            client.runUntil(name, Function.EXPIRE, List.of(deadlineMs, CONDITION_WORDS.get(condition)), deadlineMs,
+            calls.runUntil(name, Function.EXPIRE, List.of(deadlineMs, CONDITION_WORDS.get(condition)), deadlineMs,
                 () -> ofExpire(table.expire(key, expiry, CONDITIONS.get(condition))));
         }
     }
 
     private void write(final String name, final byte[] key, final int choice)
     {
-        final long value = client.nextValue();
+        final long value = calls.nextValue();
         if (choice < KEEP_BELOW)
         {
-            client.run(name, Function.PUT_IF_PRESENT_KEEP, value,
-                () -> ofReplace(table.replace(key, RegisterClient.bytes(value), Expiry.KEEP)));
+            calls.run(name, Function.PUT_IF_PRESENT_KEEP, value,
+                () -> ofReplace(table.replace(key, RegisterCalls.bytes(value), Expiry.KEEP)));
         }
         else if (choice < PUT_BELOW)
         {
-            client.run(name, Function.PUT, value, () -> table.put(key, RegisterClient.bytes(value)));
+            calls.run(name, Function.PUT, value, () -> table.put(key, RegisterCalls.bytes(value)));
         }
         else
         {
-            client.run(name, Function.DELETE, null, () -> table.delete(key));
+            calls.run(name, Function.DELETE, null, () -> table.delete(key));
         }
     }
 
     private static Object ofGet(final Optional<KvEntry> entry)
     {
-        return entry.isEmpty() ? null : Arrays.asList(RegisterClient.value(entry.get()), entry.get().version(),
+        return entry.isEmpty() ? null : Arrays.asList(RegisterCalls.value(entry.get()), entry.get().version(),
             0 == entry.get().deadlineMs() ? null : entry.get().deadlineMs());
     }
 
@@ -127,9 +127,10 @@ final class DeadlineSteps
     private Object ofTimeToLive(final String name, final Optional<Expiry.TimeToLive> time)
     {
         if (time.isPresent() && time.get().deadlineMs() != 0 &&
-            (time.get().deadlineMs() % ElapsedDeadlines.GRID_MS != 0 || time.get().leftMs() < 1 || time.get().leftMs() > MOST_LEFT_MS))
+            (time.get().deadlineMs() % ElapsedDeadlines.GRID_MS != 0 || time.get().leftMs() < 1 ||
+            time.get().leftMs() > MOST_LEFT_MS))
         {
-            client.onError("ttl of " + name + ": nobody has named that deadline: " + time.get());
+            calls.onError("ttl of " + name + ": nobody has named that deadline: " + time.get());
         }
         return time.isPresent();
     }

@@ -41,9 +41,10 @@ final class RegisterWorkload
         recorder = HistoryRecorder.create(file);
         functions = RegisterFunctions.in(recorder);
         deadlines = new ElapsedDeadlines(clock);
-        for (int i = 0; i < RegisterClient.CLIENTS; i++)
+        for (int i = 0; i < RegisterCalls.CLIENTS; i++)
         {
-            clients.add(new RegisterClient(table, i, recorder.newLane(), functions, deadlines, clock, counters));
+            clients.add(new RegisterClient(
+                table, i, new RegisterCalls(i, recorder.newLane(), functions, deadlines, clock, counters)));
         }
     }
 
@@ -52,7 +53,7 @@ final class RegisterWorkload
      */
     WorkerThreads start(final long startNs, final LongSupplier endNs)
     {
-        final long bursts = MOST_OPERATIONS / (RegisterClient.CLIENTS * BURST);
+        final long bursts = MOST_OPERATIONS / (RegisterCalls.CLIENTS * BURST);
         final long slotNs = Math.max(LEAST_SLOT_NS, (endNs.getAsLong() - startNs) / bursts);
         final WorkerThreads workers = new WorkerThreads();
         for (final RegisterClient client : clients)

@@ -41,7 +41,7 @@ class RegisterWorkloadTest
         final RegisterFigures figures = run(1_000_000, (name, args, call) -> call.proceed());
 
         assertThat(figures.linearizable()).as(figures.explanation()).isTrue();
-        assertThat(figures.operations()).isEqualTo(ROUNDS * RegisterClient.CLIENTS);
+        assertThat(figures.operations()).isEqualTo(ROUNDS * RegisterCalls.CLIENTS);
         assertThat(figures.deadlines()).isGreaterThan(50);
         assertThat(counters.errors.sum()).isZero();
     }
@@ -149,7 +149,8 @@ class RegisterWorkloadTest
 
     /** One reader in ten finds what was there before. */
     private static Object seenAgain(
-        final String name, final Object[] args, final Call call, final Map<String, Optional<?>> lastRead) throws Throwable
+        final String name, final Object[] args, final Call call, final Map<String, Optional<?>> lastRead)
+        throws Throwable
     {
         final Object result = call.proceed();
         final String key = null == args ? "" : new String((byte[])args[0]);
