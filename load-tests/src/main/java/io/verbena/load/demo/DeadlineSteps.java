@@ -7,6 +7,7 @@ import io.verbena.client.KvTable;
 import io.verbena.client.PutResult;
 import io.verbena.client.ReplaceResult;
 import io.verbena.load.demo.RegisterFunctions.Function;
+import org.agrona.concurrent.SystemEpochClock;
 
 import java.nio.charset.StandardCharsets;
 import java.time.Instant;
@@ -64,7 +65,7 @@ final class DeadlineSteps
         }
         else if (choice < EXPIRE_BELOW)
         {
-            writeUntil(name, key, choice, ElapsedDeadlines.draw(random, System.currentTimeMillis()));
+            writeUntil(name, key, choice, ElapsedDeadlines.draw(random, SystemEpochClock.INSTANCE.time()));
         }
         else if (choice < PERSIST_BELOW)
         {
