@@ -217,6 +217,7 @@ public final class ComputeNodeRole implements Role
     {
         long nowNs = device.clock().nanoTime();
         // What came while it slept on the sockets is served before the next cycle begins.
+        load.awake(nowNs);
         load.working(nowNs);
         for (int i = 0; i < MAX_SERVINGS && node.serve(nowNs) > 0; i++)
         {
@@ -281,7 +282,7 @@ public final class ComputeNodeRole implements Role
     public int doWork()
     {
         final long nowNs = device.clock().nanoTime();
-        load.beginCycle(nowNs);
+        load.beginCycle(nowNs, hasSlept);
         if (hasSlept)
         {
             hasSlept = false;

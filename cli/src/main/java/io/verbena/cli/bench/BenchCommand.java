@@ -1,5 +1,6 @@
 package io.verbena.cli.bench;
 
+import io.verbena.cli.autoscale.BenchAutoscaleCommand;
 import io.verbena.cli.console.CommandFailedException;
 import io.verbena.cli.console.ExitStatus;
 import io.verbena.cli.console.OutputFile;
@@ -34,7 +35,7 @@ import java.util.concurrent.Callable;
         BenchContentionCommand.class, BenchSimCommand.class, BenchQpScalingCommand.class, BenchVerbsCommand.class,
         BenchSequencerCommand.class, BenchSoakCommand.class, BenchClusterCommand.class, BenchGrowthCommand.class,
         BenchWireCommand.class, BenchConnectCommand.class, BenchConnectionsCommand.class, BenchRespCommand.class,
-        BenchMetricsCommand.class, BenchTenantsCommand.class})
+        BenchMetricsCommand.class, BenchTenantsCommand.class, BenchAutoscaleCommand.class})
 public final class BenchCommand implements Runnable
 {
     @Spec
@@ -45,7 +46,7 @@ public final class BenchCommand implements Runnable
     {
         throw new ParameterException(
             spec.commandLine(), "say what to measure: check, rtt, table, contention, sim, qp-scaling, verbs, " +
-            "sequencer, soak, cluster, growth, wire, connect, connections, resp or metrics");
+            "sequencer, soak, cluster, growth, wire, connect, connections, resp, metrics or autoscale");
     }
 
     /**

@@ -7,10 +7,12 @@ import java.util.function.LongToDoubleFunction;
 /**
  * A cluster that follows the policy through a load. A node works at most all of its time; what is more is not served.
  * Nodes that are started serve, and report, from the next period on, and cost from the decision on.
+ * Used by one thread.
  */
-final class PolicySimulation
+public final class PolicySimulation
 {
-    static final long PERIOD_MS = 2_000;
+    /** Between two decisions, in milliseconds. */
+    public static final long PERIOD_MS = 2_000;
     /** Of an idle node. */
     private static final double BASE_US = 50;
 
@@ -35,7 +37,8 @@ final class PolicySimulation
     /** Periods in which some of the load was not served, the longest run of them. */
     int longestShortage;
 
-    PolicySimulation(final ScaleLimits limits, final int firstNodes)
+    /** Begins with so many nodes. */
+    public PolicySimulation(final ScaleLimits limits, final int firstNodes)
     {
         this.limits = limits;
         policy = new ScalePolicy(limits);
@@ -53,7 +56,8 @@ final class PolicySimulation
         return new Demand(nodes, use, use * 10_000, p99Us(0 == nodes ? 0 : load / nodes), 0, use);
     }
 
-    PolicySimulation run(final LongToDoubleFunction load, final long lengthMs)
+    /** Goes through a load, in nodes that would do nothing else, by milliseconds; returns this. */
+    public PolicySimulation run(final LongToDoubleFunction load, final long lengthMs)
     {
         int shortage = 0;
         for (long ms = 0; ms < lengthMs; ms += PERIOD_MS)
@@ -84,18 +88,20 @@ final class PolicySimulation
         return Math.clamp((int)Math.ceil(load / limits.targetShare() - 1e-9), limits.minNodes(), limits.maxNodes());
     }
 
-    double costOfOracle()
+    /** @return node-seconds, divided by those of one who knows the load. */
+    public double costOfOracle()
     {
         return nodeSeconds / oracleNodeSeconds;
     }
 
-    double unservedPart()
+    /** @return part of the load that was not served. */
+    public double unservedPart()
     {
         return unserved / asked;
     }
 
     /** Changes that the next one undoes, wholly or in part, within a time. */
-    long reverted(final long withinMs)
+    public long reverted(final long withinMs)
     {
         long reverted = 0;
         for (int i = 1; i < changes.size(); i++)
