@@ -3,9 +3,12 @@ package io.verbena.server;
 import io.verbena.client.KvClient;
 import io.verbena.client.KvInvalidRequestException;
 import io.verbena.client.TableOptions;
+import io.verbena.compute.ComputeNodeConfiguration;
 import io.verbena.protocol.access.User;
 import io.verbena.protocol.bootstrap.AccessTicket;
+import io.verbena.protocol.bootstrap.BootstrapAnswer;
 import io.verbena.protocol.bootstrap.BootstrapClient;
+import io.verbena.protocol.bootstrap.BootstrapLocator;
 import io.verbena.protocol.bootstrap.UserLogin;
 import io.verbena.protocol.control.ControlCall;
 import io.verbena.protocol.message.ControlStatus;
@@ -21,17 +24,25 @@ import io.verbena.raas.VirtualQp;
 import io.verbena.raas.directory.NodeRole;
 import io.verbena.rdma.verbs.Device;
 
+import org.agrona.CloseHelper;
 import org.agrona.concurrent.UnsafeBuffer;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 import java.io.IOException;
+import java.net.Socket;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Deque;
 import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -44,6 +55,8 @@ class UserAttacksTest extends UsersRig
     private static final int GET = 1;
     private static final int ANSWER_FOUND = 1;
     private static final int ANSWER_DENIED = 19;
+    /** More than the meta server keeps. */
+    private static final int MOST_OPEN = 1_500;
 
     /** As the wire has it: the name of a table that is permitted, with the number of another one. */
     private byte[] getMessage(final int tableId, final String name, final String key)
@@ -233,5 +246,56 @@ class UserAttacksTest extends UsersRig
         assertThat(call(admin, (client) -> client.putUser(bare, STEP_NS)).failure()).contains("has no secret");
         assertThat(call(admin, (client) -> client.removeUser("ben", STEP_NS)).failure()).contains("no user 'ben'");
         assertThat(find("ann").grants()).isEmpty();
+    }
+
+    /** Connections that say nothing, for as long as the node takes to join: as many as it takes. */
+    @Test
+    void shouldLetANodeJoinWhileHandshakesAreHalfOpen() throws Exception
+    {
+        final AtomicBoolean isOver = new AtomicBoolean();
+        final AtomicInteger opened = new AtomicInteger();
+        final Thread attacker = Thread.ofPlatform().start(() -> openConnections(isOver, opened));
+        while (opened.get() < MOST_OPEN)
+        {
+            Thread.sleep(1);
+        }
+        final BootstrapAnswer answer = BootstrapClient.ask(meta.address(), token, 4_000);
+        final ComputeNodeRole joining = ComputeNodeRole.open(fabric,
+            new BootstrapLocator(meta.address(), token, answer), null, new ComputeNodeConfiguration(),
+            ComputeNodeRole.DEFAULT_MAX_CLIENTS, null);
+        start(joining);
+        isOver.set(true);
+        attacker.join();
+        assertThat(opened.get()).isGreaterThanOrEqualTo(MOST_OPEN);
+        final List<?> nodes = (List<?>)meta.health().get("nodes");
+        assertThat(nodes).hasSizeGreaterThanOrEqualTo(2).allSatisfy((node) ->
+            assertThat((long)((Map<?, ?>)node).get("lease_left_ms")).as("%s", node)
+                .isGreaterThan(TimeUnit.NANOSECONDS.toMillis(LEASE_NS) / 2));
+        try (KvClient client = operator())
+        {
+            assertThat(client.table("open").get(bytes("ann:1"))).isPresent();
+        }
+    }
+
+    private void openConnections(final AtomicBoolean isOver, final AtomicInteger opened)
+    {
+        final Deque<Socket> open = new ArrayDeque<>();
+        while (!isOver.get())
+        {
+            try
+            {
+                open.add(new Socket(LOOPBACK, meta.address().port()));
+                opened.incrementAndGet();
+                if (open.size() > MOST_OPEN)
+                {
+                    open.remove().close();
+                }
+            }
+            catch (final IOException ignore)
+            {
+                // Refused for a moment: the next one.
+            }
+        }
+        open.forEach(CloseHelper::quietClose);
     }
 }

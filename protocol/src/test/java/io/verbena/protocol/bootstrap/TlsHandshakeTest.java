@@ -32,6 +32,10 @@ import java.util.List;
 import java.util.Random;
 import java.util.concurrent.atomic.AtomicInteger;
 
+import javax.net.ssl.SSLContext;
+import javax.net.ssl.SSLException;
+import javax.net.ssl.SSLSocket;
+
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -209,6 +213,21 @@ class TlsHandshakeTest
             .write(file("liar.crt"), file("liar.key"));
         open(serverSide("liar", null));
         assertRefused(pinned(AUTHORITY), "certificate CN=liar is not of an authority that is trusted");
+    }
+
+    @Test
+    void shouldSpeakNoEarlierVersion() throws Exception
+    {
+        open(serverSide("server", null));
+        final SSLContext context = SSLContext.getInstance("TLS");
+        context.init(null, null, null);
+        try (SSLSocket old = (SSLSocket)context.getSocketFactory().createSocket("127.0.0.1", server.address().port()))
+        {
+            old.setEnabledProtocols(new String[]{"TLSv1.2"});
+            assertThatThrownBy(old::startHandshake).isInstanceOf(SSLException.class)
+                .hasMessageContaining("protocol_version");
+        }
+        awaitRefusal(1, "127.0.0.1: no TLS: ");
     }
 
     @Test
