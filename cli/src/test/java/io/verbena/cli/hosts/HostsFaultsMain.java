@@ -1,5 +1,6 @@
 package io.verbena.cli.hosts;
 
+import io.verbena.cli.CommandLines;
 import io.verbena.cli.cluster.ClusterFolder;
 import io.verbena.cli.cluster.LocalCluster;
 import io.verbena.cli.cluster.NodeLauncher;
@@ -112,7 +113,7 @@ final class HostsFaultsMain
     {
         final List<String> command = new ArrayList<>(List.of(hosts.script("h2").toString()));
         command.addAll(NodeLauncher.commandLine(NodeLauncher.NODE_FLAGS, List.of("memory-node", "--cluster",
-            folder.address(), "--token-file", folder.token().toString(), "--data", folder.path().resolve("other")
+            folder.address(), "--token-file", folder.token().toString(), "--data", folder.path().resolveSibling("other")
             .toString(), "--insecure-network", "--advertise", "[fd00:77::2]:" + (MEMORY_PORT + 1))));
         return new ProcessBuilder(command).redirectErrorStream(true).start();
     }
@@ -246,7 +247,10 @@ final class HostsFaultsMain
     /** Its memory is gone, and what it had written down is there. */
     private void restartHostOfMemory() throws IOException, InterruptedException
     {
+        final CommandLines.Result checkpoint =
+            CommandLines.run(List.of("checkpoint", "--data", folder.path().toString()));
         end("memory-1");
+        say("h2 started again", "checkpoint " + checkpoint.status() + checkpoint.err());
         new ProcessBuilder(hosts.script("h2").toString(), "sh", "-c", "rm -r /dev/shm/verbena-*").start().waitFor();
         up();
         serve("h2 started again", "serves again");

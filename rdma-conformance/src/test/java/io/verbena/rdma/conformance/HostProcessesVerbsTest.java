@@ -5,7 +5,7 @@ import org.junit.jupiter.api.TestFactory;
 
 import java.util.List;
 
-/** The contract over {@code soft} with a network, the responder in a process of its own, by either way. */
+/** The contract over {@code soft} with a network that two threads answer, between two processes, by either way. */
 class HostProcessesVerbsTest
 {
     /** What depends on where the responder is; {@code fabric check} runs everything. */
@@ -32,6 +32,6 @@ class HostProcessesVerbsTest
 
     private static String fabric()
     {
-        return "soft:" + TestDirectories.next() + ",network=::1";
+        return "soft:" + TestDirectories.next() + ",network=::1,threads=2";
     }
 }

@@ -7,6 +7,10 @@ import io.verbena.rdma.roce.wire.InvariantCrc;
 import io.verbena.rdma.roce.wire.RoceOpcode;
 import io.verbena.rdma.roce.wire.RocePacket;
 import io.verbena.rdma.verbs.AccessFlags;
+import io.verbena.rdma.verbs.AsyncEvent;
+import io.verbena.rdma.verbs.AsyncEventType;
+import io.verbena.rdma.verbs.QueuePairAttributes;
+import io.verbena.rdma.verbs.QueuePairState;
 import io.verbena.rdma.verbs.QueuePairType;
 import io.verbena.rdma.verbs.WorkCompletionStatus;
 import org.junit.jupiter.api.BeforeEach;
@@ -18,6 +22,7 @@ import java.util.function.Predicate;
 
 import static io.verbena.rdma.verbs.SendFlags.SIGNALED;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.tuple;
 
 /** Which packets ask for an answer, and what an answer says of the requests before it. */
 class AskedAnswersTest
@@ -136,5 +141,94 @@ class AskedAnswersTest
         network.elapse(SOON_NS);
         assertThat(a.polled).hasSize(1);
         assertThat(a.engine.counters().stale).isGreaterThan(before);
+    }
+
+    /** The refusal says that all before it was executed. */
+    @Test
+    void shouldCompleteWhatIsBeforeARefusedRequest()
+    {
+        network.lose((packet) -> is(ACK).test(packet) &&
+            AethDescriptor.ACK_WITHOUT_CREDITS == AethDescriptor.syndrome(packet.buffer(), BthDescriptor.LENGTH_BYTES));
+        qa.begin();
+        write(SIGNALED);
+        qa.write(2, SIGNALED, a.at(0), 8, a.key(), b.at(0), b.key() + 1);
+        assertThat(qa.complete()).isZero();
+        network.elapse(SOON_NS);
+        assertThat(a.polled).extracting(EngineNode.Completion::wrId, EngineNode.Completion::status).containsExactly(
+            tuple(1L, WorkCompletionStatus.SUCCESS), tuple(2L, WorkCompletionStatus.REM_ACCESS_ERR));
+    }
+
+    /** One retry: what says once more that there is no receive, while it waits, takes none of them. */
+    @Test
+    void shouldCountOneRefusalForNowOnce()
+    {
+        qa.modify(new QueuePairAttributes().state(QueuePairState.SQD));
+        qa.modify(new QueuePairAttributes().state(QueuePairState.SQD).rnrRetry(1));
+        qa.modify(new QueuePairAttributes().state(QueuePairState.RTS));
+        qa.begin();
+        qa.send(1, SIGNALED, a.at(0), 8, a.key());
+        assertThat(qa.complete()).isZero();
+        network.elapse(SOON_NS);
+        network.inject(copyOf(all(ACK).getFirst()), 0);
+        network.inject(copyOf(all(ACK).getFirst()), 1);
+        network.elapse(SOON_NS);
+        assertThat(a.polled).isEmpty();
+        qb.postReceive(2, b.at(64), 8, b.key());
+        network.settle();
+        assertThat(a.polled).extracting(EngineNode.Completion::status).containsExactly(WorkCompletionStatus.SUCCESS);
+        assertThat(all(RoceOpcode.RC | RoceOpcode.SEND_ONLY)).hasSize(2);
+    }
+
+    /** A later response says that the WRITE before the READ has been executed, though no answer to it has come. */
+    @Test
+    void shouldSendNothingAgainThatIsBeforeALostResponse()
+    {
+        final int first = RoceOpcode.RC | RoceOpcode.READ_RESPONSE_FIRST;
+        network.lose((packet) -> is(ACK).test(packet) || is(first).test(packet) && all(first).size() == 1);
+        qa.begin();
+        write(SIGNALED);
+        qa.read(2, SIGNALED, a.at(64), 600, a.key(), b.at(0), b.key());
+        assertThat(qa.complete()).isZero();
+        network.elapse(SOON_NS);
+        assertThat(a.polled).hasSize(2);
+        assertThat(all(WRITE)).hasSize(1);
+        assertThat(all(RoceOpcode.RC | RoceOpcode.READ_REQUEST)).hasSize(2);
+    }
+
+    /** At their port others are expected, who may not answer what comes once more alone: all of it is sent. */
+    @Test
+    void shouldSendAllAgainToOthersWhenAnAnswerIsLate()
+    {
+        network.lose((packet) -> is(ACK).test(packet) && sent.size() < 6);
+        qa.begin();
+        qa.write(1, SIGNALED, a.at(0), 4 * 256, a.key(), b.at(0), b.key());
+        assertThat(qa.complete()).isZero();
+        network.settle();
+        assertThat(a.polled).hasSize(1);
+        assertThat(sent).filteredOn((packet) -> !is(ACK).test(packet))
+            .extracting((packet) -> BthDescriptor.sequence(packet.buffer(), 0) - FIRST)
+            .containsExactly(0, 1, 2, 3, 0, 1, 2, 3);
+    }
+
+    /** Nothing of it is signalled, and more is posted behind it: its last packet asks all the same. */
+    @Test
+    void shouldAskBehindTheRequestThatIsTheLastBeforeItIsDrained()
+    {
+        qa.begin();
+        qa.write(1, 0, a.at(0), 4 * 256, a.key(), b.at(0), b.key());
+        write(0);
+        network.lose((packet) ->
+        {
+            a.isFull = sent.size() == 2;
+            return false;
+        });
+        assertThat(qa.complete()).isZero();
+        a.engine.doWork();
+        qa.modify(new QueuePairAttributes().state(QueuePairState.SQD));
+        a.isFull = false;
+        network.elapse(SOON_NS);
+        final AsyncEvent event = a.engine.events().poll();
+        assertThat(event).isNotNull();
+        assertThat(event.type()).isEqualTo(AsyncEventType.SQ_DRAINED);
     }
 }

@@ -288,6 +288,38 @@ class CongestionRulesTest
         assertThat(window.packets()).isEqualTo(before * 9 / 16);
     }
 
+    /** What is lost behind a notification was sent before it: the notification has taken its part away. */
+    @Test
+    void shouldNotCutAgainForALossInTheWindowThatANotificationHasCut()
+    {
+        round();
+        assertThat(window.mayRecover(false, nowNs)).isTrue();
+        window.onNotification(sequence + 32);
+        final int cut = window.packets();
+        assertThat(window.mayRecover(false, nowNs + ROUND_NS)).isTrue();
+        window.onLoss(sequence, sequence + 32);
+        assertThat(window.packets()).isEqualTo(cut);
+    }
+
+    @Test
+    void shouldRecoverOnceAsLongAsNothingWasMeasured()
+    {
+        assertThat(window.mayRecover(false, 1_000)).isTrue();
+        assertThat(window.mayRecover(true, 1_000_000_000)).isFalse();
+    }
+
+    @Test
+    void shouldRecoverAgainWhenTheShortestRoundTripIsOver()
+    {
+        round();
+        window.onSent(sequence + 1, true, nowNs);
+        nowNs += 10 * ROUND_NS;
+        window.onProgress(sequence, sequence + 1, nowNs);
+        assertThat(window.mayRecover(false, nowNs)).isTrue();
+        assertThat(window.mayRecover(false, nowNs + ROUND_NS - 1)).isFalse();
+        assertThat(window.mayRecover(false, nowNs + ROUND_NS)).isTrue();
+    }
+
     /** What is lost is not late. */
     @Test
     void shouldWaitNoLongerForAnswersOnceALossWasReported()

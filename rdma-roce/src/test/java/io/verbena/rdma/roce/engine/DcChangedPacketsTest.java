@@ -233,7 +233,17 @@ class DcChangedPacketsTest
     @Test
     void shouldHaveAsManyReadsUnderWayAsTheTargetAnswers()
     {
-        final DcTarget narrow = DcRig.target(b, shared, AccessFlags.ALL_REMOTE, 1);
+        assertMostReads(DcRig.target(b, shared, AccessFlags.ALL_REMOTE, 1), 1);
+    }
+
+    @Test
+    void shouldHaveNoMoreReadsUnderWayThanTheInitiatorWants()
+    {
+        assertMostReads(DcRig.target(b, shared, AccessFlags.ALL_REMOTE, 16), 4);
+    }
+
+    private void assertMostReads(final DcTarget wide, final int expected)
+    {
         final int[] most = new int[2];
         network.observe((packet) ->
         {
@@ -241,14 +251,25 @@ class DcChangedPacketsTest
             most[0] -= is(RoceOpcode.DC | RoceOpcode.READ_RESPONSE_ONLY).test(packet) ? 1 : 0;
             most[1] = Math.max(most[1], most[0]);
         });
-        for (int i = 0; i < 4; i++)
+        for (int i = 0; i < 10; i++)
         {
             final int offset = 64 + 8 * i;
-            post(initiator, narrow, toB, DcRig.KEY, () ->
+            post(initiator, wide, toB, DcRig.KEY, () ->
                 initiator.read(1, SIGNALED, a.at(offset), 8, a.key(), b.at(0), b.key()));
         }
-        assertThat(network.run(() -> a.polled.size() == 4, LIMIT_NS)).isTrue();
-        assertThat(most).containsExactly(0, 1);
+        assertThat(network.run(() -> a.polled.size() == 10, LIMIT_NS)).isTrue();
+        assertThat(most).containsExactly(0, expected);
+    }
+
+    /** Two handles are two objects, and one device. */
+    @Test
+    void shouldStayConnectedWhoseverHandleNamesTheDevice()
+    {
+        writeAtOnce(initiator, 0);
+        post(initiator, target, DcRig.to(a, b), DcRig.KEY, () ->
+            initiator.write(2, SIGNALED, a.at(0), 8, a.key(), b.at(8), b.key()));
+        assertThat(network.run(() -> !a.polled.isEmpty(), LIMIT_NS)).isTrue();
+        assertThat(all(RoceOpcode.DC | RoceOpcode.DC_CONNECT)).hasSize(1);
     }
 
     // Answers.

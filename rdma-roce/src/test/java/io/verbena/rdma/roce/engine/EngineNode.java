@@ -37,6 +37,8 @@ final class EngineNode implements PacketSink
     final RoceCompletionQueue completions;
     final List<Completion> polled = new ArrayList<>();
     Consumer<Completion> onCompletion = polled::add;
+    /** Whether nothing can be sent for now. */
+    boolean isFull;
     private final LossyNetwork network;
     private final WorkCompletions batch = new WorkCompletions(16);
     private final RocePacket outbound = new RocePacket();
@@ -164,7 +166,7 @@ final class EngineNode implements PacketSink
     @Override
     public RocePacket claim()
     {
-        return network.hasNoRoom() ? null : outbound;
+        return isFull || network.hasNoRoom() ? null : outbound;
     }
 
     @Override
