@@ -13,7 +13,9 @@ import io.verbena.protocol.bootstrap.UserLogin;
 import io.verbena.protocol.control.ControlCall;
 import io.verbena.protocol.message.ControlStatus;
 import io.verbena.protocol.message.NodeRegistration;
+import io.verbena.protocol.message.Registration;
 import io.verbena.protocol.message.TableEntry;
+import io.verbena.protocol.session.Credentials;
 import io.verbena.raas.BatchListener;
 import io.verbena.raas.PeerAddress;
 import io.verbena.raas.identity.PeerIdentity;
@@ -22,6 +24,8 @@ import io.verbena.raas.RaasContext;
 import io.verbena.raas.RemoteRegion;
 import io.verbena.raas.VirtualQp;
 import io.verbena.raas.directory.NodeRole;
+import io.verbena.raas.directory.PeerRecord;
+import io.verbena.raas.identity.IdentitySecret;
 import io.verbena.rdma.verbs.Device;
 
 import org.agrona.CloseHelper;
@@ -55,6 +59,7 @@ class UserAttacksTest extends UsersRig
     private static final int GET = 1;
     private static final int ANSWER_FOUND = 1;
     private static final int ANSWER_DENIED = 19;
+    private static final AtomicInteger NONCES = new AtomicInteger(100);
     /** More than the meta server keeps. */
     private static final int MOST_OPEN = 1_500;
 
@@ -246,6 +251,51 @@ class UserAttacksTest extends UsersRig
         assertThat(call(admin, (client) -> client.putUser(bare, STEP_NS)).failure()).contains("has no secret");
         assertThat(call(admin, (client) -> client.removeUser("ben", STEP_NS)).failure()).contains("no user 'ben'");
         assertThat(find("ann").grants()).isEmpty();
+    }
+
+    /** What a reader of packets learns from the answer to a registration does not let it act for the node. */
+    @Test
+    void shouldNotSendTheSecretsOfARegistrationAsTheyAre()
+    {
+        final Registration sent = call(admin, (client) -> client.register(new NodeRegistration(
+            0, NodeRole.COMPUTE_NODE, adminDevice.address(), 0, new RemoteRegion(0, 0, 0)), STEP_NS)).result();
+        final PeerRecord memory = call(admin, (client) -> client.nodes(0, STEP_NS)).result().nodes().stream()
+            .filter((node) -> NodeRole.MEMORY_NODE == node.role()).findFirst().orElseThrow();
+        final PeerAddress memoryNode =
+            new PeerAddress(memory.device(), memory.servicePort(), memory.nodeId(), memory.incarnation());
+        final PeerAddress metaServer = locator().address();
+        final Credentials credentials = new Credentials(sent, token.clusterSecret());
+        final IdentitySecret readToken = sent.tokens().stream()
+            .filter((each) -> each.nodeId() == memory.nodeId()).findFirst().orElseThrow().secret();
+        expectProof(sent, metaServer, sent.secret(), false);
+        expectProof(sent, memoryNode, readToken, false);
+        expectProof(sent, memoryNode, sent.secret(), false);
+        expectProof(sent, metaServer, credentials.towards(metaServer), true);
+        expectProof(sent, memoryNode, credentials.towards(memoryNode), true);
+        try (Device device = fabric.openDevice("leaving");
+            RaasContext raas = RaasContext.open(device, new RaasConfiguration()))
+        {
+            raas.identity(sent.identity(), NONCES.incrementAndGet(), credentials::towards);
+            assertThat(call(raas, (client) -> client.leave(sent.nodeId(), sent.incarnation(), STEP_NS)).status())
+                .isEqualTo(ControlStatus.OK);
+        }
+    }
+
+    private void expectProof(
+        final Registration registration, final PeerAddress peer, final IdentitySecret secret, final boolean isProof)
+    {
+        try (Device device = fabric.openDevice("reader");
+            RaasContext raas = RaasContext.open(device, new RaasConfiguration()))
+        {
+            raas.identity(registration.identity(), NONCES.incrementAndGet(), (_) -> secret);
+            final VirtualQp vqp = raas.connect(peer, BatchListener.CALLS_ONLY, STEP_NS);
+            while (VirtualQp.State.CONNECTING == vqp.state())
+            {
+                raas.poll();
+            }
+            assertThat(VirtualQp.State.READY == vqp.state()).as(vqp.failure()).isEqualTo(isProof);
+            vqp.close();
+        }
     }
 
     /** Connections that say nothing, for as long as the node takes to join: as many as it takes. */

@@ -297,7 +297,7 @@ final class RegistrationQueue
             conductor.table().version(),
             conductor.table().leaseNs(),
             clusterId,
-            secrets.of(identity),
+            secrets.sent(identity),
             secrets.tokens(identity, 0),
             each.spares));
         due.add(each.answer);

@@ -58,6 +58,12 @@ final class RegistrationSecrets
             cluster.derive(PURPOSE, identity.nodeId(), identity.incarnation());
     }
 
+    /** The secret of a registration as it is sent to the node. */
+    IdentitySecret sent(final PeerIdentity identity)
+    {
+        return Credentials.sentSecret(ofToken, identity, of(identity));
+    }
+
     /** @return whether there is something that nodes and operators prove. */
     boolean isGuarded()
     {
@@ -71,7 +77,7 @@ final class RegistrationSecrets
     }
 
     /**
-     * Tokens of a compute node for memory nodes that may let it in.
+     * Tokens of a compute node for memory nodes that may let it in, as they are sent.
      *
      * @param holder            the compute node, registered; another node gets none.
      * @param afterIncarnation only for memory nodes with later registrations.
@@ -96,7 +102,7 @@ final class RegistrationSecrets
 
     private AdmissionToken token(final PeerIdentity holder, final PeerIdentity memoryNode)
     {
-        return new AdmissionToken(
-            memoryNode.nodeId(), memoryNode.incarnation(), Credentials.token(of(memoryNode), holder));
+        return Credentials.sentToken(of(holder), new AdmissionToken(
+            memoryNode.nodeId(), memoryNode.incarnation(), Credentials.token(of(memoryNode), holder)));
     }
 }

@@ -16,7 +16,8 @@ import java.util.List;
  * @param membershipVersion changes when a node joins or leaves.
  * @param leaseNs           how long, from before the request was sent, the node may act without a heartbeat.
  * @param clusterId         of the cluster; never 0.
- * @param secret            of this registration: whoever has it can act for it. Known to the meta server besides.
+ * @param secret            of this registration: whoever has it can act for it. Known to the meta server besides. As it
+ *                          is sent; {@code Credentials} shows it to who registered.
  * @param tokens            of a compute node: for memory nodes, by ascending incarnation; more come with heartbeats.
  * @param spares            of a memory node: identities that compute nodes may be given any time, among them all such
  *                          that are older than this registration.

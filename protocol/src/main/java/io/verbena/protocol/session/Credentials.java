@@ -16,25 +16,66 @@ import java.util.List;
 public final class Credentials
 {
     private static final String TOKEN_PURPOSE = "compute node at a memory node";
+    private static final String SENT_SECRET = "sent secret of a registration";
+    private static final String SENT_TOKEN = "sent token for a memory node";
 
     private final PeerIdentity identity;
     private final IdentitySecret secret;
     private final Int2ObjectHashMap<AdmissionToken> tokens = new Int2ObjectHashMap<>();
     private int newestToken;
 
-    /** @param registration gave them. */
+    /** Of a cluster without a token. */
     public Credentials(final Registration registration)
     {
+        this(registration, null);
+    }
+
+    /**
+     * @param registration gave them.
+     * @param ofToken      what the node had proved to register; null: nothing.
+     */
+    public Credentials(final Registration registration, final IdentitySecret ofToken)
+    {
         identity = registration.identity();
-        secret = registration.secret();
+        secret = sentSecret(ofToken, identity, registration.secret());
         add(registration.tokens());
     }
 
-    /** @param newTokens by ascending incarnation of their memory nodes. */
+    /**
+     * Hides the secret of a registration on its way to the node, or shows it there: packets can be read, and what a
+     * node proves to register is not in them.
+     *
+     * @param ofToken  what nodes prove to register; null: nothing, and the secret is sent as it is.
+     * @param identity registered.
+     * @param secret   of it, as it is or as it is sent.
+     * @return the other one.
+     */
+    public static IdentitySecret sentSecret(
+        final IdentitySecret ofToken, final PeerIdentity identity, final IdentitySecret secret)
+    {
+        return null == ofToken ? secret :
+            ofToken.mask(SENT_SECRET, identity.nodeId(), identity.incarnation(), secret);
+    }
+
+    /**
+     * Hides a token on its way to its holder, or shows it there.
+     *
+     * @param holderSecret of the holder's registration.
+     * @param token        as it is or as it is sent.
+     * @return the other one.
+     */
+    public static AdmissionToken sentToken(final IdentitySecret holderSecret, final AdmissionToken token)
+    {
+        return new AdmissionToken(token.nodeId(), token.incarnation(),
+            holderSecret.mask(SENT_TOKEN, token.nodeId(), token.incarnation(), token.secret()));
+    }
+
+    /** @param newTokens as they are sent, by ascending incarnation of their memory nodes. */
     public void add(final List<AdmissionToken> newTokens)
     {
-        for (final AdmissionToken token : newTokens)
+        for (final AdmissionToken sent : newTokens)
         {
+            final AdmissionToken token = sentToken(secret, sent);
             tokens.put(token.nodeId(), token);
             newestToken = Math.max(newestToken, token.incarnation());
         }

@@ -91,7 +91,8 @@ public final class MetaLink implements AutoCloseable
      */
     public Credentials actAs(final Registration registration)
     {
-        credentials = new Credentials(registration);
+        final AccessTicket ticket = metaServer.nodeTicket();
+        credentials = new Credentials(registration, null == ticket ? null : ticket.secret());
         raas.identity(credentials.identity(), 1, credentials::towards);
         return credentials;
     }

@@ -85,6 +85,26 @@ public final class IdentitySecret
     }
 
     /**
+     * Hides a secret from who does not know this one, or shows one that was hidden so.
+     *
+     * @param purpose     what for; with the two that follow never for another secret.
+     * @param nodeId      of the node.
+     * @param incarnation of its registration.
+     * @param secret      to be hidden or shown.
+     * @return the other one.
+     */
+    public IdentitySecret mask(
+        final String purpose, final int nodeId, final int incarnation, final IdentitySecret secret)
+    {
+        final byte[] masked = derive(purpose, nodeId, incarnation).bytes;
+        for (int i = 0; i < LENGTH_BYTES; i++)
+        {
+            masked[i] ^= secret.bytes[i];
+        }
+        return new IdentitySecret(masked);
+    }
+
+    /**
      * Authenticates a message.
      *
      * @param message bytes.
