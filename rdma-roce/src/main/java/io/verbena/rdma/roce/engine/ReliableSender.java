@@ -410,7 +410,7 @@ final class ReliableSender extends SendSide
             return;
         }
         final int expected = Math.max(0, PacketSequence.distance(unacked, requests.first(position)));
-        if (index > expected || index >= requests.count(position))
+        if (index > expected)
         {
             // A response before this one was lost.
             acknowledge(requests.first(position));

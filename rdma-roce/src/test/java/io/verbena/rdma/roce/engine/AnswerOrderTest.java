@@ -353,4 +353,36 @@ class AnswerOrderTest
         results.add(30, 1);
         assertThat(results.find(5)).isNegative();
     }
+
+    /** A READ counts as the packets that it asks for: who asks for many takes turns with others after each. */
+    @Test
+    void shouldLetOthersSendBetweenLongReads()
+    {
+        final int reads = 4;
+        final ConnectOptions options = ConnectOptions.DEFAULT.depth(16);
+        connect(0, options);
+        final RoceQueuePair other = a.createQueuePair(QueuePairType.RC, null);
+        final RoceQueuePair otherEnd = b.createQueuePair(QueuePairType.RC, null);
+        EngineNode.connect(other, b, otherEnd, options);
+        EngineNode.connect(otherEnd, a, other, options);
+        run(1, () -> read(1));
+        final RoceQueuePair first = qa;
+        qa = other;
+        run(1, () -> read(1)); // both windows have grown
+        final List<Integer> asked = new ArrayList<>();
+        network.observe((packet) -> asked.add(BthDescriptor.destination(packet.buffer(), 0)));
+        for (final RoceQueuePair each : List.of(first, other))
+        {
+            each.begin();
+            for (int i = 0; i < reads; i++)
+            {
+                each.read(i, SIGNALED, a.at(READ_AT), 16 * 256, a.key(), b.at(0), b.key());
+            }
+            assertThat(each.complete()).isZero();
+        }
+        a.engine.doWork();
+        assertThat(asked).hasSize(2 * reads);
+        assertThat(asked.get(0)).isEqualTo(asked.get(2)).isNotEqualTo(asked.get(1));
+        assertThat(asked.get(1)).isEqualTo(asked.get(3));
+    }
 }

@@ -30,10 +30,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 /**
  * Packets of DC with wrong parts, with a right checksum, key, context and number more often than not: no byte changes
  * outside of what a target and its regions give, and nothing at all for a wrong key.
+ * {@code -Dverbena.roce.attacks=10000000} for more than 200,000.
  */
 class DcAdversaryPropertyTest
 {
-    private static final int PACKETS = 200_000;
+    private static final int PACKETS = Integer.getInteger("verbena.roce.attacks", 200_000);
     private static final int PACKETS_PER_CHECK = 5_000;
     private static final int MEMORY_BYTES = 1 << 16;
     private static final int OPEN_OFFSET = 16_384;
