@@ -63,7 +63,7 @@ class HostThreadsTest
         }
     }
 
-    /** Strangers add as often as they are to; the neighbour, which is quicker, as long as they do. Returns how often. */
+    /** Strangers add as often as they are to, the neighbour as long as they do. Returns how often that was. */
     private static long add(
         final HostNode node, final QueuePair queuePair, final HostNode server, final AtomicInteger left)
     {
