@@ -30,6 +30,7 @@ class DocumentsTest
     private static final Pattern NAME = Pattern.compile("(?<![-:+\\w])[A-Za-z][a-z0-9]*[a-z][A-Z]\\w*");
     private static final Pattern OPTION = Pattern.compile("(?<![\\w-])--[a-z][a-z-]*");
     private static final Pattern PAGE = Pattern.compile("\\bdocs/[a-z][\\w/-]*\\.md\\b");
+    private static final Pattern POD_START = Pattern.compile("\\n +args:((?:\\n +- .*)+)");
     private static final String UNIT_START = "ExecStart=/opt/verbena/verbena ";
     private static final String LAUNCHER = "./verbena ";
     private static final CommandLine VERBENA = VerbenaCommand.commandLine(false);
@@ -194,6 +195,17 @@ class DocumentsTest
             assertThat(SourceTree.text(unit)).contains(
                 "/etc/verbena/" + unit.getFileName().toString().replaceAll("verbena-|@?\\.service", "") + ".conf");
         });
+    }
+
+    /** Each pod, by the words that it is started with. */
+    @Test
+    void shouldNameCommandsAndOptionsThatExistInPods()
+    {
+        final List<String> starts = new ArrayList<>();
+        SourceTree.files(".yaml").stream().filter((file) -> where(file).startsWith("deploy/kubernetes")).forEach(
+            (file) -> POD_START.matcher(SourceTree.text(file)).results().forEach((start) ->
+                starts.add(start.group(1).replaceAll("\\s+- ", " ").strip())));
+        assertThat(starts).hasSize(4).allSatisfy((start) -> assertThat(offence(start)).isNull());
     }
 
     /** The check itself: a command, an option of another one, and a subcommand that is missing. */

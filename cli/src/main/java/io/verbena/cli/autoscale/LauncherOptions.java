@@ -2,6 +2,7 @@ package io.verbena.cli.autoscale;
 
 import io.verbena.cli.autoscale.launch.CommandLauncher;
 import io.verbena.cli.autoscale.launch.Launcher;
+import io.verbena.cli.autoscale.launch.LauncherProvider;
 import io.verbena.cli.cluster.ClusterFolder;
 import io.verbena.cli.cluster.MetaCalls;
 import io.verbena.cli.console.CommandFailedException;
@@ -18,9 +19,12 @@ import picocli.CommandLine.Option;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.Collection;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
+import java.util.ServiceLoader;
 import java.util.concurrent.TimeUnit;
 
 /** Where compute nodes are started and ended, and by what. */
@@ -29,11 +33,13 @@ final class LauncherOptions
     private static final long META_TIMEOUT_NS = TimeUnit.SECONDS.toNanos(2);
     private static final String LOCAL = "local";
     private static final String COMMAND = "command";
-    private static final List<String> ALL = List.of(LOCAL, COMMAND);
+    private static final String KUBERNETES = "kubernetes";
+    private static final List<String> ALL = List.of(LOCAL, COMMAND, KUBERNETES);
 
     @Option(names = "--launcher", paramLabel = "KIND", defaultValue = LOCAL,
         description = "What starts and ends nodes: 'local', processes of the cluster on this host; 'command', " +
-            "--start and --stop on --hosts, for the cluster at --cluster. Default: ${DEFAULT-VALUE}.")
+            "--start and --stop on --hosts; 'kubernetes', pods of --workload; both for the cluster at --cluster. " +
+            "Default: ${DEFAULT-VALUE}.")
     private String launcher = LOCAL;
 
     @Option(names = "--start", paramLabel = "COMMAND",
@@ -49,6 +55,15 @@ final class LauncherOptions
     @Option(names = "--hosts", paramLabel = "HOSTS", split = ",",
         description = "Where nodes may run, separated by commas. Default: localhost.")
     private List<String> hosts;
+
+    @Option(names = "--workload", paramLabel = "KIND/NAME",
+        description = "Workload whose pods are compute nodes, deployment/NAME or statefulset/NAME. Default: " +
+            "deployment/verbena-compute.")
+    private String workload;
+
+    @Option(names = "--namespace", paramLabel = "NAME",
+        description = "Its namespace. Default: that of this pod, or of kubectl's configuration.")
+    private String namespace;
 
     @Option(names = "--cluster", paramLabel = "ADDRESS",
         description = "Address of the cluster whose nodes are elsewhere: verbena://host:port.")
@@ -82,6 +97,8 @@ final class LauncherOptions
         others.put("--start", start);
         others.put("--stop", stop);
         others.put("--hosts", hosts);
+        others.put("--workload", workload);
+        others.put("--namespace", namespace);
         others.put("--cluster", cluster);
         others.put("--token-file", tokenFile);
         others.put("--fabric", fabric);
@@ -95,7 +112,7 @@ final class LauncherOptions
         {
             throw usage("--launcher " + launcher + " needs --data DIR, a folder for the record of decisions");
         }
-        final Launcher nodes = commands(others, launchTimeoutS);
+        final Launcher nodes = COMMAND.equals(launcher) ? commands(others, launchTimeoutS) : pods(others);
         makeFolder(folder);
         return new ClusterFleet(() -> MetaCalls.open(cluster, tokenFile, tls, fabric, META_TIMEOUT_NS), nodes,
             launchTimeoutS, SystemNanoClock.INSTANCE);
@@ -103,9 +120,23 @@ final class LauncherOptions
 
     private Launcher commands(final Map<String, Object> others, final int launchTimeoutS)
     {
+        refuse(others, List.of("--workload", "--namespace"));
         require(others, List.of("--start", "--stop"));
         return new CommandLauncher(start, stop, null == hosts ? List.of("localhost") : hosts,
             TimeUnit.SECONDS.toMillis(launchTimeoutS), SystemNanoClock.INSTANCE);
+    }
+
+    private Launcher pods(final Map<String, Object> others)
+    {
+        refuse(others, List.of("--start", "--stop", "--hosts"));
+        final Map<String, String> given = new HashMap<>();
+        given.put("workload", workload);
+        given.put("namespace", namespace);
+        given.values().removeIf(Objects::isNull);
+        return ServiceLoader.load(LauncherProvider.class).stream().map(ServiceLoader.Provider::get)
+            .filter((provider) -> launcher.equals(provider.kind())).findFirst()
+            .orElseThrow(() -> new CommandFailedException(ExitStatus.UNAVAILABLE, "--launcher " + launcher +
+                ": its libraries are not on the class path, where './verbena autoscale' puts them", null)).open(given);
     }
 
     private void refuse(final Map<String, Object> others, final Collection<String> names)
