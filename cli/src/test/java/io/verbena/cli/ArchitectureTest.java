@@ -65,6 +65,8 @@ class ArchitectureTest
         "io.verbena.rdma.soft.shared",
         "io.verbena.rdma.ibverbs",
         "io.verbena.cli.cluster",
+        // Identifiers for a collector elsewhere, over TCP.
+        "io.verbena.server.OtlpExport",
         // Threads of tests, which have no seed anyway.
         "io.verbena.test");
 

@@ -206,6 +206,24 @@ class DemandTest
     }
 
     @Test
+    void shouldSendWhatWasSlowToACollectorOfOpenTelemetry() throws Exception
+    {
+        try (OtlpReceiver receiver = new OtlpReceiver();
+            OtlpExport _ = OtlpExport.open(receiver.endpoint(), compute::slowlog, "compute-1", 1))
+        {
+            drive(PAUSE_MS, false, () -> table.get(new byte[]{1}));
+            final long deadlineNs = System.nanoTime() + LEASE_NS;
+            while (receiver.spans().stream().noneMatch((span) -> "get".equals(span.get("name"))))
+            {
+                assertThat(System.nanoTime() - deadlineNs).isNegative();
+                sleep(1);
+            }
+            assertThat(receiver.spans()).anySatisfy((span) -> assertThat(span.get("name")).isEqualTo("queued"))
+                .anySatisfy((span) -> assertThat(span.get("name")).isEqualTo("cached_read"));
+        }
+    }
+
+    @Test
     void shouldSampleAtRandom()
     {
         for (int i = 0; i < 40; i++)

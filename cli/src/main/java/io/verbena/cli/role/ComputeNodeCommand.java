@@ -13,6 +13,7 @@ import io.verbena.rdma.verbs.RdmaException;
 import io.verbena.resp.RespConfiguration;
 import io.verbena.resp.RespException;
 import io.verbena.server.ComputeNodeRole;
+import io.verbena.server.OtlpExport;
 import io.verbena.server.StartTimeline;
 
 import org.agrona.concurrent.NanoClock;
@@ -24,6 +25,7 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
 import java.io.PrintWriter;
+import java.net.URI;
 import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.Map;
@@ -59,7 +61,7 @@ public final class ComputeNodeCommand implements Callable<Integer>
         "VERBENA_RESP_TABLE", "VERBENA_RESP_PASSWORD_FILE", "VERBENA_RESP_OPEN", "VERBENA_RESP_MAX_CLIENTS",
         "VERBENA_RESP_CLUSTER", "VERBENA_RESP_ANNOUNCE", "VERBENA_RESP_TLS_CERTIFICATE", "VERBENA_RESP_TLS_KEY",
         "VERBENA_RESP_TLS_CA", "VERBENA_SLOWLOG_THRESHOLD_US", "VERBENA_SLOWLOG_SAMPLE", "VERBENA_SPARE",
-        "VERBENA_NAME", "VERBENA_TLS_CA", "VERBENA_TLS_CERT", "VERBENA_TLS_KEY");
+        "VERBENA_NAME", "VERBENA_TLS_CA", "VERBENA_TLS_CERT", "VERBENA_TLS_KEY", "VERBENA_OTLP_ENDPOINT");
     private static final int MAX_PORT_DIGITS = 9;
     private static final int LONGEST_SWEEP_SECONDS = 86_400;
 
@@ -168,30 +170,12 @@ public final class ComputeNodeCommand implements Callable<Integer>
      */
     public int run(final PrintWriter out)
     {
-        if (maxMemoryNodes < 1 || maxMemoryNodes > ComputeNodeConfiguration.MOST_MEMORY_NODES)
-        {
-            throw new CommandFailedException(ExitStatus.USAGE, "--max-memory-nodes " + maxMemoryNodes +
-                ": must be 1 to " + ComputeNodeConfiguration.MOST_MEMORY_NODES, null);
-        }
-        if (sweepIntervalSeconds < 0 || sweepIntervalSeconds > LONGEST_SWEEP_SECONDS)
-        {
-            throw new CommandFailedException(ExitStatus.USAGE, "--sweep-interval " + sweepIntervalSeconds +
-                ": must be 1 to " + LONGEST_SWEEP_SECONDS + " seconds, or 0 for no sweep", null);
-        }
-        if (maxClients < 1 || maxClients > ComputeNodeRole.MOST_CLIENTS)
-        {
-            throw new CommandFailedException(ExitStatus.USAGE, "--max-clients " + maxClients + ": must be 1 to " +
-                ComputeNodeRole.MOST_CLIENTS, null);
-        }
-        if (name.length() > MAX_NAME || !name.matches("[\\w.@:-]*"))
-        {
-            throw new CommandFailedException(ExitStatus.USAGE, "--name " + name +
-                ": must have at most 255 letters, digits and the marks . _ @ : -", null);
-        }
+        check();
         final RespConfiguration port = resp.configuration(System.getenv());
         final ComputeNodeConfiguration configuration = slowlog.addTo(new ComputeNodeConfiguration()
             .splitsSubtables(growingTables).maxMemoryNodes(maxMemoryNodes)
             .sweepIntervalNs(TimeUnit.SECONDS.toNanos(sweepIntervalSeconds)).spare(spare).instance(name));
+        final URI collector = slowlog.otlpEndpoint();
         final NanoClock clock = SystemNanoClock.INSTANCE;
         final long calledNs = clock.nanoTime();
         RoleProcess.begin();
@@ -223,9 +207,37 @@ public final class ComputeNodeCommand implements Callable<Integer>
                 fabric.close();
             }
         }
-        return RoleProcess.run(fabric, role, busyPoll, RoleProcess.JOIN_TIMEOUT_NS, options.healthPort(),
-            out, "on " + fabricName + (null == port ? "" : " resp=" + port.host() + ":" + role.respPort()),
-            NetworkFabric.whySilent(cluster));
+        try (OtlpExport _ = null == collector ? null :
+            OtlpExport.open(collector, role::slowlog, name.isEmpty() ? fabricName : name))
+        {
+            return RoleProcess.run(fabric, role, busyPoll, RoleProcess.JOIN_TIMEOUT_NS, options.healthPort(),
+                out, "on " + fabricName + (null == port ? "" : " resp=" + port.host() + ":" + role.respPort()),
+                NetworkFabric.whySilent(cluster));
+        }
+    }
+
+    private void check()
+    {
+        if (maxMemoryNodes < 1 || maxMemoryNodes > ComputeNodeConfiguration.MOST_MEMORY_NODES)
+        {
+            throw new CommandFailedException(ExitStatus.USAGE, "--max-memory-nodes " + maxMemoryNodes +
+                ": must be 1 to " + ComputeNodeConfiguration.MOST_MEMORY_NODES, null);
+        }
+        if (sweepIntervalSeconds < 0 || sweepIntervalSeconds > LONGEST_SWEEP_SECONDS)
+        {
+            throw new CommandFailedException(ExitStatus.USAGE, "--sweep-interval " + sweepIntervalSeconds +
+                ": must be 1 to " + LONGEST_SWEEP_SECONDS + " seconds, or 0 for no sweep", null);
+        }
+        if (maxClients < 1 || maxClients > ComputeNodeRole.MOST_CLIENTS)
+        {
+            throw new CommandFailedException(ExitStatus.USAGE, "--max-clients " + maxClients + ": must be 1 to " +
+                ComputeNodeRole.MOST_CLIENTS, null);
+        }
+        if (name.length() > MAX_NAME || !name.matches("[\\w.@:-]*"))
+        {
+            throw new CommandFailedException(ExitStatus.USAGE, "--name " + name +
+                ": must have at most 255 letters, digits and the marks . _ @ : -", null);
+        }
     }
 
     @Override
