@@ -32,7 +32,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 /** Ports exchange packets over the loopback interface, and survive what else arrives. */
-@Timeout(30)
+@Timeout(120)
 class UdpPortTest
 {
     private static final String IPV6 = "::1";
