@@ -1,10 +1,12 @@
 package io.verbena.cli;
 
 import com.tngtech.archunit.base.DescribedPredicate;
+import com.tngtech.archunit.core.domain.JavaCall;
 import com.tngtech.archunit.core.domain.JavaClass;
 import com.tngtech.archunit.core.domain.JavaClasses;
 import com.tngtech.archunit.core.domain.JavaMember;
 import com.tngtech.archunit.core.domain.JavaModifier;
+import com.tngtech.archunit.core.domain.properties.HasName;
 import com.tngtech.archunit.core.importer.ClassFileImporter;
 import com.tngtech.archunit.lang.ArchRule;
 import org.junit.jupiter.api.BeforeAll;
@@ -213,6 +215,15 @@ class ArchitectureTest
         // Operations and scans see that a slot is moving, never what drives a split or merge.
         check(noClasses().that().resideInAnyPackage("io.verbena.table.operation", "io.verbena.table.scan")
             .should().dependOnClassesThat().resideInAPackage("io.verbena.table.growth"));
+    }
+
+    /** What has to hold for a word that is swapped is said, and will change, there. */
+    @Test
+    void shouldSwapTheWordsOfATableInOnePlace()
+    {
+        check(noClasses().that().resideInAnyPackage("io.verbena.table..", "io.verbena.compute..", "io.verbena.memory..")
+            .and().doNotHaveSimpleName("SlotRound")
+            .should().callMethodWhere(JavaCall.Predicates.target(HasName.Predicates.name("compareSwap"))));
     }
 
     @Test

@@ -419,6 +419,12 @@ public final class TableEngine implements AutoCloseable
         return operations.counters();
     }
 
+    /** @return what this engine leaves in a slot that it empties, another word each time. */
+    public long emptiedWord()
+    {
+        return operations.emptied();
+    }
+
     /** @return allocator of a memory node, for its figures. */
     public BlockAllocator allocator(final int memoryNodeId)
     {

@@ -7,6 +7,7 @@ import io.verbena.table.directory.TablePlan;
 import io.verbena.table.directory.TombstoneQueue;
 import io.verbena.table.expiry.Expiry;
 import io.verbena.table.expiry.ExpiryCondition;
+import io.verbena.table.format.SlotWord;
 import io.verbena.table.format.SubtableDescriptor;
 import io.verbena.table.growth.TableSplit;
 import io.verbena.table.operation.OperationKind;
@@ -138,7 +139,7 @@ class EngineSweepLimitsTest
         {
             // Of slots in which something else is by now: to clear them does nothing.
             queue.offsets.addLong(table.subtable(0).groupOffset(0) + Long.BYTES);
-            queue.words.addLong(7);
+            queue.words.addLong(SlotWord.tombstone(1, SlotWord.committed(1, 0, 1, 0, 64)));
             queue.epochs.addLong(fixture.engine.epoch());
             queue.tableIds.addInt(TABLE_ID);
         }

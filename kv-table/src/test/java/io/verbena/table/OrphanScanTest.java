@@ -73,7 +73,8 @@ class OrphanScanTest
         closed.set(CLOSED);
         final ChunkView view = new ChunkView(
             new Superblock(NODE, 1, EngineFixture.MEMORY_BYTES, 0, CHUNK_BYTES, CHUNKS, 0));
-        final OrphanScan scan = new OrphanScan(access, port, NODE, view, closed, List.of(descriptor), mayKill);
+        final OrphanScan scan = new OrphanScan(
+            access, port, NODE, view, closed, List.of(descriptor), mayKill, fixture.engine::emptiedWord);
         while (!scan.isDone())
         {
             scan.poll();
@@ -100,7 +101,7 @@ class OrphanScanTest
         final OrphanScan scan = scan(() -> true);
         assertThat(scan.isComplete()).isTrue();
         assertThat(scan.killed()).isOne();
-        assertThat(word(second + FIRST_SLOT)).isEqualTo(SlotWord.EMPTY);
+        assertThat(word(second + FIRST_SLOT)).isEqualTo(SlotWord.emptied(1, 1));
     }
 
     /** A subtable was replaced while its groups waited to be read; its memory is somebody's value by now. */
@@ -130,7 +131,7 @@ class OrphanScanTest
     {
         merge(true);
         assertThat(scan(() -> true).killed()).isOne();
-        assertThat(word(merged + FIRST_SLOT)).isEqualTo(SlotWord.EMPTY);
+        assertThat(word(merged + FIRST_SLOT)).isEqualTo(SlotWord.emptied(1, 1));
     }
 
     /** A proposal may be taken back, and its memory be somebody else's, without a word to this node. */

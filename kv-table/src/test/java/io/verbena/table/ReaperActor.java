@@ -6,6 +6,7 @@ import io.verbena.rdma.verbs.AccessFlags;
 import io.verbena.rdma.verbs.MemoryRegion;
 import io.verbena.rdma.verbs.ProtectionDomain;
 import io.verbena.rdma.verbs.WorkCompletionStatus;
+import io.verbena.table.access.EmptiedWords;
 import io.verbena.table.format.BucketDescriptor;
 import io.verbena.table.format.SizeClasses;
 import io.verbena.table.format.SlotWord;
@@ -33,6 +34,9 @@ final class ReaperActor implements SimActor
         WAITING, READING, KILLING, SETTLING, WRITING, DONE
     }
 
+    /** No engine's. */
+    private static final int WRITER_NUMBER = 99;
+
     private final SimDevice device;
     private final SimQueuePairPort port;
     private final MemoryRegion scratch;
@@ -45,6 +49,7 @@ final class ReaperActor implements SimActor
     private final int chunkBytes;
     private final List<Long> killedSlots = new ArrayList<>();
     private final boolean[] named;
+    private final EmptiedWords emptiedWords = new EmptiedWords(WRITER_NUMBER);
     private Step step = Step.WAITING;
     private long seen = 1;
 
@@ -124,7 +129,7 @@ final class ReaperActor implements SimActor
             final long word = buffer.getLong(at, LITTLE_ENDIAN);
             seen = seen * 31 + word;
             final int offset = (int)SlotWord.blockOffset(word) - chunkAt;
-            if (word == SlotWord.EMPTY || offset < 0 || offset >= chunkBytes)
+            if (SlotWord.isEmpty(word) || offset < 0 || offset >= chunkBytes)
             {
                 continue;
             }
@@ -157,7 +162,7 @@ final class ReaperActor implements SimActor
         for (final long at : killedSlots)
         {
             port.compareSwap(
-                scratch, RESULTS_AT, groupAt + at, buffer.getLong((int)at, LITTLE_ENDIAN), SlotWord.EMPTY);
+                scratch, RESULTS_AT, groupAt + at, buffer.getLong((int)at, LITTLE_ENDIAN), emptiedWords.getAsLong());
         }
         port.complete(0);
     }

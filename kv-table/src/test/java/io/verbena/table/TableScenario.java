@@ -27,6 +27,7 @@ import java.util.Arrays;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
+import java.util.function.LongUnaryOperator;
 import java.util.stream.IntStream;
 import org.agrona.concurrent.UnsafeBuffer;
 
@@ -171,7 +172,7 @@ final class TableScenario implements SimExplorer.Scenario
             final Object outcomes = history.outcomes(operation(index, 0), operation(index + 1, 0));
             if (byState && !splits())
             {
-                return OwnState.ofEnd(outcomes) * 31 + (isDone() ? 1 : EngineState.of(engine, port, false)) << 1 | 1;
+                return OwnState.ofEnd(outcomes) * 31 + (isDone() ? 1 : EngineState.of(engine, port, false, names)) << 1 | 1;
             }
             if (!byState || index == PREPARER)
             {
@@ -182,7 +183,7 @@ final class TableScenario implements SimExplorer.Scenario
                 return OwnState.ofEnd(devices[index].isKilled() ? null : end(), outcomes);
             }
             final Object work = split != null ? split : merge != null ? merge : walk;
-            return work == null ? EngineState.of(engine, port, true) : OwnState.of(work, table, port);
+            return work == null ? EngineState.of(engine, port, true, names) : OwnState.of(work, table, port);
         }
 
         /** What has become of its split, merge or walk. */
@@ -225,6 +226,7 @@ final class TableScenario implements SimExplorer.Scenario
     /** Without it all operations are taken to overlap. */
     boolean isOrdered = true;
     private SimExploration exploration;
+    private EmptiedNames names;
 
     /**
      * @param race     what races.
@@ -254,6 +256,13 @@ final class TableScenario implements SimExplorer.Scenario
         ahead = engines;
         final boolean isForAll = IntStream.rangeClosed(1, race.kinds.length).allMatch(engines::contains);
         history.expire(DEADLINE_MS, isForAll);
+    }
+
+    @Override
+    public LongUnaryOperator names()
+    {
+        names = new EmptiedNames();
+        return names;
     }
 
     @Override
@@ -382,14 +391,8 @@ final class TableScenario implements SimExplorer.Scenario
     /** What epochs are for: the operations of all others, begun before, are over. */
     private boolean haveEnded(final int victim)
     {
-        for (int i = 1; i < actors.length; i++)
-        {
-            if (i != victim && isEngine(i) && actors[i].engine.active() > 0 && !devices[i].isKilled())
-            {
-                return false;
-            }
-        }
-        return true;
+        return IntStream.range(1, actors.length).noneMatch(i ->
+            i != victim && isEngine(i) && actors[i].engine.active() > 0 && !devices[i].isKilled());
     }
 
     private void addActor(
@@ -481,13 +484,7 @@ final class TableScenario implements SimExplorer.Scenario
     public void close()
     {
         isClosing = true;
-        for (final EngineActor actor : actors)
-        {
-            if (actor != null)
-            {
-                actor.engine.close();
-            }
-        }
+        Arrays.stream(actors).filter(Objects::nonNull).forEach(actor -> actor.engine.close());
     }
 
     @Override

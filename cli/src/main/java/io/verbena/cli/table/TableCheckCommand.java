@@ -8,9 +8,9 @@ import io.verbena.cli.console.ExitStatus;
 import io.verbena.cli.console.SettingsProvider;
 import io.verbena.compute.ComputeNodeException;
 import io.verbena.load.report.Units;
+import io.verbena.table.access.EmptiedWords;
 import io.verbena.table.check.StoreCheck;
 import io.verbena.table.check.StoreChecker;
-import io.verbena.table.format.SlotWord;
 
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -153,7 +153,8 @@ final class TableCheckCommand implements Callable<Integer>
             .filter((left) -> null == table || table.equals(left.table())).toList();
         for (final StoreCheck.Leftover left : leftovers)
         {
-            opened.store().swap(left.memoryNodeId(), left.slotOffset(), left.word(), SlotWord.EMPTY);
+            opened.store().swap(left.memoryNodeId(), left.slotOffset(), left.word(),
+                EmptiedWords.byTool(left.word()));
         }
         if (!leftovers.isEmpty())
         {

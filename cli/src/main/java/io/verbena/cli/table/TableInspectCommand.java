@@ -424,7 +424,7 @@ final class TableInspectCommand implements Callable<Integer>
         final InspectedFields fields = new InspectedFields(
             String.format("slot at 0x%x of memory node %d", offset, node), bytes, bytes.capacity());
         fields.add("word", 0, String.format("0x%016x", word)).add("reads as", 0, SlotWord.toString(word));
-        if (word != SlotWord.EMPTY && word != SlotWord.UNINITIALISED)
+        if (!SlotWord.isEmpty(word) && SlotWord.UNINITIALISED != word)
         {
             fields.add("fingerprint", 0, String.format("0x%04x", SlotWord.fingerprint(word)))
                 .add("window", 0, SlotWord.window(word))

@@ -259,7 +259,8 @@ final class Reclaimer
                 watch.view(),
                 chunks,
                 lister.tables(),
-                this::mayKill);
+                this::mayKill,
+                engine::emptiedWord);
         }
         return 1;
     }

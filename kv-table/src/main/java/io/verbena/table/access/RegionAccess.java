@@ -97,7 +97,7 @@ public final class RegionAccess implements AutoCloseable
     {
         begin(at);
         port.begin();
-        port.compareSwap(scratch.region, SWAP_RESULT_AT, offset, expected, desired);
+        SlotRound.propose(port, scratch.region, SWAP_RESULT_AT, offset, expected, desired);
         isSwap = true;
         post();
     }

@@ -16,6 +16,7 @@ import java.util.ArrayDeque;
 import java.util.BitSet;
 import java.util.List;
 import java.util.function.BooleanSupplier;
+import java.util.function.LongSupplier;
 import org.agrona.MutableDirectBuffer;
 import org.agrona.collections.Int2ObjectHashMap;
 import org.agrona.collections.LongArrayQueue;
@@ -40,6 +41,7 @@ public final class OrphanScan
     private final OneSidedPort port;
     private final ChunkView view;
     private final BooleanSupplier mayKill;
+    private final LongSupplier emptiedWords;
     private final Int2ObjectHashMap<BitSet> named = new Int2ObjectHashMap<>();
     private final ArrayDeque<Part> parts = new ArrayDeque<>();
     private final LongArrayQueue kills = new LongArrayQueue(Long.MIN_VALUE);
@@ -60,6 +62,7 @@ public final class OrphanScan
      *                     replaced, since they were listed, as far as this node knows. If so it does not pass the
      *                     epoch that it knows now while {@link #isKilling}: what looked like a word stands in memory
      *                     that is the table's still. If not, the scan fails.
+     * @param emptiedWords what is left in their slots, another word each time.
      */
     public OrphanScan(
         final RegionAccess access,
@@ -68,12 +71,14 @@ public final class OrphanScan
         final ChunkView view,
         final BitSet chunks,
         final List<TableDescriptor> tables,
-        final BooleanSupplier mayKill)
+        final BooleanSupplier mayKill,
+        final LongSupplier emptiedWords)
     {
         this.access = access;
         this.port = port;
         this.view = view;
         this.mayKill = mayKill;
+        this.emptiedWords = emptiedWords;
         chunks.stream().forEach((index) -> named.put(index, new BitSet(view.chunkLengthBytes() / GRANULE_BYTES)));
         for (final TableDescriptor table : tables)
         {
@@ -163,7 +168,7 @@ public final class OrphanScan
         {
             killed++;
             isKilling = true;
-            access.swap(port, kills.pollLong(), kills.pollLong(), SlotWord.EMPTY);
+            access.swap(port, kills.pollLong(), kills.pollLong(), emptiedWords.getAsLong());
         }
         else
         {

@@ -373,7 +373,7 @@ public final class TableChecker
         }
         if (!SlotWord.isCommitted(word))
         {
-            return word == SlotWord.EMPTY || word == SlotWord.RESERVED || SlotWord.isTentative(word) ? null :
+            return SlotWord.isEmpty(word) || word == SlotWord.RESERVED || SlotWord.isTentative(word) ? null :
                 String.format("there is no such word %016x", word);
         }
         final int node = slot.home().memoryNodeId();

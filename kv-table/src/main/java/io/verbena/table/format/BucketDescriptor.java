@@ -33,8 +33,8 @@ public final class BucketDescriptor
 {
     /** Name in messages. */
     public static final String NAME = "bucket";
-    /** Version of bucket, group and slot word. */
-    public static final int FORMAT_VERSION = SlotWord.FORMAT_VERSION;
+    /** Version of bucket and group. */
+    public static final int FORMAT_VERSION = 2;
 
     public static final int HEADER_OFFSET = 0;
     public static final int SLOTS_OFFSET = HEADER_OFFSET + Long.BYTES;

@@ -11,7 +11,8 @@ package io.verbena.table.format;
  *     2        14           4         8          5                  31
  * </pre>
  *
- * <p>Kinds: 0 special ({@link #EMPTY}, {@link #UNINITIALISED}, {@link #RESERVED}), 1 committed, 2 tentative, 3 frozen.
+ * <p>Kinds: 0 special ({@link #EMPTY}, {@link #UNINITIALISED}, {@link #RESERVED}, {@link #emptied emptied words}), 1
+ * committed, 2 tentative, 3 frozen.
  * Words of different states never coincide: a committed or tentative word has its kind, frozen(W) is W with the kind
  * replaced, and
  * frozen(0) has block offset 0, where no block ever lies. Fingerprint and window are bits of the key's hash, see {@link
@@ -21,17 +22,25 @@ package io.verbena.table.format;
  */
 public final class SlotWord
 {
-    /** Version of this layout; carried by each bucket header, see {@link BucketDescriptor}. */
-    public static final int FORMAT_VERSION = 2;
+    /** Version of this layout, which a superblock from version 3 on stands for. Version 2 knew no emptied words. */
+    public static final int FORMAT_VERSION = 3;
 
-    /** A free slot: anyone may claim it. */
+    /** A free slot as formatting and moves leave it; see {@link #isEmpty}. */
     public static final long EMPTY = 0L;
     /** A slot of a new subtable whose content has not arrived: not zero, so no insert fits. */
     public static final long UNINITIALISED = 1L;
     /** A slot that stays empty until its subtable is merged or split: a merge has no room for more. */
     public static final long RESERVED = 2L;
 
-    /** Kind of {@link #EMPTY}, {@link #UNINITIALISED} and {@link #RESERVED}. */
+    /** The low bits of an {@link #emptied emptied word}. */
+    public static final int EMPTIED_TAG = 4;
+    public static final int EMPTIED_TAG_BITS = 16;
+    public static final int EMPTIED_WRITER_SHIFT = EMPTIED_TAG_BITS;
+    public static final int EMPTIED_WRITER_BITS = BlockVersion.WRITER_BITS;
+    public static final int EMPTIED_COUNT_SHIFT = EMPTIED_WRITER_SHIFT + EMPTIED_WRITER_BITS;
+    public static final int EMPTIED_COUNT_BITS = 30;
+
+    /** Kind of {@link #EMPTY}, {@link #UNINITIALISED}, {@link #RESERVED} and emptied words. */
     public static final int KIND_SPECIAL = 0;
     /** The key's value is the block named. */
     public static final int KIND_COMMITTED = 1;
@@ -62,10 +71,11 @@ public final class SlotWord
     private static final long KIND_MASK = mask(KIND_BITS) << KIND_SHIFT;
     private static final long WINDOW_MASK = mask(WINDOW_BITS) << WINDOW_SHIFT;
     private static final long FROZEN_EMPTY = (long)KIND_FROZEN << KIND_SHIFT;
+    private static final long EMPTIED_MASK = KIND_MASK | mask(EMPTIED_TAG_BITS);
 
     static
     {
-        if (KIND_SHIFT + KIND_BITS != Long.SIZE)
+        if (KIND_SHIFT + KIND_BITS != Long.SIZE || EMPTIED_COUNT_SHIFT + EMPTIED_COUNT_BITS != KIND_SHIFT)
         {
             throw new IllegalStateException("slot word fields fill " + (KIND_SHIFT + KIND_BITS) + " bits, not 64");
         }
@@ -112,6 +122,26 @@ public final class SlotWord
     {
         final long hashBits = mask(FINGERPRINT_BITS + WINDOW_BITS) << WINDOW_SHIFT;
         return withKind(deletedWord & ~hashBits, KIND_TENTATIVE) | (long)writerNumber << WINDOW_SHIFT;
+    }
+
+    /**
+     * Builds the word that whoever empties a slot leaves there. Each is another one, so that who expects a word that
+     * was in the slot before never meets it again.
+     *
+     * @param writerNumber 0 to {@link BlockVersion#MAX_WRITER_NUMBER}.
+     * @param count        of the writer's; its low {@link #EMPTIED_COUNT_BITS} bits count.
+     * @return the word.
+     */
+    public static long emptied(final int writerNumber, final long count)
+    {
+        return (count & mask(EMPTIED_COUNT_BITS)) << EMPTIED_COUNT_SHIFT |
+            (long)writerNumber << EMPTIED_WRITER_SHIFT | EMPTIED_TAG;
+    }
+
+    /** @return whether the slot is free, never used or emptied: anyone may claim it. */
+    public static boolean isEmpty(final long word)
+    {
+        return EMPTY == word || EMPTIED_TAG == (word & EMPTIED_MASK);
     }
 
     /** @return the same word with another kind. */
@@ -242,6 +272,11 @@ public final class SlotWord
         if (word == RESERVED)
         {
             return "reserved";
+        }
+        if (isEmpty(word))
+        {
+            return String.format("emptied{writer=%d count=%d}",
+                word >>> EMPTIED_WRITER_SHIFT & mask(EMPTIED_WRITER_BITS), word >>> EMPTIED_COUNT_SHIFT);
         }
         final String[] names = {"special", "committed", "tentative", "frozen"};
         return String.format("%s{fingerprint=%04x window=%x version=%02x class=%d block=0x%x}", names[kind(word)],

@@ -26,8 +26,10 @@ public final class SuperblockDescriptor
 {
     /** "VRBNMEM1" read as a little-endian integer. */
     public static final long MAGIC = 0x314D454D4E425256L;
-    /** The only format version this build writes and reads. */
-    public static final int FORMAT_VERSION = 2;
+    /** The format version that this build writes: slot words may be emptied ones. */
+    public static final int FORMAT_VERSION = 3;
+    /** The oldest one that it reads: a region whose emptied slots are 0, which all of them may be. */
+    public static final int OLDEST_VERSION = 2;
 
     /** Magic, 8 bytes. */
     public static final int MAGIC_OFFSET = 0;
@@ -157,8 +159,13 @@ public final class SuperblockDescriptor
     private static boolean isWhole(final MemorySegment segment)
     {
         return MAGIC == segment.get(LONG_LE, MAGIC_OFFSET) &&
-            FORMAT_VERSION == segment.get(INT_LE, VERSION_OFFSET) &&
+            isKnown(segment.get(INT_LE, VERSION_OFFSET)) &&
             (long)LONG_LE.varHandle().getAcquire(segment, (long)CHECKSUM_OFFSET) == checksum(segment);
+    }
+
+    private static boolean isKnown(final int version)
+    {
+        return version >= OLDEST_VERSION && version <= FORMAT_VERSION;
     }
 
     /**
@@ -177,7 +184,7 @@ public final class SuperblockDescriptor
 
         final int version = segment.get(INT_LE, VERSION_OFFSET);
 
-        if (FORMAT_VERSION != version)
+        if (!isKnown(version))
         {
             throw new FormatException("superblock has format version " + version + ", this build knows version " +
                 FORMAT_VERSION + ": use the build that wrote it");

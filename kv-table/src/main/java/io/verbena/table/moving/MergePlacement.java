@@ -172,11 +172,11 @@ public final class MergePlacement
     private static boolean isChoice(
         final long word, final long other, final int side, final int slot, final int choice)
     {
-        final boolean isEmpty = word == SlotWord.EMPTY;
+        final boolean isEmpty = SlotWord.isEmpty(word);
         return switch (choice)
         {
-            case 0 -> isEmpty && other != SlotWord.EMPTY && other != SlotWord.RESERVED;
-            case 1 -> isEmpty && other == SlotWord.EMPTY && slot % 2 == side;
+            case 0 -> isEmpty && !SlotWord.isEmpty(other) && other != SlotWord.RESERVED;
+            case 1 -> isEmpty && SlotWord.isEmpty(other) && slot % 2 == side;
             case 2 -> isEmpty;
             default -> SlotWord.isTentative(word);
         };

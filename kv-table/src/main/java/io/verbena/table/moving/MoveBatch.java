@@ -2,6 +2,7 @@ package io.verbena.table.moving;
 
 import io.verbena.raas.OneSidedPort;
 import io.verbena.table.access.Scratch;
+import io.verbena.table.access.SlotRound;
 
 /** Requests that go to a port in one batch, and what all batches have cost. Owner thread of the engine only. */
 public class MoveBatch implements MoveRequests
@@ -54,7 +55,7 @@ public class MoveBatch implements MoveRequests
     @Override
     public void swap(final int item, final long offset, final long expected, final long desired)
     {
-        port.compareSwap(scratch.region, swapsAt + posted * Long.BYTES, offset, expected, desired);
+        SlotRound.propose(port, scratch.region, swapsAt + posted * Long.BYTES, offset, expected, desired);
         items[posted++] = item;
         count(Long.BYTES);
     }

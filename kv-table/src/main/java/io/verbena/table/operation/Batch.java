@@ -4,6 +4,7 @@ import io.verbena.raas.OneSidedPort;
 import io.verbena.raas.RaasMisuseException;
 import io.verbena.rdma.verbs.PostStatus;
 import io.verbena.table.access.Scratch;
+import io.verbena.table.access.SlotRound;
 import io.verbena.table.directory.NodeLink;
 import io.verbena.table.format.SizeClasses;
 import java.util.ArrayList;
@@ -337,12 +338,34 @@ public final class Batch
         write(op.ownBlock(), SizeClasses.lengthBytes(op.block.sizeClass), op.block.offset);
     }
 
-    /** Stages a compare-and-swap whose result lands in the numbered result word. */
-    void swap(final int resultNumber, final long remoteOffset, final long expected, final long desired)
+    /** Stages a proposal on the word of a slot; the word found lands in the numbered result word. */
+    void propose(final int resultNumber, final long slotOffset, final long expected, final long proposed)
     {
-        port.compareSwap(
-            scratch.region, current.swapResultOffset(resultNumber), remoteOffset, expected, desired);
+        SlotRound.propose(port, scratch.region, resultAt(resultNumber), slotOffset, expected, proposed);
+    }
+
+    /** As {@link #propose}: the tentative word of the operation is put on the word of an empty slot. */
+    void claim(final int resultNumber, final Claim claim)
+    {
+        SlotRound.claim(port, scratch.region, resultAt(resultNumber), claim.offset, claim.base, claim.word);
+    }
+
+    /** As {@link #propose}: the tentative word of the operation is taken back. */
+    void withdraw(final int resultNumber, final Claim claim)
+    {
+        SlotRound.withdraw(port, scratch.region, resultAt(resultNumber), claim.offset, claim.word, claim.base);
+    }
+
+    /** As {@link #propose}: a tentative word gives way to an emptied one. */
+    void kill(final int resultNumber, final long slotOffset, final long tentative, final long emptied)
+    {
+        SlotRound.kill(port, scratch.region, resultAt(resultNumber), slotOffset, tentative, emptied);
+    }
+
+    private int resultAt(final int resultNumber)
+    {
         current.cost.stagedVerbs++;
+        return current.swapResultOffset(resultNumber);
     }
 
     /** The READs that follow must execute after the atomics before them; a fence only where the device needs it. */

@@ -6,6 +6,8 @@ import io.verbena.table.access.Scratch;
 final class Claim
 {
     long offset;
+    /** Of the empty slot that the own word is put on. */
+    long base;
     long word;
     boolean stands;
     /** What is read now decides about it. */

@@ -53,6 +53,7 @@ final class Inserts
                 return;
             }
             op.claim.offset = op.location.slotOffset(slot);
+            op.claim.base = op.slotWord(slot);
             flow.go(op, Step.CLAIM);
             return;
         }
@@ -172,12 +173,12 @@ final class Inserts
         }
         if (op.claim.rivalOffset != 0)
         {
-            flow.batch.swap(1, op.claim.rivalOffset, op.claim.rivalWord, SlotWord.EMPTY);
+            flow.batch.kill(1, op.claim.rivalOffset, op.claim.rivalWord, flow.records.emptied());
             flow.counters.kills++;
         }
         slotMoves.stageMoves(op, FIRST_MOVE);
         op.claim.word = claimWord(op);
-        flow.batch.swap(0, op.claim.offset, SlotWord.EMPTY, op.claim.word);
+        flow.batch.claim(0, op.claim);
         flow.batch.readsFollowAtomics();
         lookups.stageBuckets(op);
     }
@@ -191,7 +192,7 @@ final class Inserts
     private static boolean claimTook(final Operation op)
     {
         op.block.isWritten = true;
-        return op.swapResult(0) == SlotWord.EMPTY;
+        return op.swapResult(0) == op.claim.base;
     }
 
     /** As {@link #onClaim} for an operation that was reported before. @return false: it took no effect. */
@@ -327,9 +328,9 @@ final class Inserts
     {
         for (int i = 0, kills = Math.min(MAX_KILLS, op.claim.victimCount); i < kills; i++)
         {
-            flow.batch.swap(i, op.claim.victimOffsets[op.claim.victimCount - 1 - i],
+            flow.batch.kill(i, op.claim.victimOffsets[op.claim.victimCount - 1 - i],
                 op.claim.victims[op.claim.victimCount - 1 - i],
-                SlotWord.EMPTY);
+                flow.records.emptied());
         }
     }
 
@@ -368,13 +369,13 @@ final class Inserts
     /** @param found by the compare-and-swap that was to take the victim away. */
     private static boolean isDead(final long victim, final long found)
     {
-        return found == victim || found == SlotWord.EMPTY;
+        return found == victim || SlotWord.isEmpty(found);
     }
 
     void stageCommit(final Operation op)
     {
         assert op.block.isWritten : "commit of a block that was not written: " + op;
-        flow.batch.swap(0, op.claim.offset, op.claim.word, op.block.word);
+        flow.batch.propose(0, op.claim.offset, op.claim.word, op.block.word);
     }
 
     /** Only the success of this compare-and-swap is the answer. */
@@ -407,7 +408,7 @@ final class Inserts
 
     void stageWithdraw(final Operation op)
     {
-        flow.batch.swap(0, op.claim.offset, op.claim.word, SlotWord.EMPTY);
+        flow.batch.withdraw(0, op.claim);
     }
 
     /** @return false: the operation took no effect. */
@@ -426,7 +427,7 @@ final class Inserts
 
     void stageMakeRoom(final Operation op)
     {
-        flow.batch.swap(0, op.claim.victimOffsets[0], op.claim.victims[0], SlotWord.EMPTY);
+        flow.batch.kill(0, op.claim.victimOffsets[0], op.claim.victims[0], flow.records.emptied());
     }
 
     void onMakeRoom(final Operation op)

@@ -60,7 +60,7 @@ final class OldBuckets implements MoveRequests, Freezing.Buckets
     @Override
     public void swap(final int item, final long offset, final long expected, final long desired)
     {
-        batch.swap(op.claim.victimCount, offset, expected, desired);
+        batch.propose(op.claim.victimCount, offset, expected, desired);
         op.claim.victims[op.claim.victimCount++] = item;
     }
 

@@ -323,7 +323,7 @@ public final class Operation
         final int pair = empty1 > empty0 ? 1 : 0;
         final int main = location.mainBuckets[pair] * BucketDescriptor.SLOTS_PER_BUCKET;
         int slot = pair * perPair + main;
-        while (slotWord(slot) != SlotWord.EMPTY)
+        while (!SlotWord.isEmpty(slotWord(slot)))
         {
             slot = pair * perPair + (slot + 1) % perPair;
         }
@@ -335,7 +335,7 @@ public final class Operation
         int count = 0;
         for (int slot = from; slot < from + 2 * BucketDescriptor.SLOTS_PER_BUCKET; slot++)
         {
-            count += slotWord(slot) == SlotWord.EMPTY ? 1 : 0;
+            count += SlotWord.isEmpty(slotWord(slot)) ? 1 : 0;
         }
         return count;
     }

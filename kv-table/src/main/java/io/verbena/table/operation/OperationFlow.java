@@ -47,7 +47,7 @@ abstract class OperationFlow implements Batch.Owner
         contention = new Contention(
             settings.backoffMinNs(), settings.backoffMaxNs(), operations.length, settings.seed());
         controlsContention = settings.controlsContention();
-        tombstones = new Tombstones(epochs, counters, batch);
+        tombstones = new Tombstones(epochs, counters, batch, records);
         blocks = new OwnBlocks(settings.chunkSource());
         computedValues = new ComputedValues(blocks);
         expiryClock = new ExpiryClock(settings.expiryClock());

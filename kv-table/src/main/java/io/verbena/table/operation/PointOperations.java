@@ -223,6 +223,12 @@ public final class PointOperations
         return runner.records.tombstone(removedWord);
     }
 
+    /** @return the word that this engine leaves in a slot that it empties, another one each time. */
+    public long emptied()
+    {
+        return runner.records.emptied();
+    }
+
     /**
      * A sweep has swapped the word of a record for a tombstone, or has found that somebody else had changed it.
      *

@@ -1,5 +1,6 @@
 package io.verbena.table.operation;
 
+import io.verbena.table.access.EmptiedWords;
 import io.verbena.table.access.Scratch;
 import io.verbena.table.format.BlockDescriptor;
 import io.verbena.table.format.BlockVersion;
@@ -15,6 +16,7 @@ public final class Records
     private final UnsafeBuffer buffer;
     private final int writerNumber;
     private final int clientId;
+    private final EmptiedWords emptiedWords;
     private long lastIssued;
     public long clockNs;
 
@@ -23,6 +25,7 @@ public final class Records
         buffer = scratch.buffer;
         writerNumber = configuration.writerNumber();
         clientId = configuration.clientId();
+        emptiedWords = new EmptiedWords(writerNumber);
     }
 
     /**
@@ -122,6 +125,12 @@ public final class Records
     long tombstone(final long deletedWord)
     {
         return SlotWord.tombstone(writerNumber, deletedWord);
+    }
+
+    /** @return the word that this engine leaves in a slot that it empties, another one each time. */
+    long emptied()
+    {
+        return emptiedWords.getAsLong();
     }
 
     int flags(final int blockAt)

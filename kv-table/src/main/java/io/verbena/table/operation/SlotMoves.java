@@ -388,7 +388,7 @@ final class SlotMoves
         for (int slots = op.moving.pending; slots != 0 && room(op) > RESERVED; slots &= slots - 1)
         {
             final int slot = Integer.numberOfTrailingZeros(slots);
-            flow.batch.swap(swaps++, newOffset(op, slot), SlotWord.UNINITIALISED, op.slotWord(slot));
+            flow.batch.propose(swaps++, newOffset(op, slot), SlotWord.UNINITIALISED, op.slotWord(slot));
             staged |= 1 << slot;
         }
         return staged;

@@ -37,15 +37,15 @@ final class SwapStep
         final boolean stores = OperationKind.storesValue(op.request.kind);
         if (op.claim.stands)
         {
-            flow.batch.swap(1, op.claim.offset, op.claim.word, SlotWord.EMPTY);
+            flow.batch.withdraw(1, op.claim);
         }
         if (op.target.isToMove)
         {
             // Whoever came first did the same; then this swap is lost, and the next one tells what has become of it.
-            flow.batch.swap(2, op.target.offset, SlotWord.UNINITIALISED, op.target.word);
+            flow.batch.propose(2, op.target.offset, SlotWord.UNINITIALISED, op.target.word);
         }
         op.target.desiredWord = stores ? op.block.word : flow.records.tombstone(op.target.word);
-        flow.batch.swap(0, op.target.offset, op.target.word, op.target.desiredWord);
+        flow.batch.propose(0, op.target.offset, op.target.word, op.target.desiredWord);
         if (!stores)
         {
             flow.tombstones.stageClearing(op);
@@ -113,10 +113,10 @@ final class SwapStep
     {
         if (op.target.isToMove)
         {
-            flow.batch.swap(2, op.target.offset, SlotWord.UNINITIALISED, op.target.word);
+            flow.batch.propose(2, op.target.offset, SlotWord.UNINITIALISED, op.target.word);
         }
         op.target.desiredWord = flow.records.tombstone(op.target.word);
-        flow.batch.swap(0, op.target.offset, op.target.word, op.target.desiredWord);
+        flow.batch.propose(0, op.target.offset, op.target.word, op.target.desiredWord);
         flow.tombstones.stageClearing(op);
     }
 

@@ -2,6 +2,7 @@ package io.verbena.table.operation;
 
 import io.verbena.raas.OneSidedPort;
 import io.verbena.table.access.Scratch;
+import io.verbena.table.access.SlotRound;
 import io.verbena.table.allocation.EpochTracker;
 import io.verbena.table.directory.NodeLink;
 import io.verbena.table.directory.OpenTable;
@@ -27,14 +28,17 @@ public final class Tombstones
     private final EpochTracker epochs;
     private final EngineCounters counters;
     private final Batch batch;
+    private final Records records;
     private long dueOffset;
     private long dueWord;
 
-    Tombstones(final EpochTracker epochs, final EngineCounters counters, final Batch batch)
+    Tombstones(
+        final EpochTracker epochs, final EngineCounters counters, final Batch batch, final Records records)
     {
         this.epochs = epochs;
         this.counters = counters;
         this.batch = batch;
+        this.records = records;
     }
 
     void add(final Operation op, final long slotOffset, final long word)
@@ -93,7 +97,7 @@ public final class Tombstones
             if (dueWord != SlotWord.EMPTY)
             {
                 counters.tombstonesCleared++;
-                batch.swap(FIRST_RESULT + i, dueOffset, dueWord, SlotWord.EMPTY);
+                batch.kill(FIRST_RESULT + i, dueOffset, dueWord, records.emptied());
             }
         }
     }
@@ -115,7 +119,7 @@ public final class Tombstones
             {
                 counters.tombstonesCleared++;
                 staged++;
-                port.compareSwap(scratch.region, resultAt, dueOffset, dueWord, SlotWord.EMPTY);
+                SlotRound.kill(port, scratch.region, resultAt, dueOffset, dueWord, records.emptied());
             }
         }
         return staged;

@@ -2,6 +2,7 @@ package io.verbena.table.sweep;
 
 import io.verbena.raas.OneSidedPort;
 import io.verbena.table.access.Scratch;
+import io.verbena.table.access.SlotRound;
 import io.verbena.table.directory.NodeLink;
 import io.verbena.table.directory.OpenTable;
 import io.verbena.table.directory.PendingRemovals;
@@ -86,7 +87,8 @@ public final class SweptRecords
         for (int i = 0; i < count; i++)
         {
             final long tombstone = operations.tombstone(words[i]);
-            port.compareSwap(scratch.region, resultsAt + i * Long.BYTES, slotOffsets[i], words[i], tombstone);
+            SlotRound.propose(
+                port, scratch.region, resultsAt + i * Long.BYTES, slotOffsets[i], words[i], tombstone);
             link.removals.add(slotOffsets[i], tombstone);
         }
         return count + operations.stageClearing(link, port, scratch, resultsAt + MOST * Long.BYTES,

@@ -51,6 +51,38 @@ class FormatPropertyTest
     }
 
     @Test
+    void shouldTellEmptiedWordsFromAllOthers()
+    {
+        for (int i = 0; i < ROUNDS; i++)
+        {
+            final int writer = random.nextInt(BlockVersion.MAX_WRITER_NUMBER + 1);
+            final long count = random.nextLong(1L << SlotWord.EMPTIED_COUNT_BITS);
+            final long word = SlotWord.emptied(writer, count);
+            assertThat(SlotWord.isEmpty(word)).as("seed %d", SEED).isTrue();
+            assertThat(word).isNotIn(SlotWord.EMPTY, SlotWord.UNINITIALISED, SlotWord.RESERVED);
+            assertThat(SlotWord.namesBlock(word) || SlotWord.isTentative(word) || SlotWord.isRestructuring(word))
+                .isFalse();
+            assertThat(SlotWord.frozen(word)).isEqualTo(SlotWord.frozen(SlotWord.EMPTY));
+            assertThat(SlotWord.toString(word)).isEqualTo("emptied{writer=" + writer + " count=" + count + '}');
+            final long next = SlotWord.emptied(writer, count + 1);
+            assertThat(next).isNotEqualTo(word).isEqualTo(
+                SlotWord.emptied(writer, count + 1 + (1L << SlotWord.EMPTIED_COUNT_BITS)));
+            assertThat(SlotWord.emptied(writer ^ 1, count)).isNotEqualTo(word);
+            // The same bits under another kind, and words whose low bits are not the tag.
+            for (int kind = SlotWord.KIND_COMMITTED; kind <= SlotWord.KIND_FROZEN; kind++)
+            {
+                assertThat(SlotWord.isEmpty(SlotWord.withKind(word, kind))).isFalse();
+            }
+            for (int bit = 0; bit < SlotWord.EMPTIED_TAG_BITS; bit++)
+            {
+                assertThat(SlotWord.isEmpty(word ^ 1L << bit)).isFalse();
+            }
+        }
+        assertThat(SlotWord.isEmpty(SlotWord.EMPTY)).isTrue();
+        assertThat(SlotWord.isEmpty(SlotWord.UNINITIALISED) || SlotWord.isEmpty(SlotWord.RESERVED)).isFalse();
+    }
+
+    @Test
     void shouldReadBackEveryFieldOfHeadersAndEntries()
     {
         for (int i = 0; i < ROUNDS; i++)

@@ -25,11 +25,30 @@ class SuperblockDescriptorTest
     void shouldMatchGoldenBytes() throws IOException
     {
         try (Arena arena = Arena.ofConfined();
-            InputStream in = SuperblockDescriptorTest.class.getResourceAsStream("superblock-2.hex"))
+            InputStream in = SuperblockDescriptorTest.class.getResourceAsStream("superblock-3.hex"))
         {
             final byte[] bytes = written(arena).toArray(ValueLayout.JAVA_BYTE);
             assertThat(HexFormat.of().formatHex(bytes))
                 .isEqualTo(new String(in.readAllBytes(), StandardCharsets.US_ASCII).trim());
+        }
+    }
+
+    /** Its slots are empty or full; that is all that an emptied word adds. */
+    @Test
+    void shouldReadTheVersionBeforeAndWriteItsOwn() throws IOException
+    {
+        try (Arena arena = Arena.ofConfined();
+            InputStream in = SuperblockDescriptorTest.class.getResourceAsStream("superblock-2.hex"))
+        {
+            final MemorySegment region = arena.allocate(SuperblockDescriptor.SPACE_BYTES, Long.BYTES);
+            final byte[] before =
+                HexFormat.of().parseHex(new String(in.readAllBytes(), StandardCharsets.US_ASCII).trim());
+            MemorySegment.copy(before, 0, region, ValueLayout.JAVA_BYTE, 0, before.length);
+            assertThat(SuperblockDescriptor.recover(region)).isEqualTo(SUPERBLOCK);
+            SuperblockDescriptor.writeBoth(region, SUPERBLOCK);
+            assertThat(region.get(ValueLayout.JAVA_BYTE, SuperblockDescriptor.VERSION_OFFSET)).isEqualTo((byte)3);
+            region.set(ValueLayout.JAVA_BYTE, SuperblockDescriptor.VERSION_OFFSET, (byte)1);
+            assertThatThrownBy(() -> SuperblockDescriptor.read(region)).hasMessageContaining("version 1");
         }
     }
 
@@ -70,7 +89,7 @@ class SuperblockDescriptorTest
             assertThatThrownBy(() -> SuperblockDescriptor.read(segment))
                 .isInstanceOf(FormatException.class)
                 .hasMessageContaining("version 9")
-                .hasMessageContaining("version 2");
+                .hasMessageContaining("version 3");
         }
     }
 

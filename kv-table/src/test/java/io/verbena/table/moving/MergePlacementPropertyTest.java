@@ -33,7 +33,8 @@ class MergePlacementPropertyTest
             final int choice = random.nextInt(100);
             old[i] = choice < takenOf100 ? committed(1) :
                 choice < takenOf100 + 10 ? SlotWord.withKind(committed(1), SlotWord.KIND_TENTATIVE) :
-                choice < takenOf100 + 15 ? SlotWord.RESERVED : SlotWord.EMPTY;
+                choice < takenOf100 + 15 ? SlotWord.RESERVED :
+                choice % 2 == 0 ? SlotWord.EMPTY : SlotWord.emptied(1, i);
         }
         return old;
     }

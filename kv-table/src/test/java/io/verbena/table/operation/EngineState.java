@@ -8,6 +8,7 @@ import io.verbena.table.EngineMemory;
 import io.verbena.table.SimQueuePairPort;
 import io.verbena.table.TableEngine;
 import io.verbena.table.TableEngineConfiguration;
+import io.verbena.table.access.EmptiedWords;
 import io.verbena.table.access.Scratch;
 import io.verbena.table.allocation.BlockAllocator;
 import io.verbena.table.allocation.ChunkSource;
@@ -38,6 +39,7 @@ import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.LongUnaryOperator;
 import net.openhft.hashing.LongTupleHashFunction;
 import org.agrona.UnsafeApi;
 import org.agrona.collections.Int2ObjectHashMap;
@@ -59,7 +61,7 @@ public final class EngineState
     /** Counts, times and random numbers; and what is set whenever it is used. */
     private static final Set<String> LEFT_OUT = Set.of(
         "OperationFlow.counters", "Tombstones.counters", "OperationFlow.nowNs", "OperationRunner.earliestDeadlineNs",
-        "Records.clockNs",
+        "Records.clockNs", "EmptiedWords.count",
         "Contention.state", "Contention.ended", "Contention.retries", "Batch.sequence",
         "Cost.retries", "Cost.verbs", "Cost.doorbells", "Cost.roundTrips",
         "Operation.cookie", "Location.touched", "Pause.untilNs",
@@ -77,7 +79,7 @@ public final class EngineState
         Location.class, Operation.MovingSlots.class, Operation.Combining.class, OwnBlock.class, Target.class,
         Claim.class, Candidates.class, Operation.Answer.class, Operation.Cost.class, Step.class, OwnBlocks.class,
         Pause.class, OpenTable.class, TableDirectory.class, NodeLink.class, Answers.class, Attempts.class, Batch.class,
-        BlockAllocator.class, Combiner.class, ComputedValues.class, Contention.class, EngineMemory.class,
+        EmptiedWords.class, BlockAllocator.class, Combiner.class, ComputedValues.class, Contention.class, EngineMemory.class,
         EpochTracker.class, Inserts.class, LocationCache.class, Lookups.class, MergeUnit.class, Records.class,
         RepeatStep.class, Scratch.class, SlotMoves.class, StartStep.class, SwapStep.class, Tombstones.class,
         TombstoneQueue.class, PendingRemovals.class, NodeLinks.class, OldBuckets.class, KeyHash.class,
@@ -179,31 +181,35 @@ public final class EngineState
 
     private final SimQueuePairPort port;
     private final boolean isWhole;
+    private final LongUnaryOperator names;
     private final Map<Object, Integer> seen = new IdentityHashMap<>(512);
     /** The operations of their parts of which not all counts always. */
     private final Map<Object, Operation> owners = new IdentityHashMap<>();
     private long hash = 0x243F_6A88_85A3_08D3L;
 
-    private EngineState(final SimQueuePairPort port, final boolean isWhole)
+    private EngineState(final SimQueuePairPort port, final boolean isWhole, final LongUnaryOperator names)
     {
+        this.names = names;
         this.port = port;
         this.isWhole = isWhole;
     }
 
     /**
      * @param isWhole whether slots may be moved: then all counts that such steps leave to each other.
+     * @param names   what words count as.
      * @return never {@link io.verbena.rdma.sim.explore.SimActor#HISTORY}.
      */
-    public static long of(final TableEngine engine, final SimQueuePairPort port, final boolean isWhole)
+    public static long of(
+        final TableEngine engine, final SimQueuePairPort port, final boolean isWhole, final LongUnaryOperator names)
     {
-        final EngineState state = new EngineState(port, isWhole);
+        final EngineState state = new EngineState(port, isWhole, names);
         state.addObject(engine);
         return state.hash | 1;
     }
 
     private void add(final long word)
     {
-        hash = Long.rotateLeft(hash, 23) * 0x9E37_79B9_7F4A_7C15L ^ word;
+        hash = Long.rotateLeft(hash, 23) * 0x9E37_79B9_7F4A_7C15L ^ names.applyAsLong(word);
         hash = (hash ^ hash >>> 29) * 0xBF58_476D_1CE4_E5B9L;
     }
 

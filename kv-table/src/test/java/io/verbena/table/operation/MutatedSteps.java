@@ -107,12 +107,12 @@ public final class MutatedSteps
 
     public static long frozenUnlessEmpty(final long word)
     {
-        return word == SlotWord.EMPTY ? SlotWord.EMPTY : SlotWord.frozen(word);
+        return SlotWord.isEmpty(word) ? word : SlotWord.frozen(word);
     }
 
     public static boolean isFrozenOrEmpty(final long word)
     {
-        return SlotWord.isFrozen(word) || word == SlotWord.EMPTY;
+        return SlotWord.isFrozen(word) || SlotWord.isEmpty(word);
     }
 
     public static long frozenAlive(final long word)

@@ -17,6 +17,7 @@ import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.function.LongUnaryOperator;
 
 /**
  * One run of a {@link SimExplorer}: devices, actors, and the transitions that are possible now. A scenario uses it to
@@ -338,14 +339,14 @@ public final class SimExploration
     }
 
     /** Everything that decides what can happen from here on. */
-    long stateHash(final Set<StatePart> parts)
+    long stateHash(final Set<StatePart> parts, final LongUnaryOperator names)
     {
-        final StateWords words = new StateWords(parts);
+        final StateWords words = new StateWords(parts, names);
         words.in(StatePart.NODES).accept((long)crashes << 32 | losses);
         for (final SimDevice device : devices)
         {
             final Node node = nodeOf(device.host());
-            state.describe(words, device, node == null ? SimActor.HISTORY : node.actor.stateHash());
+            state.describe(words, device, node == null ? SimActor.HISTORY : node.actor.stateHash(), names);
         }
         agenda.describe(words);
         return words.hash();

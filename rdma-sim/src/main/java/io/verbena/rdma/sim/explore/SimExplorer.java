@@ -10,6 +10,7 @@ import org.agrona.collections.Long2LongHashMap;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.function.LongUnaryOperator;
 import java.util.function.Supplier;
 import java.util.stream.IntStream;
 
@@ -80,6 +81,19 @@ public final class SimExplorer
         default long stateHash()
         {
             return 0;
+        }
+
+        /**
+         * What words count as in the state that is hashed next, where it does not matter which ones of a kind they are,
+         * only which of them are equal: numbers in the order in which they are met, say. Asked of the memory of devices
+         * without an actor first, in the order of their creation, then of what requests carry; {@link
+         * SimActor#stateHash()} has to ask it, too. Words of one state must keep apart what differs in it.
+         *
+         * @return for one state; null where each word counts as itself.
+         */
+        default LongUnaryOperator names()
+        {
+            return null;
         }
 
         /** Frees what the scenario holds, such as production objects; the devices' memory goes after this. */
@@ -247,7 +261,7 @@ public final class SimExplorer
 
         private long stateHash(final Scenario scenario)
         {
-            return exploration.stateHash(options.parts()) ^ SplitMix.mix(scenario.stateHash());
+            return exploration.stateHash(options.parts(), scenario.names()) ^ SplitMix.mix(scenario.stateHash());
         }
 
         private String walk(final Scenario scenario)

@@ -12,6 +12,7 @@ import java.util.EnumSet;
 import java.util.IdentityHashMap;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.LongUnaryOperator;
 
 /**
  * What the hash of a state keeps while a run goes on: for each device with an actor the history of all that it has
@@ -103,8 +104,14 @@ final class StateHash implements SimObserver
         }
     }
 
-    /** Adds one device; own state is that of its actor, or {@link SimActor#HISTORY}. */
-    void describe(final StateWords words, final SimDevice device, final long ownState)
+    /**
+     * Adds one device.
+     *
+     * @param ownState that of its actor, or {@link SimActor#HISTORY}.
+     * @param names    of words, or null.
+     */
+    void describe(
+        final StateWords words, final SimDevice device, final long ownState, final LongUnaryOperator names)
     {
         final History history = histories.get(device.host());
         if (history != null)
@@ -114,14 +121,15 @@ final class StateHash implements SimObserver
         }
         else if (words.in(StatePart.MEMORY).isCounted())
         {
-            words.accept(memories.computeIfAbsent(device.host(), StateHash::memory));
+            words.accept(null == names ? memories.computeIfAbsent(device.host(), host -> memory(host, null)) :
+                memory(device.host(), names));
         }
         device.describe(words);
     }
 
-    private static long memory(final SimHost host)
+    private static long memory(final SimHost host, final LongUnaryOperator names)
     {
-        final StateWords words = new StateWords(EVERYTHING);
+        final StateWords words = new StateWords(EVERYTHING, names);
         for (final RegisteredRegion region : host.keys().openRegions())
         {
             words.accept(region.segment());

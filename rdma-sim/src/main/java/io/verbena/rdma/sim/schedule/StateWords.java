@@ -6,6 +6,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.Set;
 import java.util.function.LongConsumer;
+import java.util.function.LongUnaryOperator;
 
 /** The words that decide the future of a state, in a fixed order, as one hash. */
 public final class StateWords implements LongConsumer
@@ -14,13 +15,24 @@ public final class StateWords implements LongConsumer
     private static final int LANES = 4;
 
     private final Set<StatePart> parts;
+    private final LongUnaryOperator names;
     private long hash = START;
     private boolean isCounted = true;
 
     /** @param parts that count; all of them but in tests that show what each is for. */
     public StateWords(final Set<StatePart> parts)
     {
+        this(parts, null);
+    }
+
+    /**
+     * @param parts that count.
+     * @param names what each word counts as; null: as itself.
+     */
+    public StateWords(final Set<StatePart> parts, final LongUnaryOperator names)
+    {
         this.parts = parts;
+        this.names = names;
     }
 
     /** The words that follow belong to this part. */
@@ -41,7 +53,7 @@ public final class StateWords implements LongConsumer
     {
         if (isCounted)
         {
-            hash = mix(hash, word);
+            hash = mix(hash, null == names ? word : names.applyAsLong(word));
         }
     }
 
@@ -59,7 +71,7 @@ public final class StateWords implements LongConsumer
     {
         if (isCounted)
         {
-            hash = hash(hash, bytes);
+            hash = null == names ? hash(hash, bytes) : hashNamed(hash, bytes);
         }
     }
 
@@ -94,6 +106,22 @@ public final class StateWords implements LongConsumer
             a = step(a, segment.get(ValueLayout.JAVA_BYTE, at));
         }
         return mix(mix(mix(mix(mix(start, a), b), c), d), end);
+    }
+
+    private long hashNamed(final long start, final MemorySegment segment)
+    {
+        long named = start;
+        final long end = segment.byteSize();
+        long at = 0;
+        for (; at + Long.BYTES <= end; at += Long.BYTES)
+        {
+            named = step(named, names.applyAsLong(segment.get(ValueLayout.JAVA_LONG_UNALIGNED, at)));
+        }
+        for (; at < end; at++)
+        {
+            named = step(named, segment.get(ValueLayout.JAVA_BYTE, at));
+        }
+        return mix(mix(start, named), end);
     }
 
     private static long step(final long hash, final long value)

@@ -13,12 +13,15 @@ import io.verbena.rdma.verbs.SendFlags;
 import io.verbena.rdma.verbs.SharedReceiveQueue;
 
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 import java.util.ArrayList;
 import java.util.EnumSet;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -216,9 +219,34 @@ class StateHashTest
 
     private long hash(final StatePart part, final int way, final Set<StatePart> counted)
     {
+        return scene(part, way).run.stateHash(counted, null);
+    }
+
+    private Scene scene(final StatePart part, final int way)
+    {
         final Scene scene = new Scene(part, way);
         scenes.add(scene);
-        return scene.run.stateHash(counted);
+        return scene;
+    }
+
+    /** Words from 100 on are named in the order in which they are met. */
+    private long namedHash(final long word, final long next)
+    {
+        final Map<Long, Long> names = new HashMap<>();
+        final Scene scene = scene(StatePart.MEMORY, 0);
+        scene.b.word(0, word);
+        scene.b.word(Long.BYTES, next);
+        return scene.run.stateHash(StateHash.EVERYTHING,
+            value -> value < 100 || value > 103 ? value : names.computeIfAbsent(value, unnamed -> 100L + names.size()));
+    }
+
+    @Test
+    void shouldTakeStatesForOneThatDifferInNamesOnly()
+    {
+        assertThat(namedHash(101, 102)).isEqualTo(namedHash(103, 101)).isNotEqualTo(namedHash(102, 102))
+            .isNotEqualTo(namedHash(101, 99)).isNotEqualTo(namedHash(99, 101));
+        assertThat(namedHash(101, 101)).isEqualTo(namedHash(103, 103)).isNotEqualTo(namedHash(99, 99));
+        assertThat(namedHash(98, 99)).as("words without a name").isNotEqualTo(namedHash(99, 98));
     }
 
     @AfterEach
