@@ -6,7 +6,8 @@ import org.agrona.collections.Long2LongHashMap;
 
 /**
  * Emptied words of one state of an exploration, by the order in which they are met. Nothing hangs on the count in one,
- * only on whether it is another one: without this an insert that kills, and is killed, would never come back to a state.
+ * only on whether it is another one: without this an insert that kills, and is killed, would never come back to a
+ * state.
  */
 final class EmptiedNames implements LongUnaryOperator
 {

@@ -56,6 +56,6 @@ class ExhaustiveTripleTest
             }
         }
         totals.report("triples");
-        totals.assertReached("168 races, 152 complete, 95030 states");
+        totals.assertReached("168 races, 152 complete, 106487 states");
     }
 }

