@@ -96,11 +96,12 @@ class ArchitectureTest
         KV_TABLE("kv-table", "table", RAAS),
         ROCKSDB_LIBRARY("rocksdb-library", "rocksdb"),
         META_SERVER("meta-server", "meta", PROTOCOL, ROCKSDB_LIBRARY),
+        META_RAFT("meta-raft", "meta.raft", META_SERVER),
         KV_MEMORY_NODE("kv-memory-node", "memory", PROTOCOL, KV_TABLE, ROCKSDB_LIBRARY),
         KV_COMPUTE_NODE("kv-compute-node", "compute", PROTOCOL, KV_TABLE),
         CLIENT("client", "client", PROTOCOL),
         RESP("resp", "resp", PROTOCOL),
-        KV_SERVER("kv-server", "server", META_SERVER, KV_MEMORY_NODE, KV_COMPUTE_NODE, RESP),
+        KV_SERVER("kv-server", "server", META_SERVER, META_RAFT, KV_MEMORY_NODE, KV_COMPUTE_NODE, RESP),
         EMBEDDED("embedded", "embedded", CLIENT, KV_TABLE, KV_COMPUTE_NODE, META_SERVER, KV_MEMORY_NODE),
         LOAD_TESTS("load-tests", "load", EMBEDDED, ELLE, RDMA_SIM, RDMA_ROCE),
         CLI("cli", "cli", CERTIFICATES, KV_SERVER, RESP, LOAD_TESTS, RDMA_CONFORMANCE);
@@ -248,6 +249,7 @@ class ArchitectureTest
     @Test
     void shouldKeepEachLibraryWhereItBelongs()
     {
+        onlyIn("org.apache.ratis..", Module.META_RAFT);
         onlyIn("org.rocksdb..", Module.ROCKSDB_LIBRARY, Module.META_SERVER, Module.KV_MEMORY_NODE);
         onlyIn("site.ycsb..", Module.LOAD_TESTS);
         onlyIn("org.bouncycastle..", Module.CERTIFICATES);

@@ -242,6 +242,7 @@ final class LeaseKeeper
             {
                 // Retried soon; the lease goes on running.
                 hasten();
+                metaLink.onUnanswered();
                 onUnheard(nowNs, heartbeats.failure());
             }
         }

@@ -346,7 +346,11 @@ final class Membership
                 isUnheard = false;
                 failure = heartbeats.failure();
             }
-            case FAILED -> retryLater(heartbeats.status(), heartbeats.failure(), nowNs);
+            case FAILED ->
+            {
+                link.onUnanswered();
+                retryLater(heartbeats.status(), heartbeats.failure(), nowNs);
+            }
         }
 
         return 1;

@@ -6,6 +6,7 @@ import io.verbena.meta.MetaServerStat;
 import io.verbena.meta.store.DurableWriteError;
 import io.verbena.meta.store.MetaBatch;
 import io.verbena.meta.store.MetaState;
+import io.verbena.meta.store.MetaStore;
 import io.verbena.meta.store.RocksMetaStore;
 import io.verbena.meta.store.StoredNode;
 import io.verbena.protocol.bootstrap.BootstrapAnswer;
@@ -32,6 +33,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
 
 /** The meta server, and the address by which the cluster is found. */
 public final class MetaServerRole implements Role
@@ -44,6 +46,7 @@ public final class MetaServerRole implements Role
     private final Device device;
     private final NanoClock clock;
     private final CompletionChannel channel;
+    /** Null: one of a group, to which the store, the device and the channel belong. */
     private final RocksMetaStore store;
     private final MetaServer server;
     private final BootstrapServer bootstrap;
@@ -129,6 +132,47 @@ public final class MetaServerRole implements Role
             CloseHelper.quietCloseAll(server, audit, () -> Channels.close(channel), store, device);
             throw ex;
         }
+    }
+
+    /**
+     * Starts it as the leader of a group.
+     *
+     * @param device  stays open, as the channel.
+     * @param store   of the group.
+     * @param place   as for one that is alone.
+     * @param leads   whether it may answer.
+     * @return the role, ready; ended by {@link #stepDown}.
+     */
+    static MetaServerRole lead(
+        final Device device, final CompletionChannel channel, final MetaStore store, final MetaServerPlace place,
+        final BooleanSupplier leads)
+    {
+        MetaServer server = null;
+        AuditFile audit = null;
+        try
+        {
+            audit = new AuditFile(place.data(), Clock.systemUTC(), AuditFile.MAX_BYTES);
+            server = MetaServer.open(device, store, place.configuration().completionChannel(channel)
+                .clusterSecret(place.token().clusterSecret()).audit(audit).leads(leads));
+            final BootstrapServer bootstrap = BootstrapServer.open(place.listen(), place.token(),
+                new BootstrapAnswer(server.stat().clusterId(), place.fabricName(), server.address()), server::access);
+            return new MetaServerRole(device, channel, null, server, bootstrap, audit);
+        }
+        catch (final RuntimeException | DurableWriteError ex)
+        {
+            CloseHelper.quietCloseAll(server, audit);
+            throw ex;
+        }
+    }
+
+    /**
+     * Ends the leader of a group, and nothing of what belongs to the group.
+     *
+     * @param isOrderly whether it still leads.
+     */
+    void stepDown(final boolean isOrderly)
+    {
+        CloseHelper.closeAll(bootstrap, isOrderly ? server::releaseSpares : null, server, audit);
     }
 
     /** What must never go back (incarnations, epochs, writer numbers) stays. */

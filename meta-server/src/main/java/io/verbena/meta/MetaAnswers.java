@@ -36,6 +36,7 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.Comparator;
 import java.util.List;
+import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 
 /** Answers control calls out of the cores, and turns their refusals into statuses. Called by the server's thread. */
@@ -56,6 +57,7 @@ final class MetaAnswers implements MetaService
     private final RegistrationQueue registrations;
     private final UserCatalog users;
     private final MetaAudit audit;
+    private final BooleanSupplier leads;
     private final TableNumbers tableNumbers = new TableNumbers(TableNumbers.MOST);
 
     MetaAnswers(
@@ -70,9 +72,11 @@ final class MetaAnswers implements MetaService
         final RegistrationSecrets secrets,
         final RegistrationQueue registrations,
         final UserCatalog users,
-        final MetaAudit audit)
+        final MetaAudit audit,
+        final BooleanSupplier leads)
     {
         this.audit = audit;
+        this.leads = leads;
         this.users = users;
         this.registrations = registrations;
         this.secrets = secrets;
@@ -84,6 +88,16 @@ final class MetaAnswers implements MetaService
         this.catalog = catalog;
         this.shownTables = shownTables;
         this.directory = directory;
+    }
+
+    @Override
+    public void requireLeadership()
+    {
+        if (!leads.getAsBoolean())
+        {
+            throw new ControlException(
+                ControlStatus.UNAVAILABLE, "this meta server does not lead its group now: ask at the cluster's address");
+        }
     }
 
     @Override

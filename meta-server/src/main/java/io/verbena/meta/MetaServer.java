@@ -115,7 +115,7 @@ public final class MetaServer implements Agent, AutoCloseable
             ledger.counters().clusterId(), configuration.maxWaitingRegistrations(),
             configuration.spareIdentities(), failures);
         answers = new MetaAnswers(clock, ledger, conductor, catalog, shownTables, directory, news, nodeNews, secrets,
-            registrations, users, configuration.audit());
+            registrations, users, configuration.audit(), configuration.leads());
         // Every start begins with a later epoch: so numbers of requests to connect go on growing.
         raas.identity(PeerIdentity.META_SERVER, conductor.epoch() << NONCE_BITS | 1, secrets::towards);
         fenceLinks = new FenceLinks(raas, conductor.table(), configuration.fenceTimeoutNs());
@@ -161,7 +161,7 @@ public final class MetaServer implements Agent, AutoCloseable
             LOGGER.info("meta server ready: address={} {}", server.address(), server.stat());
             return server;
         }
-        catch (final RuntimeException ex)
+        catch (final RuntimeException | DurableWriteError ex)
         {
             CloseHelper.quietClose(viewRegion);
             CloseHelper.quietClose(raas);
@@ -202,6 +202,10 @@ public final class MetaServer implements Agent, AutoCloseable
         // Requests first: a heartbeat that waited while this thread was away must count before leases are looked at.
         int workCount = raas.poll();
         final long nowNs = clock.nanoTime();
+        if (!configuration.leads().getAsBoolean())
+        {
+            return workCount;
+        }
         workCount += registrations.poll(0 == workCount, nowNs);
         workCount += fenceLinks.poll(nowNs);
         workCount += conductor.doWork(nowNs, fenceLinks);

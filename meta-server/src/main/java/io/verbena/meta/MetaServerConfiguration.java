@@ -5,6 +5,7 @@ import io.verbena.raas.identity.IdentitySecret;
 import io.verbena.rdma.verbs.CompletionChannel;
 
 import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
 
 /** How a {@link MetaServer} runs. Read once at start; not thread-safe. */
 public final class MetaServerConfiguration
@@ -29,6 +30,24 @@ public final class MetaServerConfiguration
     private int viewTableBytes = 1 << 20;
     private IdentitySecret clusterSecret;
     private MetaAudit audit = MetaAudit.NONE;
+    private BooleanSupplier leads = () -> true;
+
+    /** @return whether the server may answer now. */
+    public BooleanSupplier leads()
+    {
+        return leads;
+    }
+
+    /**
+     * @param isLeading asked for each request after it was received, and before leases are ended; false: the request is
+     *                  refused as UNAVAILABLE, and nothing is fenced. Default: always, for a meta server that is alone.
+     * @return this.
+     */
+    public MetaServerConfiguration leads(final BooleanSupplier isLeading)
+    {
+        leads = isLeading;
+        return this;
+    }
 
     /** @return what nodes and operators prove; null: nothing. */
     public IdentitySecret clusterSecret()

@@ -44,6 +44,15 @@ final class StatusText
             new Column("CLIENTS", "clients", StatusText::count), new Column("REQUESTS", "requests", StatusText::count),
             new Column("OPERATIONS", "operations", StatusText::count),
             new Column("HELD MiB", "held_bytes", StatusText::mebibytes), CLIENT_TRANSPORTS, NODE_TRANSPORTS));
+    /** Of meta servers that are a group. */
+    private static final List<Column> GROUP = List.of(
+        new Column("MEMBER", "group_member", StatusText::text), new Column("LEADER", "group_leader", StatusText::text),
+        new Column("TERM", "group_term", StatusText::count),
+        new Column("LEADERSHIP", "group_leadership", StatusText::count),
+        new Column("LEASE ms", "group_lease_left_ms", StatusText::count),
+        new Column("COMMITTED", "group_commit_index", StatusText::count),
+        new Column("APPLIED", "group_applied_index", StatusText::count),
+        new Column("SNAPSHOT", "group_snapshot_index", StatusText::count));
     /** Transport by peer. */
     private static final String TRANSPORTS = "node_transports";
     /** Figures of the first table, or for programs only, and those that have a table of their own. */
@@ -104,6 +113,8 @@ final class StatusText
             text.append("warning: ").append(warning).append('\n')));
         Stream.of("meta-server", "memory-node", "compute-node").forEach((role) ->
             text.append(role(role, processes, nowMs)));
+        text.append(table("META GROUP", GROUP, processes.stream()
+            .filter((process) -> health(process).containsKey("group_member")).toList(), nowMs));
         text.append(transports(processes)).append(StatusLimits.table(processes, isWhole))
             .append(others(processes, isWhole))
             .append(tables(maps(all.get("tables"))));
@@ -145,11 +156,14 @@ final class StatusText
 
     private static String role(final String role, final List<Map<?, ?>> processes, final long nowMs)
     {
-        final List<Column> columns = ROLES.get(role);
-        final TextTable table = new TextTable().row(row(role.toUpperCase(Locale.ROOT).replace('-', ' '),
-            columns.stream().map(Column::header)));
-        final List<Map<?, ?>> shown = processes.stream()
-            .filter((process) -> role.equals(health(process).get("role"))).collect(Collectors.toList());
+        return table(role.toUpperCase(Locale.ROOT).replace('-', ' '), ROLES.get(role), processes.stream()
+            .filter((process) -> role.equals(health(process).get("role"))).collect(Collectors.toList()), nowMs);
+    }
+
+    private static String table(
+        final String header, final List<Column> columns, final List<Map<?, ?>> shown, final long nowMs)
+    {
+        final TextTable table = new TextTable().row(row(header, columns.stream().map(Column::header)));
         shown.forEach((process) -> table.row(row(text(process.get("name")),
             columns.stream().map((column) -> column.cell(health(process), nowMs)))));
         return shown.isEmpty() ? "" : "\n" + table;
@@ -188,7 +202,7 @@ final class StatusText
             for (final Map.Entry<?, ?> figure : health.entrySet())
             {
                 final String name = text(figure.getKey());
-                if (!inColumns.contains(name) && !ELSEWHERE.contains(name) && !StatusFaults.isFault(name) &&
+                if (!inColumns.contains(name) && !name.startsWith("group_") && !ELSEWHERE.contains(name) && !StatusFaults.isFault(name) &&
                     (isWhole || !isAsExpected(name, figure.getValue())))
                 {
                     table.row(text(process.get("name")), name, other(figure.getValue()));

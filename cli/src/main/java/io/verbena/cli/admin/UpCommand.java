@@ -91,6 +91,12 @@ public final class UpCommand implements Callable<Integer>
         description = "Compute nodes. Default: 1, or as many as died with the cluster.")
     private Integer computeNodes;
 
+    @Option(names = "--meta-servers", paramLabel = "N",
+        description = "Meta servers: 1, or a group of 3 or 5, of which the cluster can miss 1 or 2. A group takes as " +
+            "many ports behind that of --listen for nodes and clients, and as many more for itself. Default: 1, or as " +
+            "many as there were.")
+    private Integer metaServers;
+
     @Option(names = "--accept-damage",
         description = "Start memory nodes also when there are damaged records in their memory: operations on their " +
             "keys then fail with a typed error. Default: such a node does not start, and changes nothing.")
@@ -106,6 +112,11 @@ public final class UpCommand implements Callable<Integer>
         OptionRange.check("--memory-nodes", orOne(memoryNodes), 1, MAX_NODES);
         OptionRange.check("--compute-nodes", orOne(computeNodes), 1, MAX_NODES);
         OptionRange.check("--memory", orOne(memoryMib), 1, MemoryNodeCommand.MAX_MIB);
+        if (null != metaServers && 1 != metaServers && 3 != metaServers && 5 != metaServers)
+        {
+            throw new CommandFailedException(
+                ExitStatus.USAGE, "--meta-servers " + metaServers + ": 1, or a group of 3 or 5", null);
+        }
         checkAddress();
         final PrintWriter out = spec.commandLine().getOut();
         final ClusterFolder folder = ClusterFolder.of(data);
@@ -115,6 +126,7 @@ public final class UpCommand implements Callable<Integer>
             cluster.places(NodePlaces.onFabric(null == fabric ? null : fabricOf(fabric, null != advertise),
                 insecureNetwork ? List.of("--insecure-network") : List.of()));
             cluster.metaOptions(null == advertise ? List.of() : List.of("--advertise", advertise));
+            cluster.metaServers(metaServers);
             cluster.computeOptionsByNumber(resp::forNode);
             cluster.memoryOptions(acceptsDamage ? List.of("--accept-damage") : List.of());
             final String where = null != listen ? listen : null != fabric ? listenOf(fabric) : LocalCluster.ANY_PORT;
@@ -192,6 +204,7 @@ public final class UpCommand implements Callable<Integer>
         refuse("--fabric", fabric, "or 'verbena down' first");
         refuse("--tls", isTls ? "" : null, "or 'verbena down' first");
         refuse("--memory-nodes", memoryNodes, "or 'verbena down' first");
+        refuse("--meta-servers", metaServers, "or 'verbena down' first");
         refuse("--memory", memoryMib, "or 'verbena down' first");
         refuse("--compute-nodes", computeNodes, "and 'verbena scale --compute-nodes' then");
     }

@@ -82,7 +82,7 @@ final class LocalFleet implements Fleet
         boolean isMetaServerLive = false;
         for (final Entry entry : entries)
         {
-            isMetaServerLive |= META.equals(entry.name()) && entry.isLive();
+            isMetaServerLive |= entry.name().startsWith(META) && entry.isLive();
             final boolean isSpare = entry.name().startsWith(SPARE);
             if (!isSpare && !entry.name().startsWith(COMPUTE))
             {

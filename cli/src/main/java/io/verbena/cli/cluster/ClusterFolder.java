@@ -6,6 +6,7 @@ import io.verbena.cli.console.FileErrors;
 import io.verbena.memory.MemoryFolder;
 import io.verbena.memory.MemoryNodeException;
 import io.verbena.protocol.bootstrap.SyncedNames;
+import io.verbena.server.MetaGroupRole;
 
 import java.io.IOException;
 import java.io.Reader;
@@ -31,6 +32,7 @@ public record ClusterFolder(Path path)
     static final String VARIABLE = "VERBENA_DATA";
     private static final String ADDRESS = "address";
     private static final String FABRIC = "fabric";
+    private static final String PEERS = "peers";
 
     /** The folder given, or the user's default one. */
     public static ClusterFolder of(final Path given)
@@ -93,6 +95,12 @@ public record ClusterFolder(Path path)
     public Path memoryNode(final String name)
     {
         return path.resolve(name);
+    }
+
+    /** Folder of a meta server of a group; the first has that of a single one. */
+    Path metaServer(final int member)
+    {
+        return 1 == member ? path : path.resolve("meta-server-" + member);
     }
 
     /** Names of the memory nodes whose memory is to be found again. */
@@ -195,6 +203,29 @@ public record ClusterFolder(Path path)
         }
     }
 
+    /** Removes what a group of meta servers knew, of all its members. */
+    void removeGroup()
+    {
+        for (int member = 1; Files.isDirectory(metaServer(member)); member++)
+        {
+            final Path log = metaServer(member).resolve(MetaGroupRole.FOLDER);
+            if (Files.exists(log))
+            {
+                try (Stream<Path> files = Files.walk(log))
+                {
+                    for (final Path file : files.sorted(Comparator.reverseOrder()).toList())
+                    {
+                        Files.delete(file);
+                    }
+                }
+                catch (final IOException ex)
+                {
+                    throw failed("cannot remove " + log, ex);
+                }
+            }
+        }
+    }
+
     /** Where the cluster is found. */
     public String address()
     {
@@ -207,9 +238,25 @@ public record ClusterFolder(Path path)
         return Files.exists(properties()) ? read().getProperty(FABRIC) : null;
     }
 
+    /** Where the meta servers of a group reach each other; null: there is one meta server, or none was ever up here. */
+    String peers()
+    {
+        return Files.exists(properties()) ? read().getProperty(PEERS) : null;
+    }
+
     void write(final String address, final String fabric)
     {
+        write(address, fabric, null);
+    }
+
+    /** With where the meta servers of a group reach each other; null: there is one. */
+    void write(final String address, final String fabric, final String peers)
+    {
         final Properties properties = new Properties();
+        if (null != peers)
+        {
+            properties.setProperty(PEERS, peers);
+        }
         properties.setProperty(ADDRESS, address);
         properties.setProperty(FABRIC, fabric);
         try (Writer writer = Files.newBufferedWriter(properties()))

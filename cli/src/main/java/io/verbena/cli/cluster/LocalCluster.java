@@ -39,7 +39,7 @@ import java.util.function.Predicate;
 public final class LocalCluster implements AutoCloseable
 {
     private static final String SOFT = "soft:";
-    private static final String META = "meta-server";
+    private static final String META = MetaServers.NAME;
     private static final String MEMORY = "memory-";
     private static final String COMPUTE = "compute-";
     private static final String SPARE = "spare-";
@@ -47,17 +47,17 @@ public final class LocalCluster implements AutoCloseable
     /** A memory node that finds much memory again ends by itself when that takes too long. */
     private static final long MEMORY_READY_TIMEOUT_S = 4 * 3600;
     /** What {@code up} listens at without the option. */
-    public static final String ANY_PORT = "verbena://127.0.0.1:0";
+    public static final String ANY_PORT = MetaServers.ANY_PORT;
     private static final long END_TIMEOUT_MS = 25_000;
 
     private final ClusterFolder folder;
     private final FileChannel lockFile;
     private final ProcessTable table;
     private final NodeLauncher launcher;
+    private final MetaServers metaServers;
     private List<String> computeOptions = List.of();
     private IntFunction<List<String>> optionsByNumber = (number) -> List.of();
     private List<String> memoryOptions = List.of();
-    private List<String> metaOptions = List.of();
     private boolean waitsForCheckpoints = true;
     private long memoryReadyTimeoutS = MEMORY_READY_TIMEOUT_S;
     private volatile boolean startsNoMore;
@@ -69,6 +69,7 @@ public final class LocalCluster implements AutoCloseable
         this.lockFile = lockFile;
         table = new ProcessTable(folder.processes());
         launcher = new NodeLauncher(table, folder.logs());
+        metaServers = new MetaServers(folder, launcher);
     }
 
     /** Opens the folder of a cluster that is there, up or not. */
@@ -162,7 +163,13 @@ public final class LocalCluster implements AutoCloseable
     /** Further options of meta servers that are started from now on. */
     public void metaOptions(final List<String> options)
     {
-        metaOptions = options;
+        metaServers.options(options);
+    }
+
+    /** How many meta servers there are to be; null: as many as there were, or 1. */
+    public void metaServers(final Integer count)
+    {
+        metaServers.count(count);
     }
 
     /** Where processes run that are started from now on. */
@@ -232,7 +239,7 @@ public final class LocalCluster implements AutoCloseable
         final List<String> earlier = folder.memoryNodes();
         try
         {
-            startMetaServer(listen, earlier, progress);
+            metaServers.start(listen, fabricName(), !earlier.isEmpty(), progress);
             for (final String name : earlier)
             {
                 progress.accept(name + ' ' + startMemoryNode(name, memoryMib));
@@ -259,24 +266,6 @@ public final class LocalCluster implements AutoCloseable
             }
             throw ex;
         }
-    }
-
-    /** On the data of the cluster that was here, and at its address, when its memory is to be found again. */
-    private void startMetaServer(final String listen, final List<String> earlier, final Consumer<String> progress)
-    {
-        final boolean isEarlier = !earlier.isEmpty();
-        final String fabric = fabricName();
-        final boolean isAny = ANY_PORT.equals(listen);
-        final List<String> arguments =
-            new ArrayList<>(metaServer(isEarlier && isAny ? folder.address() : listen, fabric));
-        if (!isEarlier)
-        {
-            arguments.add("--fresh");
-        }
-        final String ready = launcher.start(META, arguments);
-        final int at = ready.indexOf("verbena://");
-        folder.write(ready.substring(at, ready.indexOf(' ', at)), fabric);
-        progress.accept(META + ' ' + ready);
     }
 
     private String startMemoryNode(final String name, final Integer memoryMib)
@@ -316,19 +305,10 @@ public final class LocalCluster implements AutoCloseable
     {
         return switch (prefix)
         {
-            case META -> launcher.start(META, metaServer(folder.address(), folder.fabric()));
+            case META -> metaServers.restart(entry.name());
             case MEMORY -> startMemoryNode(entry.name(), null);
             default -> launcher.start(entry.name(), computeNode(entry.name()));
         };
-    }
-
-    private List<String> metaServer(final String listen, final String fabric)
-    {
-        final List<String> arguments = new ArrayList<>(List.of("meta-server", "--listen", listen, "--data",
-            folder.path().toString(), "--token-file", folder.token().toString(), "--fabric", fabric));
-        arguments.addAll(metaOptions);
-        arguments.addAll(new ClusterTls(folder).options());
-        return arguments;
     }
 
     /** Starts or ends compute nodes until there are so many; spares do not count. */

@@ -20,10 +20,14 @@ import io.verbena.rdma.fabric.Fabrics;
 import io.verbena.rdma.spi.ProcessRole;
 import io.verbena.rdma.verbs.Fabric;
 import io.verbena.rdma.verbs.RdmaException;
+import io.verbena.server.MetaGroupRole;
+import io.verbena.server.MetaServerPlace;
 import io.verbena.server.MetaServerRole;
+import io.verbena.server.Role;
 import io.verbena.server.dashboard.DashboardSource;
 
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
@@ -33,6 +37,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.concurrent.Callable;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
 
 /** {@code verbena meta-server}. */
 @Command(
@@ -49,6 +54,8 @@ public final class MetaServerCommand implements Callable<Integer>
     private static final int MOST_CLIENTS = 16_384;
     private static final int MOST_NODES = 1_024;
     private static final int MOST_VIEW_TABLE_BYTES = 64 << 20;
+
+    private static final String RATIS_LOG_LEVEL = "org.slf4j.simpleLogger.log.org.apache.ratis";
 
     @Spec
     private CommandSpec spec;
@@ -105,6 +112,9 @@ public final class MetaServerCommand implements Callable<Integer>
             "once, and asks for those without room when it needs them. Default: ${DEFAULT-VALUE}.")
     private int viewTableBytes = 1 << 20;
 
+    @Mixin
+    private MetaGroupOptions group;
+
     @Option(names = "--health-port", paramLabel = "PORT", defaultValue = "0",
         description = "Port of the health endpoint on loopback; 0, the default, for any.")
     private int healthPort;
@@ -122,6 +132,8 @@ public final class MetaServerCommand implements Callable<Integer>
     private Path tlsAuthorities;
 
     private final DashboardOpener dashboardOpener;
+    private ClusterAddress found;
+    private Supplier<DashboardSource> dashboard;
 
     /** Makes what the dashboard of a meta server shows. */
     public interface DashboardOpener
@@ -144,16 +156,14 @@ public final class MetaServerCommand implements Callable<Integer>
     @Override
     public Integer call()
     {
-        OptionRange.check("--lease-seconds", leaseSeconds, MIN_LEASE_SECONDS, MAX_LEASE_SECONDS);
-        OptionRange.check("--max-clients", maxClients, 1, MOST_CLIENTS);
-        OptionRange.check("--max-nodes", maxNodes, 1, MOST_NODES);
-        OptionRange.check("--spare-identities", spareIdentities, 0, MetaServerConfiguration.MAX_SPARE_IDENTITIES);
-        OptionRange.check("--view-table-bytes", viewTableBytes, 0, MOST_VIEW_TABLE_BYTES);
+        checkRanges();
         RoleProcess.begin();
         final Path tokenPath = null == tokenFile ? data.resolve("token") : tokenFile;
-        final boolean hadToken = Files.exists(tokenPath);
+        final boolean hadToken = Files.exists(tokenPath) || group.isGroup();
+        // What the library says at level info of each step of an election is for who works on it.
+        System.setProperty(RATIS_LOG_LEVEL, System.getProperty(RATIS_LOG_LEVEL, "warn"));
         Fabric fabric = null;
-        MetaServerRole role = null;
+        Role role = null;
         try
         {
             final ClusterAddress address = ClusterAddress.parse(listen);
@@ -166,11 +176,7 @@ public final class MetaServerCommand implements Callable<Integer>
             {
                 OwnerOnly.createFolder(data);
             }
-            final ClusterToken token = secured(ClusterToken.readOrCreate(tokenPath), tokenPath);
-            role = MetaServerRole.open(
-                fabric, NetworkFabric.clusterName(name), address, token, data, fresh,
-                new MetaServerConfiguration().leaseNs(TimeUnit.SECONDS.toNanos(leaseSeconds)).maxClients(maxClients)
-                    .maxNodes(maxNodes).viewTableBytes(viewTableBytes).spareIdentities(spareIdentities));
+            role = open(fabric, NetworkFabric.clusterName(name), address, tokenPath);
         }
         catch (final BootstrapException ex)
         {
@@ -197,10 +203,58 @@ public final class MetaServerCommand implements Callable<Integer>
                 undo(fabric, hadToken ? null : tokenPath);
             }
         }
-        final ClusterAddress found = null == advertise ? role.address() :
-            ClusterAddress.of(NetworkFabric.host(advertise), role.address().port());
-        return RoleProcess.run(fabric, role, healthPort, spec.commandLine().getOut(), "at " + found,
-            dashboardOpener.open(data, client(tokenPath), role));
+        final ClusterAddress at =
+            null == advertise ? found : ClusterAddress.of(NetworkFabric.host(advertise), found.port());
+        return RoleProcess.run(fabric, role, healthPort, spec.commandLine().getOut(),
+            group.isGroup() ? "member of a group, while it leads at " + at : "at " + at, dashboard.get());
+    }
+
+    private void checkRanges()
+    {
+        OptionRange.check("--lease-seconds", leaseSeconds, MIN_LEASE_SECONDS, MAX_LEASE_SECONDS);
+        OptionRange.check("--max-clients", maxClients, 1, MOST_CLIENTS);
+        OptionRange.check("--max-nodes", maxNodes, 1, MOST_NODES);
+        OptionRange.check("--spare-identities", spareIdentities, 0, MetaServerConfiguration.MAX_SPARE_IDENTITIES);
+        OptionRange.check("--view-table-bytes", viewTableBytes, 0, MOST_VIEW_TABLE_BYTES);
+    }
+
+    private Role open(final Fabric fabric, final String name, final ClusterAddress address, final Path tokenPath)
+    {
+        final MetaServerConfiguration configuration = new MetaServerConfiguration()
+            .leaseNs(TimeUnit.SECONDS.toNanos(leaseSeconds)).maxClients(maxClients).maxNodes(maxNodes)
+            .viewTableBytes(viewTableBytes).spareIdentities(spareIdentities);
+        if (group.isGroup())
+        {
+            return openMember(fabric, name, address, tokenPath, configuration);
+        }
+        if (Files.exists(data.resolve(MetaGroupRole.FOLDER)))
+        {
+            // What it knew alone is older than what the group knows.
+            throw new CommandFailedException(ExitStatus.USAGE, "data folder " + data + " is that of a member of a " +
+                "group: give --peers and --member as before, or another folder", null);
+        }
+        final MetaServerRole alone = MetaServerRole.open(fabric, name, address,
+            secured(ClusterToken.readOrCreate(tokenPath), tokenPath), data, fresh, configuration);
+        found = alone.address();
+        dashboard = () -> dashboardOpener.open(data, client(tokenPath), alone);
+        return alone;
+    }
+
+    private Role openMember(
+        final Fabric fabric, final String name, final ClusterAddress address, final Path tokenPath,
+        final MetaServerConfiguration configuration)
+    {
+        InsecureNetwork.check(insecureNetwork, "--peers", group.host());
+        if (0 == address.port())
+        {
+            throw new CommandFailedException(ExitStatus.USAGE, "--listen " + address +
+                ": a member of a group needs a port, which clients and nodes are given", null);
+        }
+        found = address;
+        dashboard = () -> null;
+        final ClusterToken token = secured(ClusterToken.read(tokenPath), tokenPath);
+        return MetaGroupRole.open(fabric, new MetaServerPlace(name, address, token, data, fresh, configuration),
+            group.options(token, data));
     }
 
     private ClusterToken secured(final ClusterToken token, final Path file)

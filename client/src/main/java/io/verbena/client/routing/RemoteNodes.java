@@ -440,6 +440,7 @@ public final class RemoteNodes implements Agent, DrivenNodes
         final boolean isSilent = !metaLink.isUsable() && nowNs - refreshedNs >= callTimeoutNs / 2;
         silentAttempts = isSilent ? silentAttempts + 1 : 0;
         nextRefreshNs = nowNs + metaBackoff.nextPauseNs();
+        metaLink.onUnanswered();
         onAway(nowNs);
     }
 

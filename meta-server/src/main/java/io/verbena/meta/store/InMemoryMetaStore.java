@@ -1,7 +1,5 @@
 package io.verbena.meta.store;
 
-import io.verbena.protocol.access.User;
-
 import java.util.TreeMap;
 
 /**
@@ -24,34 +22,7 @@ public final class InMemoryMetaStore implements MetaStore
     @Override
     public void write(final MetaBatch batch)
     {
-        if (null != batch.counters)
-        {
-            records.put(MetaRecordDescriptor.COUNTERS_KEY, MetaRecordDescriptor.encode(batch.counters));
-        }
-
-        if (null != batch.secret)
-        {
-            records.put(MetaRecordDescriptor.SECRET_KEY, MetaRecordDescriptor.encode(batch.secret));
-        }
-
-        for (final StoredNode node : batch.nodes)
-        {
-            records.put(MetaRecordDescriptor.nodeKey(node.nodeId()), MetaRecordDescriptor.encode(node));
-        }
-
-        for (final StoredTable table : batch.tables)
-        {
-            records.put(MetaRecordDescriptor.tableKey(table.name()), MetaRecordDescriptor.encode(table));
-        }
-
-        for (final User user : batch.users)
-        {
-            records.put(MetaRecordDescriptor.userKey(user.name()), MetaRecordDescriptor.encode(user));
-        }
-
-        batch.removedUsers.forEach((name) -> records.remove(MetaRecordDescriptor.userKey(name)));
-        batch.removedNodeIds.forEach((id) -> records.remove(MetaRecordDescriptor.nodeKey(id)));
-        batch.removedTables.forEach((name) -> records.remove(MetaRecordDescriptor.tableKey(name)));
+        batch.changes().forEach((change) -> change.applyTo(records));
     }
 
     @Override

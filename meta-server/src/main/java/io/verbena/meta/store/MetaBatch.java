@@ -121,4 +121,31 @@ public final class MetaBatch
         removedTables.add(name);
         return this;
     }
+
+    /** @return what it changes, record by record, in the order in which that has to happen; a new list. */
+    List<RecordChange> changes()
+    {
+        final List<RecordChange> changes = new ArrayList<>();
+
+        if (null != counters)
+        {
+            changes.add(new RecordChange(MetaRecordDescriptor.COUNTERS_KEY, MetaRecordDescriptor.encode(counters)));
+        }
+
+        if (null != secret)
+        {
+            changes.add(new RecordChange(MetaRecordDescriptor.SECRET_KEY, MetaRecordDescriptor.encode(secret)));
+        }
+
+        nodes.forEach((node) -> changes.add(
+            new RecordChange(MetaRecordDescriptor.nodeKey(node.nodeId()), MetaRecordDescriptor.encode(node))));
+        removedNodeIds.forEach((id) -> changes.add(new RecordChange(MetaRecordDescriptor.nodeKey(id), null)));
+        tables.forEach((table) -> changes.add(
+            new RecordChange(MetaRecordDescriptor.tableKey(table.name()), MetaRecordDescriptor.encode(table))));
+        users.forEach((user) -> changes.add(
+            new RecordChange(MetaRecordDescriptor.userKey(user.name()), MetaRecordDescriptor.encode(user))));
+        removedUsers.forEach((name) -> changes.add(new RecordChange(MetaRecordDescriptor.userKey(name), null)));
+        removedTables.forEach((name) -> changes.add(new RecordChange(MetaRecordDescriptor.tableKey(name), null)));
+        return changes;
+    }
 }

@@ -23,6 +23,24 @@ public record MetaState(
         return (int)nodes.stream().filter((node) -> StoredNodeState.SPARE == node.state()).count();
     }
 
+    /**
+     * @param isFresh whether nodes and tables are left out.
+     * @return all of it as one change of a store that has nothing yet; a new object.
+     */
+    public MetaBatch asBatch(final boolean isFresh)
+    {
+        final MetaBatch batch = new MetaBatch().counters(counters).secret(secret);
+        users.forEach(batch::user);
+
+        if (!isFresh)
+        {
+            nodes.forEach(batch::node);
+            tables.forEach(batch::table);
+        }
+
+        return batch;
+    }
+
     /** @return whether nothing was ever written. */
     public boolean isNew()
     {

@@ -1,6 +1,5 @@
 package io.verbena.meta.store;
 
-import io.verbena.protocol.access.User;
 import io.verbena.rocksdb.RocksLibrary;
 
 import org.rocksdb.Options;
@@ -118,44 +117,16 @@ public final class RocksMetaStore implements MetaStore
 
     private static void stage(final MetaBatch batch, final WriteBatch writes) throws RocksDBException
     {
-        if (null != batch.counters)
+        for (final RecordChange change : batch.changes())
         {
-            writes.put(bytes(MetaRecordDescriptor.COUNTERS_KEY), MetaRecordDescriptor.encode(batch.counters));
-        }
-
-        if (null != batch.secret)
-        {
-            writes.put(bytes(MetaRecordDescriptor.SECRET_KEY), MetaRecordDescriptor.encode(batch.secret));
-        }
-
-        for (final StoredNode node : batch.nodes)
-        {
-            writes.put(bytes(MetaRecordDescriptor.nodeKey(node.nodeId())), MetaRecordDescriptor.encode(node));
-        }
-
-        for (final int nodeId : batch.removedNodeIds)
-        {
-            writes.delete(bytes(MetaRecordDescriptor.nodeKey(nodeId)));
-        }
-
-        for (final StoredTable table : batch.tables)
-        {
-            writes.put(bytes(MetaRecordDescriptor.tableKey(table.name())), MetaRecordDescriptor.encode(table));
-        }
-
-        for (final User user : batch.users)
-        {
-            writes.put(bytes(MetaRecordDescriptor.userKey(user.name())), MetaRecordDescriptor.encode(user));
-        }
-
-        for (final String name : batch.removedUsers)
-        {
-            writes.delete(bytes(MetaRecordDescriptor.userKey(name)));
-        }
-
-        for (final String name : batch.removedTables)
-        {
-            writes.delete(bytes(MetaRecordDescriptor.tableKey(name)));
+            if (null == change.record())
+            {
+                writes.delete(bytes(change.key()));
+            }
+            else
+            {
+                writes.put(bytes(change.key()), change.record());
+            }
         }
     }
 

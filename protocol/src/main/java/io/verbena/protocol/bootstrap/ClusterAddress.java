@@ -2,28 +2,69 @@ package io.verbena.protocol.bootstrap;
 
 import java.net.URI;
 import java.net.URISyntaxException;
+import java.util.ArrayList;
+import java.util.List;
 
 /**
- * The one address of a cluster: {@code verbena://host:port}.
+ * The address of a cluster: {@code verbena://host:port}, or, of one with a group of meta servers, those of all of them:
+ * {@code verbena://host:port,host:port,host:port}.
  *
- * @param host name or number of the host.
- * @param port 1 to 65,535; 0 to let the system choose, for a server only.
+ * @param host   name or number of the host.
+ * @param port   1 to 65,535; 0 to let the system choose, for a server only.
+ * @param others of the group, each without others; the leader is at one of all.
  */
-public record ClusterAddress(String host, int port)
+public record ClusterAddress(String host, int port, List<ClusterAddress> others)
 {
     /** How the address begins. */
     public static final String SCHEME = "verbena";
     /** Where a meta server listens when nobody says otherwise. */
     public static final int DEFAULT_PORT = 7373;
 
+    /** Copies the list. */
+    public ClusterAddress
+    {
+        others = List.copyOf(others);
+    }
+
     /**
-     * Reads an address; the scheme, and the port with its default, may be left out.
+     * Of a single meta server.
      *
-     * @param text {@code verbena://host:port}, {@code host:port} or {@code host}.
+     * @param host name or number of the host.
+     * @param port as above.
+     */
+    public ClusterAddress(final String host, final int port)
+    {
+        this(host, port, List.of());
+    }
+
+    /**
+     * Reads an address; the scheme, and ports with their default, may be left out.
+     *
+     * @param text {@code verbena://host:port}, {@code host:port} or {@code host}, or several separated by commas.
      * @return the address.
      * @throws BootstrapException when it cannot be one.
      */
     public static ClusterAddress parse(final String text)
+    {
+        final List<ClusterAddress> all = new ArrayList<>();
+        for (final String each : text.split(",", -1))
+        {
+            all.add(parseOne(each));
+        }
+        final ClusterAddress first = all.removeFirst();
+        return new ClusterAddress(first.host, first.port, all);
+    }
+
+    /** @return of each meta server of the group, or of the only one. */
+    public List<ClusterAddress> all()
+    {
+        final List<ClusterAddress> all = new ArrayList<>();
+        all.add(new ClusterAddress(host, port));
+        all.addAll(others);
+        return all;
+    }
+
+    private static ClusterAddress parseOne(final String text)
     {
         try
         {
@@ -63,6 +104,8 @@ public record ClusterAddress(String host, int port)
     @Override
     public String toString()
     {
-        return SCHEME + "://" + host + ':' + port;
+        final StringBuilder text = new StringBuilder(SCHEME + "://" + host + ':' + port);
+        others.forEach((other) -> text.append(',').append(other.host).append(':').append(other.port));
+        return text.toString();
     }
 }

@@ -42,6 +42,7 @@ public final class MetaDispatcher extends ControlDispatcher
         final int lengthBytes,
         final RpcReply to)
     {
+        service.requireLeadership();
         final PeerIdentity writer = requireWriter(caller, method, to);
         requireOperator(caller, method, to);
         final int length = carryOut(caller, method, request, offset, lengthBytes, to);
@@ -159,6 +160,7 @@ public final class MetaDispatcher extends ControlDispatcher
         final PeerIdentity caller, final int method, final DirectBuffer request, final int offset,
         final int lengthBytes, final RpcReply reply)
     {
+        service.requireLeadership();
         if (ControlMethod.REGISTER == method)
         {
             if (service.isGuarded() && (PeerIdentity.CLIENT.equals(caller) || caller.isUser()))

@@ -27,6 +27,16 @@ public interface MetaService
     int MAX_SPARES = 64;
 
     /**
+     * Called for each request after it was received and before anything else. Of a group of meta servers only the leader
+     * answers: what it grants afterwards began before its lease ended.
+     *
+     * @throws ControlException UNAVAILABLE, when this one does not lead now.
+     */
+    default void requireLeadership()
+    {
+    }
+
+    /**
      * Registers a node, with a new incarnation. It is answered once that is durable: those that ask at one time share
      * one write to disk.
      *

@@ -80,7 +80,25 @@ public final class MetaLink implements AutoCloseable
             metaServer.onUnreachable();
             reconnect();
         }
+        else if (hasMoved())
+        {
+            reconnect();
+        }
         return client();
+    }
+
+    /**
+     * A call was not answered in time, or refused for now, over a connection that may be there all the same: of a group
+     * another one may be the leader by now. Looks for it, and {@link #poll} connects to where it is found.
+     */
+    public void onUnanswered()
+    {
+        metaServer.onUnreachable();
+    }
+
+    private boolean hasMoved()
+    {
+        return null != vqp && !metaServer.address().equals(address);
     }
 
     /**
@@ -198,6 +216,11 @@ public final class MetaLink implements AutoCloseable
                 reconnect();
                 workCount++;
             }
+        }
+        else if (hasMoved())
+        {
+            reconnect();
+            workCount++;
         }
         return workCount;
     }

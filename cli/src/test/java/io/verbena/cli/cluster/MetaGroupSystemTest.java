@@ -1,0 +1,162 @@
+package io.verbena.cli.cluster;
+
+import io.verbena.cli.CommandLines;
+import io.verbena.cli.cluster.ProcessTable.Entry;
+import io.verbena.client.KvClient;
+import io.verbena.client.KvClientOptions;
+import io.verbena.client.KvTable;
+import io.verbena.client.TableOptions;
+
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.locks.LockSupport;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/** A group of meta servers as processes: its leader is killed, then stopped, while records are written. */
+@Timeout(300)
+class MetaGroupSystemTest
+{
+    private static final Duration STEP = Duration.ofSeconds(60);
+
+    @TempDir
+    private Path directory;
+    private CommandLines.Result last;
+
+    private void succeed(final String... arguments)
+    {
+        final List<String> all = new ArrayList<>(List.of(arguments));
+        all.addAll(List.of("--data", cluster().toString()));
+        last = CommandLines.run(all);
+        assertThat(last.status()).as("%s: %s%s", all, last.out(), last.err()).isZero();
+    }
+
+    private Path cluster()
+    {
+        return directory.resolve("cluster");
+    }
+
+    @AfterEach
+    void leaveNothingBehind()
+    {
+        CommandLines.run(List.of("down", "--discard", "--data", cluster().toString()));
+    }
+
+    /** The meta server that answers, not the one in {@code others}. */
+    private static Entry leader(final ClusterFolder folder, final Entry... others)
+    {
+        final long deadlineNs = System.nanoTime() + STEP.toNanos();
+        while (System.nanoTime() - deadlineNs < 0)
+        {
+            for (final Entry entry : new ProcessTable(folder.processes()).entries())
+            {
+                if (entry.name().startsWith("meta") && !List.of(others).contains(entry) && entry.isLive() &&
+                    HealthProbe.figures(entry) instanceof final Map<?, ?> figures && figures.containsKey("cluster_id"))
+                {
+                    return entry;
+                }
+            }
+            LockSupport.parkNanos(20_000_000);
+        }
+        throw new AssertionError("no meta server leads");
+    }
+
+    private static void signal(final Entry entry, final String name) throws IOException, InterruptedException
+    {
+        assertThat(new ProcessBuilder("kill", "-" + name, Long.toString(entry.pid())).start().waitFor()).isZero();
+    }
+
+    @Test
+    void shouldGoOnWithoutItsLeader() throws Exception
+    {
+        succeed("up", "--meta-servers", "3", "--memory", "64");
+        final ClusterFolder folder = ClusterFolder.of(cluster());
+        assertThat(folder.address().split(",")).hasSize(3);
+        final AtomicBoolean isOver = new AtomicBoolean();
+        try (KvClient client = KvClient.connect(
+            folder.address(), new KvClientOptions().tokenFile(folder.token()).timeout(STEP)))
+        {
+            final KvTable table = client.table("default");
+            final CompletableFuture<Integer> writer = CompletableFuture.supplyAsync(() -> write(table, isOver));
+
+            final Entry first = leader(folder);
+            signal(first, "KILL");
+            createTable(client, "after-kill");
+            final Entry second = leader(folder, first);
+            succeed("up");
+            assertThat(last.out()).contains(first.name() + " was dead, started again");
+
+            signal(second, "STOP");
+            createTable(client, "after-stop");
+            final Entry third = leader(folder, second);
+            assertThat(third.name()).isNotEqualTo(second.name());
+            signal(second, "CONT");
+            createTable(client, "after-cont");
+
+            isOver.set(true);
+            final int written = writer.get(STEP.toSeconds(), TimeUnit.SECONDS);
+            assertThat(written).as("records written, none of them refused").isPositive();
+            assertThat(table.withTimeout(STEP).get(key(written - 1))).isPresent();
+            assertThat(client.tables()).contains("default", "after-kill", "after-stop", "after-cont");
+        }
+        succeed("status", "--no-tables");
+        assertThat(last.out()).contains("  ready\n").doesNotContain("error:");
+        succeed("down");
+        succeed("up");
+        succeed("table", "list");
+        assertThat(last.out()).contains("after-kill", "after-stop", "after-cont");
+    }
+
+    /** What a single meta server knew is taken over by the first of a new group, once. */
+    @Test
+    void shouldTakeOverTheFolderOfASingleMetaServer() throws Exception
+    {
+        succeed("up", "--memory", "64");
+        succeed("table", "create", "before", "--records", "1000");
+        succeed("put", "hello", "world");
+        succeed("down");
+        succeed("up", "--meta-servers", "3");
+        succeed("get", "hello");
+        assertThat(last.out()).contains("world");
+        succeed("table", "list");
+        assertThat(last.out()).contains("before");
+        assertThat(cluster().resolve("meta")).doesNotExist();
+        assertThat(Files.isDirectory(cluster().resolve("meta.taken-over"))).isTrue();
+    }
+
+    private static void createTable(final KvClient client, final String name)
+    {
+        client.createTable(name, TableOptions.DEFAULTS);
+    }
+
+    private static int write(final KvTable table, final AtomicBoolean isOver)
+    {
+        int next = 0;
+        while (!isOver.get())
+        {
+            table.withTimeout(STEP).put(key(next), new byte[100]);
+            next++;
+            LockSupport.parkNanos(1_000_000);
+        }
+        return next;
+    }
+
+    private static byte[] key(final int number)
+    {
+        return ByteBuffer.allocate(Integer.BYTES).putInt(number).array();
+    }
+}

@@ -1,0 +1,343 @@
+package io.verbena.server;
+
+import io.verbena.meta.raft.GroupLog;
+import io.verbena.meta.raft.GroupMetaStore;
+import io.verbena.meta.raft.GroupOptions;
+import io.verbena.meta.raft.GroupStat;
+import io.verbena.meta.raft.Leadership;
+import io.verbena.meta.raft.RaftMember;
+import io.verbena.meta.store.DurableWriteError;
+import io.verbena.meta.store.MetaState;
+import io.verbena.meta.store.MetaStoreException;
+import io.verbena.meta.store.RocksMetaStore;
+import io.verbena.protocol.bootstrap.BootstrapException;
+import io.verbena.protocol.bootstrap.ClusterAddress;
+import io.verbena.rdma.verbs.CompletionChannel;
+import io.verbena.rdma.verbs.Device;
+import io.verbena.rdma.verbs.Fabric;
+import io.verbena.rdma.verbs.RdmaException;
+import io.verbena.server.metrics.Measurements;
+
+import org.agrona.CloseHelper;
+import org.agrona.concurrent.NanoClock;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * One of a group of meta servers: it follows the log, and is the meta server while it leads. A meta server that begins
+ * to lead is to all others one that was started again at another place: it has the same state, and gives every node a
+ * whole lease to be heard of.
+ */
+public final class MetaGroupRole implements Role
+{
+    /** Folder of the log, in the data folder. */
+    public static final String FOLDER = "meta-group";
+    /** Of a leader: what another one waits before it leads, and a part more. */
+    private static final long LEADER_LEASE_NS = TimeUnit.SECONDS.toNanos(1);
+    private static final long WRITE_TIMEOUT_NS = TimeUnit.SECONDS.toNanos(3);
+    /** A group that has no leader for so long is not on its way to one. */
+    private static final long NO_LEADER_NS = TimeUnit.SECONDS.toNanos(5);
+    private static final String SINGLE = "meta";
+    private static final String TAKEN_OVER = "meta.taken-over";
+    private static final Logger LOGGER = LoggerFactory.getLogger(MetaGroupRole.class);
+
+    private final Device device;
+    private final CompletionChannel channel;
+    private final NanoClock clock;
+    private final RaftMember member;
+    private final GroupLog log;
+    private final Leadership leadership;
+    private final MetaServerPlace place;
+    private final FigurePace pace;
+    private final int members;
+    private final boolean isFirst;
+    private MetaServerRole server;
+    private long leaderSeenNs;
+    private boolean draining;
+    private volatile String failure = "";
+    private volatile MetaServerRole shown;
+    private volatile GroupStat stat;
+    private volatile long leadershipNumber;
+    private volatile long leaseLeftNs;
+    private volatile String problem = "";
+
+    private MetaGroupRole(
+        final Device device, final CompletionChannel channel, final RaftMember member, final GroupOptions options,
+        final MetaServerPlace place)
+    {
+        this.device = device;
+        this.channel = channel;
+        this.member = member;
+        members = options.peers().size();
+        isFirst = 1 == options.member();
+        this.place = place;
+        log = member;
+        clock = device.clock();
+        leadership = new Leadership(log, member.name(), clock, LEADER_LEASE_NS);
+        leaderSeenNs = clock.nanoTime();
+        pace = new FigurePace(leaderSeenNs);
+        stat = member.stat();
+    }
+
+    /**
+     * Starts the member.
+     *
+     * @param fabric  open; closed by the caller after the role.
+     * @param place   where it is.
+     * @param options of the group; what its first member has as the folder of a single meta server is taken over when
+     *                the group is new.
+     * @return the role, ready as a member.
+     * @throws MetaStoreException when a folder cannot be used.
+     */
+    public static MetaGroupRole open(final Fabric fabric, final MetaServerPlace place, final GroupOptions options)
+    {
+        if (options.isNew() && 1 != options.member() && Files.exists(place.data().resolve(SINGLE)))
+        {
+            throw new MetaStoreException(MetaStoreException.Category.FOREIGN, "folder " + place.data() +
+                " is that of a single meta server, which the first member of a new group takes over: give it to " +
+                "member 1, and member " + options.member() + " an empty one", null);
+        }
+        final Device device = fabric.openDevice("meta-server-" + options.member());
+        CompletionChannel channel = null;
+        RaftMember member = null;
+        try
+        {
+            channel = Channels.create(device);
+            member = RaftMember.open(options);
+            return new MetaGroupRole(device, channel, member, options, place);
+        }
+        catch (final RuntimeException ex)
+        {
+            final CompletionChannel opened = channel;
+            CloseHelper.quietCloseAll(member, null == opened ? null : () -> Channels.close(opened), device);
+            throw ex;
+        }
+    }
+
+    /** @return where the cluster is found while this member leads. */
+    public ClusterAddress address()
+    {
+        return place.listen();
+    }
+
+    @Override
+    public String name()
+    {
+        return "meta-server";
+    }
+
+    @Override
+    public Device device()
+    {
+        return device;
+    }
+
+    @Override
+    public CompletionChannel completionChannel()
+    {
+        return channel;
+    }
+
+    @Override
+    public int doWork()
+    {
+        final long nowNs = clock.nanoTime();
+        int workCount = leadership.poll(nowNs);
+        if (!member.failure().isEmpty())
+        {
+            failure = member.failure();
+        }
+        if (null != server && Leadership.State.LEADING != leadership.state())
+        {
+            stepDown(false);
+            workCount++;
+        }
+        if (null == server && Leadership.State.LEADING == leadership.state() && leadership.isHeld() && !draining)
+        {
+            lead();
+            workCount++;
+        }
+        if (null != server && leadership.isHeld())
+        {
+            workCount += server.doWork();
+            if (!server.failure().isEmpty())
+            {
+                LOGGER.warn("{}", server.failure());
+                leadership.resign(server.failure());
+                stepDown(false);
+            }
+        }
+        if (pace.isDue(workCount, nowNs))
+        {
+            show(nowNs);
+        }
+        return workCount;
+    }
+
+    private void lead()
+    {
+        final GroupMetaStore store = new GroupMetaStore(log, leadership, clock, WRITE_TIMEOUT_NS);
+        try
+        {
+            takeOver(store);
+            server = MetaServerRole.lead(device, channel, store, place, leadership::isHeld);
+            shown = server;
+        }
+        catch (final DurableWriteError ex)
+        {
+            LOGGER.warn("{}", ex.getMessage());
+            leadership.resign(ex.getMessage());
+        }
+        catch (final BootstrapException | MetaStoreException | RdmaException ex)
+        {
+            failure = ex.getMessage();
+        }
+    }
+
+    /** What a single meta server had becomes the first entry; its folder is set aside then, here or by the next one. */
+    private void takeOver(final GroupMetaStore store)
+    {
+        final Path single = place.data().resolve(SINGLE);
+        if (!isFirst || !Files.exists(single))
+        {
+            return;
+        }
+        if (log.state().isEmpty())
+        {
+            final MetaState state;
+            try (RocksMetaStore before = RocksMetaStore.open(single))
+            {
+                state = before.load();
+            }
+            if (!state.isNew())
+            {
+                store.write(state.asBatch(place.isFresh()));
+                LOGGER.info("taken over from the single meta server in {}: {} nodes, {} tables, {} users", single,
+                    state.nodes().size(), state.tables().size(), state.users().size());
+            }
+        }
+        try
+        {
+            Files.move(single, place.data().resolve(TAKEN_OVER));
+        }
+        catch (final IOException ex)
+        {
+            throw new MetaStoreException(MetaStoreException.Category.READ_ONLY, "folder " + single +
+                " was taken over and cannot be renamed to " + TAKEN_OVER + " (" + ex + "): give this user the rights",
+                ex);
+        }
+    }
+
+    private void stepDown(final boolean isOrderly)
+    {
+        final MetaServerRole ended = server;
+        server = null;
+        shown = null;
+        ended.stepDown(isOrderly);
+    }
+
+    private void show(final long nowNs)
+    {
+        stat = member.stat();
+        leadershipNumber = leadership.number();
+        leaseLeftNs = leadership.leaseLeftNs();
+        if (!stat.leader().isEmpty())
+        {
+            leaderSeenNs = nowNs;
+        }
+        problem = nowNs - leaderSeenNs < NO_LEADER_NS ? "" : "no leader for " +
+            TimeUnit.NANOSECONDS.toSeconds(nowNs - leaderSeenNs) + " s: fewer than " + (members / 2 + 1) + " of " +
+            members + " meta servers reach each other; start the others";
+    }
+
+    @Override
+    public long idleNs()
+    {
+        final long ownNs = draining ? 0 : Math.min(leadership.idleNs(), pace.leftNs(clock.nanoTime()));
+        return null == server ? ownNs : Math.min(ownNs, server.idleNs());
+    }
+
+    @Override
+    public boolean isReady()
+    {
+        return !draining && failure.isEmpty() && problem.isEmpty();
+    }
+
+    @Override
+    public String failure()
+    {
+        return failure;
+    }
+
+    @Override
+    public boolean hasDiskFailed()
+    {
+        return !member.failure().isEmpty();
+    }
+
+    @Override
+    public void drain()
+    {
+        draining = true;
+        if (null != server)
+        {
+            server.drain();
+        }
+    }
+
+    @Override
+    public boolean isDrained()
+    {
+        return draining;
+    }
+
+    @Override
+    public Map<String, Object> health()
+    {
+        final MetaServerRole leading = shown;
+        final GroupStat group = stat;
+        final Map<String, Object> figures = new LinkedHashMap<>();
+        figures.put("group_member", member.name());
+        figures.put("group_leader", group.leader());
+        figures.put("group_term", group.term());
+        figures.put("group_leadership", leadershipNumber);
+        figures.put("group_lease_left_ms", TimeUnit.NANOSECONDS.toMillis(leaseLeftNs));
+        figures.put("group_commit_index", group.commitIndex());
+        figures.put("group_applied_index", group.appliedIndex());
+        figures.put("group_snapshot_index", group.snapshotIndex());
+        figures.put("group_problem", problem);
+        figures.put("group_unreachable", String.join(", ", group.unreachable()));
+        if (null != leading)
+        {
+            figures.putAll(leading.health());
+        }
+        return figures;
+    }
+
+    @Override
+    public void measure(final Measurements measurements)
+    {
+        final MetaServerRole leading = shown;
+        if (null != leading)
+        {
+            leading.measure(measurements);
+        }
+    }
+
+    @Override
+    public void close()
+    {
+        if (null != server)
+        {
+            stepDown(leadership.isHeld());
+        }
+        CloseHelper.closeAll(member, () -> Channels.close(channel), device);
+    }
+}

@@ -1,0 +1,18 @@
+package io.verbena.meta.raft;
+
+import java.util.List;
+
+/**
+ * What a member knows of its group.
+ *
+ * @param leader        name of the member whose log it follows; empty when it knows none.
+ * @param term          of the log.
+ * @param commitIndex   last entry that it knows to be durable at a majority.
+ * @param appliedIndex  last entry that it has applied.
+ * @param snapshotIndex last entry in its latest snapshot; -1: there is none.
+ * @param unreachable   names of members that a leader does not reach.
+ */
+public record GroupStat(
+    String leader, long term, long commitIndex, long appliedIndex, long snapshotIndex, List<String> unreachable)
+{
+}

@@ -1,0 +1,203 @@
+package io.verbena.meta.raft;
+
+import io.verbena.meta.store.MetaCommand;
+import io.verbena.meta.store.MetaStoreException;
+import io.verbena.meta.store.ReplicatedState;
+import org.apache.ratis.proto.RaftProtos.LogEntryProto;
+import org.apache.ratis.protocol.Message;
+import org.apache.ratis.protocol.RaftGroupId;
+import org.apache.ratis.server.RaftServer;
+import org.apache.ratis.server.protocol.TermIndex;
+import org.apache.ratis.server.storage.FileInfo;
+import org.apache.ratis.server.storage.RaftStorage;
+import org.apache.ratis.statemachine.SnapshotInfo;
+import org.apache.ratis.statemachine.StateMachineStorage;
+import org.apache.ratis.statemachine.TransactionContext;
+import org.apache.ratis.statemachine.impl.BaseStateMachine;
+import org.apache.ratis.statemachine.impl.SimpleStateMachineStorage;
+import org.apache.ratis.statemachine.impl.SingleFileSnapshotInfo;
+import org.apache.ratis.util.MD5FileUtil;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+import java.io.File;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.StandardOpenOption;
+import java.util.concurrent.CompletableFuture;
+
+/**
+ * Applies the log to a {@link ReplicatedState}; a snapshot is one file with all of it. What it cannot apply stops it for
+ * good: to skip an entry would make this member another one than the others.
+ */
+final class MetaStateMachine extends BaseStateMachine
+{
+    static final Message APPLIED = Message.valueOf("applied");
+    private static final Message REFUSED = Message.valueOf("refused");
+    private static final Logger LOGGER = LoggerFactory.getLogger(MetaStateMachine.class);
+
+    private final SimpleStateMachineStorage storage = new SimpleStateMachineStorage();
+    private final ReplicatedState state = new ReplicatedState();
+    private volatile String failure = "";
+    private volatile long snapshotIndex = -1;
+
+    ReplicatedState state()
+    {
+        return state;
+    }
+
+    /** Why nothing is applied any more; empty while all is well. */
+    String failure()
+    {
+        return failure;
+    }
+
+    /** Index of the last entry in the latest snapshot; -1: there is none. */
+    long snapshotIndex()
+    {
+        return snapshotIndex;
+    }
+
+    @Override
+    public void initialize(final RaftServer server, final RaftGroupId groupId, final RaftStorage raftStorage)
+        throws IOException
+    {
+        super.initialize(server, groupId, raftStorage);
+        storage.init(raftStorage);
+        loadSnapshot();
+    }
+
+    @Override
+    public void reinitialize() throws IOException
+    {
+        loadSnapshot();
+    }
+
+    private void loadSnapshot() throws IOException
+    {
+        final SingleFileSnapshotInfo latest = storage.loadLatestSnapshot();
+
+        if (null == latest)
+        {
+            return;
+        }
+
+        final File file = latest.getFile().getPath().toFile();
+
+        try
+        {
+            state.restore(MetaCommand.decode(file.toString(), Files.readAllBytes(file.toPath())));
+        }
+        catch (final MetaStoreException ex)
+        {
+            throw new IOException(ex.getMessage(), ex);
+        }
+
+        setLastAppliedTermIndex(TermIndex.valueOf(state.term(), state.index()));
+        snapshotIndex = state.index();
+    }
+
+    @Override
+    public CompletableFuture<Message> applyTransaction(final TransactionContext transaction)
+    {
+        final LogEntryProto entry = transaction.getLogEntry();
+
+        if (!failure.isEmpty())
+        {
+            return CompletableFuture.failedFuture(new IOException(failure));
+        }
+
+        try
+        {
+            final MetaCommand command = MetaCommand.decode("entry " + entry.getIndex() + " of the log",
+                entry.getStateMachineLogEntry().getLogData().toByteArray());
+            final boolean isApplied = state.apply(entry.getTerm(), entry.getIndex(), command);
+            updateLastAppliedTermIndex(entry.getTerm(), entry.getIndex());
+            return CompletableFuture.completedFuture(isApplied ? APPLIED : REFUSED);
+        }
+        catch (final RuntimeException ex)
+        {
+            fail("entry " + entry.getIndex() + " of the log cannot be applied: " + ex.getMessage(), ex);
+            return CompletableFuture.failedFuture(ex);
+        }
+    }
+
+    /** Of an entry that concerns the group alone. */
+    @Override
+    public void notifyTermIndexUpdated(final long term, final long index)
+    {
+        if (failure.isEmpty())
+        {
+            state.apply(term, index, null);
+            super.notifyTermIndexUpdated(term, index);
+        }
+    }
+
+    @Override
+    public void notifyLogFailed(final Throwable cause, final LogEntryProto entry)
+    {
+        fail("the log cannot be written: " + cause, cause);
+    }
+
+    private void fail(final String why, final Throwable cause)
+    {
+        LOGGER.error("this member of the group stops: {}", why, cause);
+        failure = why;
+    }
+
+    /** Asked over the log's own check that this member is up to date. */
+    @Override
+    public CompletableFuture<Message> query(final Message request)
+    {
+        return CompletableFuture.completedFuture(Message.valueOf(Long.toString(state.leadership().number())));
+    }
+
+    @Override
+    public long takeSnapshot() throws IOException
+    {
+        final MetaCommand snapshot = state.snapshot();
+        final TermIndex last = TermIndex.valueOf(snapshot.term(), snapshot.index());
+
+        if (!failure.isEmpty() || last.getIndex() < 0)
+        {
+            return last.getIndex();
+        }
+
+        final File file = storage.getSnapshotFile(last.getTerm(), last.getIndex());
+        final File unfinished = new File(file.getPath() + ".unfinished");
+
+        try (FileChannel channel = FileChannel.open(unfinished.toPath(), StandardOpenOption.CREATE,
+            StandardOpenOption.WRITE, StandardOpenOption.TRUNCATE_EXISTING))
+        {
+            final ByteBuffer bytes = ByteBuffer.wrap(snapshot.encode());
+
+            while (bytes.hasRemaining())
+            {
+                channel.write(bytes);
+            }
+
+            channel.force(true);
+        }
+
+        Files.move(unfinished.toPath(), file.toPath(), StandardCopyOption.ATOMIC_MOVE);
+        storage.updateLatestSnapshot(new SingleFileSnapshotInfo(
+            new FileInfo(file.toPath(), MD5FileUtil.computeAndSaveMd5ForFile(file)), last));
+        snapshotIndex = last.getIndex();
+        return last.getIndex();
+    }
+
+    @Override
+    public SnapshotInfo getLatestSnapshot()
+    {
+        return storage.getLatestSnapshot();
+    }
+
+    @Override
+    public StateMachineStorage getStateMachineStorage()
+    {
+        return storage;
+    }
+}

@@ -1,0 +1,301 @@
+package io.verbena.meta.raft;
+
+import io.verbena.meta.store.MetaCommand;
+import io.verbena.meta.store.MetaStoreException;
+import io.verbena.meta.store.ReplicatedState;
+import org.apache.ratis.RaftConfigKeys;
+import org.apache.ratis.conf.RaftProperties;
+import org.apache.ratis.grpc.GrpcConfigKeys;
+import org.apache.ratis.proto.RaftProtos.RoleInfoProto;
+import org.apache.ratis.proto.RaftProtos.ServerRpcProto;
+import org.apache.ratis.protocol.ClientId;
+import org.apache.ratis.protocol.Message;
+import org.apache.ratis.protocol.RaftClientReply;
+import org.apache.ratis.protocol.RaftClientRequest;
+import org.apache.ratis.protocol.RaftGroup;
+import org.apache.ratis.protocol.RaftGroupId;
+import org.apache.ratis.protocol.RaftPeer;
+import org.apache.ratis.protocol.RaftPeerId;
+import org.apache.ratis.protocol.TransferLeadershipRequest;
+import org.apache.ratis.rpc.SupportedRpcType;
+import org.apache.ratis.server.RaftServer;
+import org.apache.ratis.server.RaftServerConfigKeys;
+import org.apache.ratis.server.storage.RaftStorage;
+import org.apache.ratis.thirdparty.com.google.protobuf.ByteString;
+import org.apache.ratis.util.SizeInBytes;
+import org.apache.ratis.util.TimeDuration;
+import org.agrona.CloseHelper;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+
+import static io.verbena.meta.store.MetaStoreException.Category.CORRUPT;
+import static io.verbena.meta.store.MetaStoreException.Category.FOREIGN;
+
+/**
+ * One member of a group of meta servers: the log, by Apache Ratis over gRPC. Thread-safe. Closed by its opener.
+ */
+public final class RaftMember implements GroupLog, AutoCloseable
+{
+    /** Largest command: what the log takes as one entry. */
+    public static final int MAX_COMMAND_BYTES = 3 << 20;
+    /** A follower that hears nothing for so long wants to lead: at least, and at most. */
+    private static final int ELECTION_MIN_MS = 700;
+    private static final int ELECTION_MAX_MS = 1_400;
+    private static final int SNAPSHOT_ENTRIES = 4_096;
+    private static final String SEGMENT = "8MB";
+    private static final String PREALLOCATED = "64KB";
+    private static final int SNAPSHOTS_KEPT = 2;
+    private static final long TRANSFER_TIMEOUT_MS = 3_000;
+    /** A member from which the leader has heard nothing for so long counts as unreachable. */
+    private static final long UNREACHABLE_MS = 3_000;
+
+    private final GroupOptions options;
+    private final RaftServer server;
+    private final RaftServer.Division division;
+    private final MetaStateMachine machine;
+    private final RaftGroupId groupId;
+    private final ClientId client = ClientId.randomId();
+    private final AtomicLong calls = new AtomicLong();
+    private volatile CompletableFuture<RaftClientReply> transfer;
+
+    private RaftMember(
+        final GroupOptions options, final RaftServer server, final RaftGroupId groupId, final MetaStateMachine machine)
+        throws IOException
+    {
+        this.options = options;
+        this.server = server;
+        this.groupId = groupId;
+        this.machine = machine;
+        division = server.getDivision(groupId);
+    }
+
+    /**
+     * Starts the member on its folder.
+     *
+     * @param options how.
+     * @return the member, which looks for the others.
+     * @throws MetaStoreException when the folder is not as it must be, in use or damaged, or the port is taken.
+     */
+    public static RaftMember open(final GroupOptions options)
+    {
+        return open(options, SNAPSHOT_ENTRIES, SEGMENT);
+    }
+
+    /** With another number of entries between snapshots, and another size of the files of the log. */
+    static RaftMember open(final GroupOptions options, final int snapshotEntries, final String segment)
+    {
+        requireFolder(options);
+        final RaftGroupId groupId = RaftGroupId.valueOf(options.groupId());
+        final List<RaftPeer> peers = new ArrayList<>();
+        for (int i = 1; i <= options.peers().size(); i++)
+        {
+            peers.add(RaftPeer.newBuilder().setId(GroupOptions.name(i)).setAddress(options.peers().get(i - 1)).build());
+        }
+        final MetaStateMachine machine = new MetaStateMachine();
+        RaftServer server = null;
+        try
+        {
+            server = RaftServer.newBuilder()
+                .setServerId(RaftPeerId.valueOf(GroupOptions.name(options.member())))
+                .setGroup(RaftGroup.valueOf(groupId, peers))
+                .setStateMachine(machine)
+                .setProperties(properties(options, snapshotEntries, segment))
+                .setOption(options.isNew() ? RaftStorage.StartupOption.FORMAT : RaftStorage.StartupOption.RECOVER)
+                .build();
+            server.start();
+            return new RaftMember(options, server, groupId, machine);
+        }
+        catch (final IOException | RuntimeException ex)
+        {
+            CloseHelper.quietClose(server);
+            throw new MetaStoreException(CORRUPT, "member " + options.member() + " of the group cannot start on " +
+                options.folder() + " and " + options.peers().get(options.member() - 1) + ": " + reason(ex) +
+                "; is the folder in use, or the port? A damaged folder is refused", ex);
+        }
+    }
+
+    /** An empty folder is that of a new group only: an old one's member would vote as if it had promised nothing. */
+    private static void requireFolder(final GroupOptions options)
+    {
+        final boolean isThere = Files.exists(options.folder());
+        if (isThere && options.isNew())
+        {
+            throw new MetaStoreException(FOREIGN, "folder " + options.folder() + " belongs to a group that was made " +
+                "before: start it without --new-group, or give an empty folder to all", null);
+        }
+        if (!isThere && !options.isNew())
+        {
+            throw new MetaStoreException(FOREIGN, "there is no folder " + options.folder() + " of a member: give " +
+                "--new-group to all members when the group is made. A member whose disk was lost must not come back " +
+                "with an empty one, because it has promised what it does not know any more; the others work without it",
+                null);
+        }
+    }
+
+    private static RaftProperties properties(
+        final GroupOptions options, final int snapshotEntries, final String segment)
+    {
+        final String own = options.peers().get(options.member() - 1);
+        final int colon = own.lastIndexOf(':');
+        final RaftProperties properties = new RaftProperties();
+        RaftConfigKeys.Rpc.setType(properties, SupportedRpcType.GRPC);
+        GrpcConfigKeys.Server.setHost(properties, own.substring(0, colon));
+        GrpcConfigKeys.Server.setPort(properties, Integer.parseInt(own.substring(colon + 1)));
+        RaftServerConfigKeys.setStorageDir(properties, List.of(options.folder().toFile()));
+        RaftServerConfigKeys.Rpc.setTimeoutMin(properties, milliseconds(ELECTION_MIN_MS));
+        RaftServerConfigKeys.Rpc.setTimeoutMax(properties, milliseconds(ELECTION_MAX_MS));
+        RaftServerConfigKeys.Read.setOption(properties, RaftServerConfigKeys.Read.Option.LINEARIZABLE);
+        RaftServerConfigKeys.Snapshot.setAutoTriggerEnabled(properties, true);
+        RaftServerConfigKeys.Snapshot.setAutoTriggerThreshold(properties, snapshotEntries);
+        RaftServerConfigKeys.Snapshot.setRetentionFileNum(properties, SNAPSHOTS_KEPT);
+        RaftServerConfigKeys.Log.setSegmentSizeMax(properties, SizeInBytes.valueOf(segment));
+        // No larger than a segment.
+        RaftServerConfigKeys.Log.setPreallocatedSize(properties, SizeInBytes.valueOf(SEGMENT.equals(segment) ?
+            PREALLOCATED : segment));
+        RaftServerConfigKeys.Log.setPurgeUptoSnapshotIndex(properties, true);
+        return properties;
+    }
+
+    private static TimeDuration milliseconds(final int milliseconds)
+    {
+        return TimeDuration.valueOf(milliseconds, TimeUnit.MILLISECONDS);
+    }
+
+    private static String reason(final Exception ex)
+    {
+        Throwable last = ex;
+        while (null != last.getCause())
+        {
+            last = last.getCause();
+        }
+        return String.valueOf(last.getMessage()).lines().findFirst().orElse(last.toString());
+    }
+
+    /**
+     * {@inheritDoc} As long as nothing was ever written only the first member does, because it may bring what a single
+     * meta server had; another one gives way to it.
+     */
+    @Override
+    public boolean mayLead()
+    {
+        if (!machine.failure().isEmpty() || !division.getInfo().isLeaderReady())
+        {
+            return false;
+        }
+        if (1 == options.member() || !machine.state().isEmpty())
+        {
+            return true;
+        }
+        if (null == transfer || transfer.isDone())
+        {
+            transfer = giveWay();
+        }
+        return false;
+    }
+
+    private CompletableFuture<RaftClientReply> giveWay()
+    {
+        try
+        {
+            return server.transferLeadershipAsync(new TransferLeadershipRequest(client, server.getId(), groupId,
+                calls.incrementAndGet(), RaftPeerId.valueOf(GroupOptions.name(1)), TRANSFER_TIMEOUT_MS));
+        }
+        catch (final IOException ex)
+        {
+            return CompletableFuture.failedFuture(ex);
+        }
+    }
+
+    @Override
+    public CompletableFuture<Boolean> append(final MetaCommand command)
+    {
+        final byte[] encoded = command.encode();
+        if (encoded.length > MAX_COMMAND_BYTES)
+        {
+            return CompletableFuture.failedFuture(new IOException("a change of " + encoded.length +
+                " bytes is too large for the log, which takes " + MAX_COMMAND_BYTES));
+        }
+        return submit(RaftClientRequest.writeRequestType(), Message.valueOf(ByteString.copyFrom(encoded))).thenApply((reply) ->
+                MetaStateMachine.APPLIED.getContent().equals(reply.getMessage().getContent()));
+    }
+
+    @Override
+    public CompletableFuture<Long> latestLeadership()
+    {
+        return submit(RaftClientRequest.readRequestType(), Message.EMPTY).thenApply((reply) ->
+            Long.parseLong(reply.getMessage().getContent().toStringUtf8()));
+    }
+
+    private CompletableFuture<RaftClientReply> submit(final RaftClientRequest.Type type, final Message message)
+    {
+        try
+        {
+            return server.submitClientRequestAsync(RaftClientRequest.newBuilder()
+                .setClientId(client)
+                .setServerId(server.getId())
+                .setGroupId(groupId)
+                .setCallId(calls.incrementAndGet())
+                .setMessage(message)
+                .setType(type)
+                .build()).thenCompose((reply) -> reply.isSuccess() ?
+                    CompletableFuture.completedFuture(reply) : CompletableFuture.failedFuture(reply.getException()));
+        }
+        catch (final IOException ex)
+        {
+            return CompletableFuture.failedFuture(ex);
+        }
+    }
+
+    @Override
+    public ReplicatedState state()
+    {
+        return machine.state();
+    }
+
+    /** @return name of this member. */
+    public String name()
+    {
+        return GroupOptions.name(options.member());
+    }
+
+    /** @return why it takes part no more; empty while all is well. */
+    public String failure()
+    {
+        return machine.failure();
+    }
+
+    /** @return what it knows of the group; a new object. */
+    public GroupStat stat()
+    {
+        final RoleInfoProto role = division.getInfo().getRoleInfoProto();
+        final List<String> unreachable = new ArrayList<>();
+        if (role.hasLeaderInfo())
+        {
+            for (final ServerRpcProto follower : role.getLeaderInfo().getFollowerInfoList())
+            {
+                if (follower.getLastRpcElapsedTimeMs() > UNREACHABLE_MS)
+                {
+                    unreachable.add(follower.getId().getId().toStringUtf8());
+                }
+            }
+        }
+        final RaftPeerId leader = division.getInfo().getLeaderId();
+        return new GroupStat(null == leader ? "" : leader.toString(), division.getInfo().getCurrentTerm(),
+            division.getRaftLog().getLastCommittedIndex(), machine.state().index(), machine.snapshotIndex(),
+            unreachable);
+    }
+
+    /** Ends this member's part; the others go on. Idempotent. */
+    @Override
+    public void close()
+    {
+        CloseHelper.quietClose(server);
+    }
+}

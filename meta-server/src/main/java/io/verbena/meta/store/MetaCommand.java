@@ -1,0 +1,153 @@
+package io.verbena.meta.store;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * One entry of the log that a group of meta servers replicates, or a snapshot of all that its entries have led to. Every
+ * command names the leadership under which it was made: the state refuses one that is not of the latest, so that a
+ * deposed leader changes nothing, however late its commands arrive.
+ */
+public final class MetaCommand
+{
+    /** What a command does; the numbers are part of the format. */
+    enum Kind
+    {
+        /** Begins the leadership after the one that it names, if that is still the latest. */
+        TAKE_LEADERSHIP(1),
+        /** Changes records, if the leadership that it names is the latest. */
+        WRITE(2),
+        /** The whole state, not in the log: which entry was applied last, who leads, every record. */
+        SNAPSHOT(3);
+
+        private final int code;
+
+        Kind(final int code)
+        {
+            this.code = code;
+        }
+
+        int code()
+        {
+            return code;
+        }
+
+        static Kind of(final int code)
+        {
+            for (final Kind kind : values())
+            {
+                if (kind.code == code)
+                {
+                    return kind;
+                }
+            }
+
+            return null;
+        }
+    }
+
+    private final Kind kind;
+    private final long leadership;
+    private final long term;
+    private final long index;
+    private final String member;
+    private final List<RecordChange> changes;
+
+    MetaCommand(
+        final Kind kind, final long leadership, final long term, final long index, final String member,
+        final List<RecordChange> changes)
+    {
+        this.kind = kind;
+        this.leadership = leadership;
+        this.term = term;
+        this.index = index;
+        this.member = member;
+        this.changes = changes;
+    }
+
+    /**
+     * @param present the latest leadership that the member knows; the command has no effect when there is a later one.
+     * @param member  who is to lead.
+     * @return the command that begins the leadership {@code present + 1}.
+     */
+    public static MetaCommand takeLeadership(final long present, final String member)
+    {
+        return new MetaCommand(Kind.TAKE_LEADERSHIP, present, 0, 0, member, List.of());
+    }
+
+    /**
+     * @param leadership under which the change is made.
+     * @param batch      what changes; may be reused by the caller afterwards.
+     * @return the command.
+     */
+    public static MetaCommand write(final long leadership, final MetaBatch batch)
+    {
+        return new MetaCommand(Kind.WRITE, leadership, 0, 0, "", batch.changes());
+    }
+
+    static MetaCommand snapshot(
+        final long leadership, final String holder, final long term, final long index,
+        final Map<String, byte[]> records)
+    {
+        final List<RecordChange> all = new ArrayList<>();
+        records.forEach((key, record) -> all.add(new RecordChange(key, record)));
+        return new MetaCommand(Kind.SNAPSHOT, leadership, term, index, holder, all);
+    }
+
+    /** @return as {@code docs/format/meta-command.md} describes it. */
+    public byte[] encode()
+    {
+        return MetaCommandDescriptor.encode(this);
+    }
+
+    /**
+     * @param source where it was read, for the message.
+     * @param bytes  of a command.
+     * @return the command.
+     * @throws MetaStoreException when they are not whole, or of a version that this build does not know.
+     */
+    public static MetaCommand decode(final String source, final byte[] bytes)
+    {
+        return MetaCommandDescriptor.decode(source, bytes);
+    }
+
+    Kind kind()
+    {
+        return kind;
+    }
+
+    long leadership()
+    {
+        return leadership;
+    }
+
+    /** @return of the entry applied last, of a snapshot. */
+    public long term()
+    {
+        return term;
+    }
+
+    /** @return index of the entry applied last, of a snapshot; -1: none. */
+    public long index()
+    {
+        return index;
+    }
+
+    String member()
+    {
+        return member;
+    }
+
+    List<RecordChange> changes()
+    {
+        return changes;
+    }
+
+    @Override
+    public String toString()
+    {
+        return "MetaCommand{kind=" + kind + " leadership=" + leadership + " member=" + member +
+            " changes=" + changes.size() + '}';
+    }
+}

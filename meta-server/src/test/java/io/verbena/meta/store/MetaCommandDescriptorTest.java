@@ -1,0 +1,133 @@
+package io.verbena.meta.store;
+
+import org.junit.jupiter.api.Test;
+
+import java.io.IOException;
+import java.lang.reflect.Field;
+import java.lang.reflect.Modifier;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.HexFormat;
+import java.util.Map;
+import java.util.Random;
+import java.util.TreeMap;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+class MetaCommandDescriptorTest
+{
+    private static final MetaCounters COUNTERS = new MetaCounters(7, 11, 12, 13, 4097, 15, 16);
+
+    private static MetaBatch batch()
+    {
+        return new MetaBatch().counters(COUNTERS).table(new StoredTable("t", 3, new byte[]{1, 2, 3}))
+            .removeTable("gone").node(StoredNode.spare(7, 8, 9)).removeNode(5);
+    }
+
+    @Test
+    void shouldMatchGoldenBytes()
+    {
+        assertThat(HexFormat.of().formatHex(MetaCommand.takeLeadership(0x0102030405060708L, "meta-2").encode()))
+            .isEqualTo("564d434d01000100fd778363306b4c2108070605040302010000000000000000" +
+                "000000000000000006000000000000006d6574612d32");
+    }
+
+    @Test
+    void shouldReadWhatItWrote()
+    {
+        final MetaCommand written = MetaCommand.write(42, batch());
+        final MetaCommand read = MetaCommand.decode("test", written.encode());
+        assertThat(read.kind()).isEqualTo(MetaCommand.Kind.WRITE);
+        assertThat(read.leadership()).isEqualTo(42);
+        assertThat(read.encode()).isEqualTo(written.encode());
+
+        final ReplicatedState state = new ReplicatedState();
+        assertThat(state.apply(1, 0, MetaCommand.takeLeadership(0, "a"))).isTrue();
+        assertThat(state.apply(1, 1, MetaCommand.write(1, batch()))).isTrue();
+        final InMemoryMetaStore store = new InMemoryMetaStore();
+        store.write(batch());
+        assertThat(state.load()).usingRecursiveComparison().isEqualTo(store.load());
+    }
+
+    @Test
+    void shouldApplyOnlyWhatTheLatestLeadershipCommands()
+    {
+        final ReplicatedState state = new ReplicatedState();
+        assertThat(state.apply(1, 0, MetaCommand.write(1, batch()))).as("nobody leads").isFalse();
+        assertThat(state.apply(1, 1, null)).isFalse();
+        assertThat(state.apply(1, 2, MetaCommand.takeLeadership(0, "a"))).isTrue();
+        assertThat(state.apply(1, 3, MetaCommand.takeLeadership(0, "b"))).as("the second of two").isFalse();
+        assertThat(state.leadership()).isEqualTo(new ReplicatedState.Leadership(1, "a"));
+        assertThat(state.apply(2, 4, MetaCommand.takeLeadership(1, "b"))).isTrue();
+        assertThat(state.apply(2, 5, MetaCommand.write(1, batch()))).as("of the one before").isFalse();
+        assertThat(state.isEmpty()).isTrue();
+        assertThat(state.apply(2, 6, MetaCommand.write(2, batch()))).isTrue();
+        assertThat(state.load().counters()).isEqualTo(COUNTERS);
+        assertThat(state.apply(2, 7, state.snapshot())).as("no command of a log").isFalse();
+        assertThat(state.index()).isEqualTo(7);
+        assertThatThrownBy(() -> state.apply(2, 7, null)).isInstanceOf(IllegalStateException.class);
+    }
+
+    @Test
+    void shouldRestoreASnapshotInPlaceOfAllThatWasThere()
+    {
+        final ReplicatedState state = new ReplicatedState();
+        state.apply(3, 10, MetaCommand.takeLeadership(0, "a"));
+        state.apply(3, 11, MetaCommand.write(1, batch()));
+        final ReplicatedState other = new ReplicatedState();
+        other.apply(1, 0, MetaCommand.takeLeadership(0, "x"));
+        other.apply(1, 1, MetaCommand.write(1, new MetaBatch().table(new StoredTable("other", 1, new byte[0]))));
+        other.restore(MetaCommand.decode("test", state.snapshot().encode()));
+        assertThat(other.load()).usingRecursiveComparison().isEqualTo(state.load());
+        assertThat(other.leadership()).isEqualTo(state.leadership());
+        assertThat(other.index()).isEqualTo(11);
+        assertThat(other.term()).isEqualTo(3);
+        assertThatThrownBy(() -> other.restore(MetaCommand.write(1, batch()))).isInstanceOf(MetaStoreException.class);
+    }
+
+    @Test
+    void shouldRefuseEveryChangedByteAndEveryLength()
+    {
+        final byte[] whole = MetaCommand.write(42, batch()).encode();
+        final Random random = new Random(1);
+        for (int i = 0; i < whole.length; i++)
+        {
+            final byte[] changed = whole.clone();
+            changed[i] ^= (byte)(1 << random.nextInt(8));
+            assertThatThrownBy(() -> MetaCommand.decode("log", changed)).as("byte %s", i)
+                .isInstanceOf(MetaStoreException.class).hasMessageContaining("in log");
+            final byte[] shorter = Arrays.copyOf(whole, i);
+            assertThatThrownBy(() -> MetaCommand.decode("log", shorter)).as("length %s", i)
+                .isInstanceOf(MetaStoreException.class);
+        }
+        assertThatThrownBy(() -> MetaCommand.decode("log", Arrays.copyOf(whole, whole.length + 1)))
+            .isInstanceOf(MetaStoreException.class);
+    }
+
+    @Test
+    void shouldBeAsThePageDescribesIt() throws IOException, IllegalAccessException
+    {
+        final String page = Files.readString(Path.of("../docs/format/meta-command.md"));
+        assertThat(page).contains("Format version: " + MetaCommandDescriptor.FORMAT_VERSION + "\n");
+        final Map<String, Integer> described = new TreeMap<>();
+        final Matcher row = Pattern.compile("^\\| (\\d+) \\| `(\\w+)` \\|", Pattern.MULTILINE).matcher(page);
+        while (row.find())
+        {
+            described.put(row.group(2), Integer.parseInt(row.group(1)));
+        }
+        final Map<String, Integer> present = new TreeMap<>();
+        for (final Field field : MetaCommandDescriptor.class.getDeclaredFields())
+        {
+            if (!Modifier.isPrivate(field.getModifiers()) &&
+                (field.getName().endsWith("_OFFSET") || field.getName().equals("HEAD_LENGTH")))
+            {
+                present.put(field.getName(), field.getInt(null));
+            }
+        }
+        assertThat(described).isEqualTo(present);
+    }
+}
