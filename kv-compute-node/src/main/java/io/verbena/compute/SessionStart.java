@@ -57,7 +57,13 @@ final class SessionStart implements AutoCloseable
 
     int poll(final long nowNs)
     {
-        return raas.poll(nowNs) + metaLink.poll(nowNs);
+        final int workCount = raas.poll(nowNs) + metaLink.poll(nowNs);
+        if (registering.isDone() && ControlStatus.OK != registering.status())
+        {
+            // Whoever begins the next one asks where the meta server is by then.
+            metaLink.onUnanswered();
+        }
+        return workCount;
     }
 
     /** @return whether it is decided. */

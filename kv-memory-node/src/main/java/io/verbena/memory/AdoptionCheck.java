@@ -183,6 +183,7 @@ final class AdoptionCheck
     {
         failure = ended.status() + ": " + ended.failure();
         nextCallNs = nowNs + configuration.retryPauseNs();
+        link.onUnanswered();
     }
 
     private void walk()

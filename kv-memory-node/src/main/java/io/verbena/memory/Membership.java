@@ -346,11 +346,7 @@ final class Membership
                 isUnheard = false;
                 failure = heartbeats.failure();
             }
-            case FAILED ->
-            {
-                link.onUnanswered();
-                retryLater(heartbeats.status(), heartbeats.failure(), nowNs);
-            }
+            case FAILED -> retryLater(heartbeats.status(), heartbeats.failure(), nowNs);
         }
 
         return 1;
@@ -367,6 +363,7 @@ final class Membership
         failure = why;
         isUnheard = isSilent;
         nextCallNs = nowNs + retryPauseNs;
+        link.onUnanswered();
     }
 
     private static boolean isFinal(final ControlStatus status)

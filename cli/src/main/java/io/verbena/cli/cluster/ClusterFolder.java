@@ -33,6 +33,7 @@ public record ClusterFolder(Path path)
     private static final String ADDRESS = "address";
     private static final String FABRIC = "fabric";
     private static final String PEERS = "peers";
+    private static final String GROUP_MADE = "group_made";
 
     /** The folder given, or the user's default one. */
     public static ClusterFolder of(final Path given)
@@ -244,18 +245,25 @@ public record ClusterFolder(Path path)
         return Files.exists(properties()) ? read().getProperty(PEERS) : null;
     }
 
-    void write(final String address, final String fabric)
+    /** Whether each meta server of the group was started: from then on one without its folder has lost it. */
+    boolean isGroupMade()
     {
-        write(address, fabric, null);
+        return Boolean.parseBoolean(read().getProperty(GROUP_MADE));
     }
 
-    /** With where the meta servers of a group reach each other; null: there is one. */
-    void write(final String address, final String fabric, final String peers)
+    void write(final String address, final String fabric)
+    {
+        write(address, fabric, null, false);
+    }
+
+    /** With where the meta servers of a group reach each other, and whether each was started; null: there is one. */
+    void write(final String address, final String fabric, final String peers, final boolean isGroupMade)
     {
         final Properties properties = new Properties();
         if (null != peers)
         {
             properties.setProperty(PEERS, peers);
+            properties.setProperty(GROUP_MADE, Boolean.toString(isGroupMade));
         }
         properties.setProperty(ADDRESS, address);
         properties.setProperty(FABRIC, fabric);

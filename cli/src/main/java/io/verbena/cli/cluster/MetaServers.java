@@ -7,10 +7,12 @@ import io.verbena.protocol.bootstrap.BootstrapClient;
 import io.verbena.protocol.bootstrap.BootstrapException;
 import io.verbena.protocol.bootstrap.ClusterAddress;
 import io.verbena.protocol.bootstrap.ClusterToken;
+import io.verbena.server.MetaGroupRole;
 
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
+import java.nio.file.Files;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -100,15 +102,11 @@ final class MetaServers
             folder.removeGroup();
             final List<ClusterAddress> all = addresses(ClusterAddress.parse(listen), 2 * count);
             folder.write(ClusterAddress.SCHEME + "://" + text(all.subList(0, count)), fabric,
-                text(all.subList(count, all.size())));
+                text(all.subList(count, all.size())), false);
         }
         for (int member = 1; member <= count; member++)
         {
             final List<String> arguments = member(member);
-            if (isNew)
-            {
-                arguments.add("--new-group");
-            }
             if (isNew && !isEarlier)
             {
                 arguments.add("--fresh");
@@ -116,6 +114,7 @@ final class MetaServers
             progress.accept(name(member) + ' ' + launcher.start(name(member), arguments));
         }
         awaitLeader();
+        folder.write(folder.address(), fabric, folder.peers(), true);
     }
 
     private void awaitLeader()
@@ -153,6 +152,10 @@ final class MetaServers
         final List<String> arguments = new ArrayList<>(List.of(NAME, "--listen", own.toString(), "--data",
             folder.metaServer(member).toString(), "--token-file", folder.token().toString(), "--fabric",
             folder.fabric(), "--peers", folder.peers(), "--member", Integer.toString(member)));
+        if (!folder.isGroupMade() && !Files.exists(folder.metaServer(member).resolve(MetaGroupRole.FOLDER)))
+        {
+            arguments.add("--new-group");
+        }
         arguments.addAll(options);
         arguments.addAll(new ClusterTls(folder).options());
         return arguments;

@@ -498,6 +498,19 @@ class BootstrapTest
         assertThat(ClusterAddress.parse(text)).isEqualTo(new ClusterAddress(host, port));
     }
 
+    @Test
+    void shouldReadTheAddressesOfAGroup()
+    {
+        final ClusterAddress group = ClusterAddress.parse("verbena://a:1,b,[::1]:3");
+        assertThat(group.all()).containsExactly(
+            new ClusterAddress("a", 1), new ClusterAddress("b", 7373), new ClusterAddress("[::1]", 3));
+        assertThat(group).hasToString("verbena://a:1,b:7373,[::1]:3");
+        assertThat(ClusterAddress.parse(group.toString())).isEqualTo(group);
+        assertThat(ClusterAddress.parse("a:1").all()).containsExactly(new ClusterAddress("a", 1));
+        assertRefused(Reason.BAD_ADDRESS, "not the address of a cluster: ''", () -> ClusterAddress.parse("a:1,"));
+        assertRefused(Reason.BAD_ADDRESS, "'b c'", () -> ClusterAddress.parse("a:1,b c"));
+    }
+
     @ParameterizedTest
     @ValueSource(strings = {"", "http://h:1", "verbena://", "verbena://h:70000", "verbena://h/x", "a b", "u@h"})
     void shouldRefuseWhatIsNoAddress(final String text)

@@ -105,6 +105,10 @@ class MetaLinkTest
         return (MetaService)Proxy.newProxyInstance(
             MetaService.class.getClassLoader(), new Class<?>[]{MetaService.class}, (proxy, method, arguments) ->
             {
+                if (null == arguments)
+                {
+                    return null; // whether it leads
+                }
                 asked.add((Integer)arguments[0]);
                 return answer.apply((Integer)arguments[0]);
             });
@@ -130,6 +134,28 @@ class MetaLinkTest
             client.poll();
             assertThat(client.clock().nanoTime() - deadlineNs).as("in time").isNegative();
         }
+    }
+
+    /** As when the leader of a group stands still: its connection is whole, and another one leads. */
+    @Test
+    void shouldMoveToWhereTheMetaServerIsFoundWhenACallIsNotAnswered()
+    {
+        link.client();
+        runUntil(link::isConnected);
+        final RaasContext still = server;
+        serve(secondDevice);
+        link.poll(client.clock().nanoTime());
+        link.onUnanswered();
+        assertThat(unreachableCount).isEqualTo(1);
+        runUntil(() ->
+        {
+            link.poll(client.clock().nanoTime());
+            return link.isConnected();
+        });
+        final ControlCall<NodePage> call = link.client().nodes(0, TIMEOUT_NS);
+        runUntil(call::isDone);
+        assertThat(call.status()).isEqualTo(ControlStatus.OK);
+        still.close();
     }
 
     private void loseTheServer()
