@@ -96,7 +96,8 @@ final class MetaAnswers implements MetaService
         if (!leads.getAsBoolean())
         {
             throw new ControlException(
-                ControlStatus.UNAVAILABLE, "this meta server does not lead its group now: ask at the cluster's address");
+                ControlStatus.UNAVAILABLE,
+                "this meta server does not lead its group now: ask at the cluster's address");
         }
     }
 

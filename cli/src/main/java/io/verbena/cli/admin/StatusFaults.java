@@ -20,8 +20,8 @@ final class StatusFaults
         new Fault("failure", "", "failed: %s"),
         new Fault("meta_server", "reached", "cannot reach the meta server; is it dead, or stopped?"),
         new Fault("group_problem", "", "the group of meta servers has %s"),
-        new Fault("group_unreachable", "", "meta servers that the leader does not reach: %s; 'verbena up' starts dead " +
-            "ones again"),
+        new Fault("group_unreachable", "", "meta servers that the leader does not reach: %s; 'verbena up' starts " +
+            "dead ones again"),
         new Fault("lost_memory_nodes", "0", "memory nodes that are lost: %s; reads and writes of their records fail"),
         new Fault("failed_requests", "0", "requests that failed unexpectedly: %s; its log says which and why"),
         new Fault("failed_dc_initiators", "0", "DC initiators that failed: %s; reads go over connected queue pairs " +

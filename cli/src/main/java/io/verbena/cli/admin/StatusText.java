@@ -202,7 +202,8 @@ final class StatusText
             for (final Map.Entry<?, ?> figure : health.entrySet())
             {
                 final String name = text(figure.getKey());
-                if (!inColumns.contains(name) && !name.startsWith("group_") && !ELSEWHERE.contains(name) && !StatusFaults.isFault(name) &&
+                if (!inColumns.contains(name) && !name.startsWith("group_") && !ELSEWHERE.contains(name) &&
+                    !StatusFaults.isFault(name) &&
                     (isWhole || !isAsExpected(name, figure.getValue())))
                 {
                     table.row(text(process.get("name")), name, other(figure.getValue()));

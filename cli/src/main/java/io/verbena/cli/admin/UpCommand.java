@@ -93,8 +93,8 @@ public final class UpCommand implements Callable<Integer>
 
     @Option(names = "--meta-servers", paramLabel = "N",
         description = "Meta servers: 1, or a group of 3 or 5, of which the cluster can miss 1 or 2. A group takes as " +
-            "many ports behind that of --listen for nodes and clients, and as many more for itself. Default: 1, or as " +
-            "many as there were.")
+            "many ports from that of --listen on for nodes and clients, and as many more for itself. Default: 1, or " +
+            "as many as there were.")
     private Integer metaServers;
 
     @Option(names = "--accept-damage",

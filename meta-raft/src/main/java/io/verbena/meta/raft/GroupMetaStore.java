@@ -13,9 +13,9 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
 /**
- * The state of a group of meta servers, for the one that leads it. A write is durable at a majority when it returns, and
- * fails when a later leadership has begun: then this store is of no use any more, and the next leader reads what is so.
- * One thread, that of the {@link Leadership}.
+ * The state of a group of meta servers, for the one that leads it. A write is durable at a majority when it returns,
+ * and fails when a later leadership has begun: then this store is of no use any more, and the next leader reads what is
+ * so. One thread, that of the {@link Leadership}.
  */
 public final class GroupMetaStore implements MetaStore
 {

@@ -13,10 +13,10 @@ import java.util.concurrent.CompletableFuture;
  * gives it a number; with the next such entry it is over, whoever has heard of it.
  *
  * <p>A leader holds a lease: for a time from before it asked the group, and was answered that its leadership is the
- * latest one. Whoever leads next waits that time, and a quarter more for clocks that do not run alike, from when its own
- * entry was applied: the question was asked before that entry, so the lease is over. Only who led itself just before need
- * not wait; to have taken the leadership is not enough, since the one before that may still have a lease. A lease that has
- * run out is renewed by the next answer, since nobody has led meanwhile.
+ * latest one. Whoever leads next waits that time, and a quarter more for clocks that do not run alike, from when its
+ * own entry was applied: the question was asked before that entry, so the lease is over. Only who led itself just
+ * before need not wait; to have taken the leadership is not enough, since the one before that may still have a lease. A
+ * lease that has run out is renewed by the next answer, since nobody has led meanwhile.
  *
  * <p>One thread; time comes in, but for {@link #isHeld()}, which reads the clock.
  */

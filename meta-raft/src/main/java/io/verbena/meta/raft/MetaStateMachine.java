@@ -1,6 +1,7 @@
 package io.verbena.meta.raft;
 
 import io.verbena.meta.store.MetaCommand;
+import io.verbena.meta.store.MetaCommandDescriptor;
 import io.verbena.meta.store.MetaStoreException;
 import io.verbena.meta.store.ReplicatedState;
 import org.apache.ratis.proto.RaftProtos.LogEntryProto;
@@ -30,8 +31,8 @@ import java.nio.file.StandardOpenOption;
 import java.util.concurrent.CompletableFuture;
 
 /**
- * Applies the log to a {@link ReplicatedState}; a snapshot is one file with all of it. What it cannot apply stops it for
- * good: to skip an entry would make this member another one than the others.
+ * Applies the log to a {@link ReplicatedState}; a snapshot is one file with all of it. What it cannot apply stops it
+ * for good: to skip an entry would make this member another one than the others.
  */
 final class MetaStateMachine extends BaseStateMachine
 {
@@ -89,7 +90,7 @@ final class MetaStateMachine extends BaseStateMachine
 
         try
         {
-            state.restore(MetaCommand.decode(file.toString(), Files.readAllBytes(file.toPath())));
+            state.restore(MetaCommandDescriptor.decode(file.toString(), Files.readAllBytes(file.toPath())));
         }
         catch (final MetaStoreException ex)
         {
@@ -112,7 +113,7 @@ final class MetaStateMachine extends BaseStateMachine
 
         try
         {
-            final MetaCommand command = MetaCommand.decode("entry " + entry.getIndex() + " of the log",
+            final MetaCommand command = MetaCommandDescriptor.decode("entry " + entry.getIndex() + " of the log",
                 entry.getStateMachineLogEntry().getLogData().toByteArray());
             final boolean isApplied = state.apply(entry.getTerm(), entry.getIndex(), command);
             updateLastAppliedTermIndex(entry.getTerm(), entry.getIndex());
@@ -172,7 +173,7 @@ final class MetaStateMachine extends BaseStateMachine
         try (FileChannel channel = FileChannel.open(unfinished.toPath(), StandardOpenOption.CREATE,
             StandardOpenOption.WRITE, StandardOpenOption.TRUNCATE_EXISTING))
         {
-            final ByteBuffer bytes = ByteBuffer.wrap(snapshot.encode());
+            final ByteBuffer bytes = ByteBuffer.wrap(MetaCommandDescriptor.encode(snapshot));
 
             while (bytes.hasRemaining())
             {

@@ -1,6 +1,7 @@
 package io.verbena.meta.raft;
 
 import io.verbena.meta.store.MetaCommand;
+import io.verbena.meta.store.MetaCommandDescriptor;
 import io.verbena.meta.store.MetaStoreException;
 import io.verbena.meta.store.ReplicatedState;
 import org.apache.ratis.RaftConfigKeys;
@@ -216,14 +217,14 @@ public final class RaftMember implements GroupLog, AutoCloseable
     @Override
     public CompletableFuture<Boolean> append(final MetaCommand command)
     {
-        final byte[] encoded = command.encode();
+        final byte[] encoded = MetaCommandDescriptor.encode(command);
         if (encoded.length > MAX_COMMAND_BYTES)
         {
             return CompletableFuture.failedFuture(new IOException("a change of " + encoded.length +
                 " bytes is too large for the log, which takes " + MAX_COMMAND_BYTES));
         }
-        return submit(RaftClientRequest.writeRequestType(), Message.valueOf(ByteString.copyFrom(encoded))).thenApply((reply) ->
-                MetaStateMachine.APPLIED.getContent().equals(reply.getMessage().getContent()));
+        return submit(RaftClientRequest.writeRequestType(), Message.valueOf(ByteString.copyFrom(encoded)))
+            .thenApply((reply) -> MetaStateMachine.APPLIED.getContent().equals(reply.getMessage().getContent()));
     }
 
     @Override

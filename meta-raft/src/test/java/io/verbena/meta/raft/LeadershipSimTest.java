@@ -19,9 +19,9 @@ import java.util.concurrent.CompletableFuture;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Leaders under a simulated log: commands arrive in any order, late or never, answers are lost, members stand still, start
- * again and disagree about whom they follow, and clocks drift apart by 10 %. At no moment do two members hold a lease, and
- * no number is given twice. {@code -Dverbena.raft.seeds=100000} for more seeds.
+ * Leaders under a simulated log: commands arrive in any order, late or never, answers are lost, members stand still,
+ * start again and disagree about whom they follow, and clocks drift apart by 10 %. At no moment do two members hold a
+ * lease, and no number is given twice. {@code -Dverbena.raft.seeds=100000} for more seeds.
  */
 class LeadershipSimTest
 {
@@ -304,9 +304,9 @@ class LeadershipSimTest
     }
 
     /**
-     * Each found a rule that was left out: a command of an earlier leadership has no effect; a lease ends by the clock; a
-     * later leadership ends this one; a lease counts from the question; who has only taken the leadership waits like any
-     * other.
+     * Each found a rule that was left out: a command of an earlier leadership has no effect; a lease ends by the clock;
+     * a later leadership ends this one; a lease counts from the question; who has only taken the leadership waits like
+     * any other.
      */
     @ParameterizedTest
     @ValueSource(longs = {3, 14, 54, 64, 123})

@@ -5,9 +5,9 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * One entry of the log that a group of meta servers replicates, or a snapshot of all that its entries have led to. Every
- * command names the leadership under which it was made: the state refuses one that is not of the latest, so that a
- * deposed leader changes nothing, however late its commands arrive.
+ * One entry of the log that a group of meta servers replicates, or a snapshot of all that its entries have led to.
+ * Every command names the leadership under which it was made: the state refuses one that is not of the latest, so that
+ * a deposed leader changes nothing, however late its commands arrive.
  */
 public final class MetaCommand
 {
@@ -93,23 +93,6 @@ public final class MetaCommand
         final List<RecordChange> all = new ArrayList<>();
         records.forEach((key, record) -> all.add(new RecordChange(key, record)));
         return new MetaCommand(Kind.SNAPSHOT, leadership, term, index, holder, all);
-    }
-
-    /** @return as {@code docs/format/meta-command.md} describes it. */
-    public byte[] encode()
-    {
-        return MetaCommandDescriptor.encode(this);
-    }
-
-    /**
-     * @param source where it was read, for the message.
-     * @param bytes  of a command.
-     * @return the command.
-     * @throws MetaStoreException when they are not whole, or of a version that this build does not know.
-     */
-    public static MetaCommand decode(final String source, final byte[] bytes)
-    {
-        return MetaCommandDescriptor.decode(source, bytes);
     }
 
     Kind kind()

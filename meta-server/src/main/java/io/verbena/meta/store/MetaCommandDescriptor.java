@@ -13,11 +13,11 @@ import static io.verbena.meta.store.MetaStoreException.Category.CORRUPT;
 import static io.verbena.meta.store.MetaStoreException.Category.UNKNOWN_VERSION;
 
 /**
- * Layout of a {@link MetaCommand}, little-endian; drawn in {@code docs/format/meta-command.md}. Behind the head come the
- * member's name and the changes: length of the key, length of the record or {@link #REMOVED}, the key, the record. The
- * records are those of {@link MetaRecordDescriptor}, with checksums of their own.
+ * Layout of a {@link MetaCommand}, little-endian; drawn in {@code docs/format/meta-command.md}. Behind the head come
+ * the member's name and the changes: length of the key, length of the record or {@link #REMOVED}, the key, the record.
+ * The records are those of {@link MetaRecordDescriptor}, with checksums of their own.
  */
-final class MetaCommandDescriptor
+public final class MetaCommandDescriptor
 {
     /** "VMCM" read as a little-endian integer. */
     static final int MAGIC = 0x4D434D56;
@@ -40,7 +40,11 @@ final class MetaCommandDescriptor
     {
     }
 
-    static byte[] encode(final MetaCommand command)
+    /**
+     * @param command of any kind.
+     * @return its bytes.
+     */
+    public static byte[] encode(final MetaCommand command)
     {
         final byte[] member = command.member().getBytes(StandardCharsets.UTF_8);
         final List<byte[]> keys = new ArrayList<>();
@@ -79,7 +83,13 @@ final class MetaCommandDescriptor
         return bytes.array();
     }
 
-    static MetaCommand decode(final String source, final byte[] encoded)
+    /**
+     * @param source  where it was read, for the message.
+     * @param encoded bytes of a command.
+     * @return the command.
+     * @throws MetaStoreException when they are not whole, or of a version that this build does not know.
+     */
+    public static MetaCommand decode(final String source, final byte[] encoded)
     {
         final ByteBuffer bytes = ByteBuffer.wrap(encoded).order(ByteOrder.LITTLE_ENDIAN);
 

@@ -4,8 +4,8 @@ import java.util.TreeMap;
 
 /**
  * What the log of a group of meta servers has led to, at one member: the records, and who leads. The same commands in
- * the same order lead to the same state at every member. All of it is in memory: it is a few hundred bytes for each node
- * and table, and durable as log and snapshots. Thread-safe.
+ * the same order lead to the same state at every member. All of it is in memory: it is a few hundred bytes for each
+ * node and table, and durable as log and snapshots. Thread-safe.
  */
 public final class ReplicatedState
 {

@@ -31,7 +31,8 @@ class MetaCommandDescriptorTest
     @Test
     void shouldMatchGoldenBytes()
     {
-        assertThat(HexFormat.of().formatHex(MetaCommand.takeLeadership(0x0102030405060708L, "meta-2").encode()))
+        assertThat(HexFormat.of().formatHex(MetaCommandDescriptor.encode(
+                MetaCommand.takeLeadership(0x0102030405060708L, "meta-2"))))
             .isEqualTo("564d434d01000100fd778363306b4c2108070605040302010000000000000000" +
                 "000000000000000006000000000000006d6574612d32");
     }
@@ -40,10 +41,10 @@ class MetaCommandDescriptorTest
     void shouldReadWhatItWrote()
     {
         final MetaCommand written = MetaCommand.write(42, batch());
-        final MetaCommand read = MetaCommand.decode("test", written.encode());
+        final MetaCommand read = MetaCommandDescriptor.decode("test", MetaCommandDescriptor.encode(written));
         assertThat(read.kind()).isEqualTo(MetaCommand.Kind.WRITE);
         assertThat(read.leadership()).isEqualTo(42);
-        assertThat(read.encode()).isEqualTo(written.encode());
+        assertThat(MetaCommandDescriptor.encode(read)).isEqualTo(MetaCommandDescriptor.encode(written));
 
         final ReplicatedState state = new ReplicatedState();
         assertThat(state.apply(1, 0, MetaCommand.takeLeadership(0, "a"))).isTrue();
@@ -81,7 +82,7 @@ class MetaCommandDescriptorTest
         final ReplicatedState other = new ReplicatedState();
         other.apply(1, 0, MetaCommand.takeLeadership(0, "x"));
         other.apply(1, 1, MetaCommand.write(1, new MetaBatch().table(new StoredTable("other", 1, new byte[0]))));
-        other.restore(MetaCommand.decode("test", state.snapshot().encode()));
+        other.restore(MetaCommandDescriptor.decode("test", MetaCommandDescriptor.encode(state.snapshot())));
         assertThat(other.load()).usingRecursiveComparison().isEqualTo(state.load());
         assertThat(other.leadership()).isEqualTo(state.leadership());
         assertThat(other.index()).isEqualTo(11);
@@ -92,19 +93,19 @@ class MetaCommandDescriptorTest
     @Test
     void shouldRefuseEveryChangedByteAndEveryLength()
     {
-        final byte[] whole = MetaCommand.write(42, batch()).encode();
+        final byte[] whole = MetaCommandDescriptor.encode(MetaCommand.write(42, batch()));
         final Random random = new Random(1);
         for (int i = 0; i < whole.length; i++)
         {
             final byte[] changed = whole.clone();
             changed[i] ^= (byte)(1 << random.nextInt(8));
-            assertThatThrownBy(() -> MetaCommand.decode("log", changed)).as("byte %s", i)
+            assertThatThrownBy(() -> MetaCommandDescriptor.decode("log", changed)).as("byte %s", i)
                 .isInstanceOf(MetaStoreException.class).hasMessageContaining("in log");
             final byte[] shorter = Arrays.copyOf(whole, i);
-            assertThatThrownBy(() -> MetaCommand.decode("log", shorter)).as("length %s", i)
+            assertThatThrownBy(() -> MetaCommandDescriptor.decode("log", shorter)).as("length %s", i)
                 .isInstanceOf(MetaStoreException.class);
         }
-        assertThatThrownBy(() -> MetaCommand.decode("log", Arrays.copyOf(whole, whole.length + 1)))
+        assertThatThrownBy(() -> MetaCommandDescriptor.decode("log", Arrays.copyOf(whole, whole.length + 1)))
             .isInstanceOf(MetaStoreException.class);
     }
 

@@ -71,8 +71,8 @@ public final class BootstrapClient
 
     /**
      * Asks a cluster how to reach it. Blocks. A cluster that is too busy is asked again when it says, for as long as
-     * one wait may last. Of a group of meta servers, all are asked, since only the leader answers; when none does, again
-     * for as long: there will be another one.
+     * one wait may last. Of a group of meta servers, all are asked, since only the leader answers; when none does,
+     * again for as long: there will be another one.
      *
      * @param address   of the cluster.
      * @param token     of the cluster, or the secret of a user; with TLS, if the cluster has any.

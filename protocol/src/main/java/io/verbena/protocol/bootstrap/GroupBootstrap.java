@@ -38,8 +38,8 @@ final class GroupBootstrap
      * @param timeoutMs after which no new round begins.
      * @param asker     called by many threads.
      * @return the first answer.
-     * @throws BootstrapException when there was none: the reason of a member that refused, or else of one that could not
-     *                            be reached.
+     * @throws BootstrapException when there was none: the reason of a member that refused, or else of one that could
+     *                            not be reached.
      */
     static BootstrapAnswer ask(final ClusterAddress address, final int timeoutMs, final Asker asker)
     {

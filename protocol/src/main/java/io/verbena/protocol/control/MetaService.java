@@ -27,8 +27,8 @@ public interface MetaService
     int MAX_SPARES = 64;
 
     /**
-     * Called for each request after it was received and before anything else. Of a group of meta servers only the leader
-     * answers: what it grants afterwards began before its lease ended.
+     * Called for each request after it was received and before anything else. Of a group of meta servers only the
+     * leader answers: what it grants afterwards began before its lease ended.
      *
      * @throws ControlException UNAVAILABLE, when this one does not lead now.
      */
