@@ -25,18 +25,14 @@ final class MetaGroupOptions
     private static final int MOST = 5;
 
     @Option(names = "--peers", paramLabel = "HOST:PORT,...",
-        description = "Run as one of a group of 3 or 5 meta servers, each with a folder of its own and the same " +
-            "token file: where they reach each other, the same list at each. Clients and nodes are given the " +
-            "--listen addresses of all, separated by commas; the one that leads answers. Default: alone.")
+        description = "Where the members of a group of 3 or 5 meta servers reach each other; the same list at each. " +
+            "Default: alone.")
     private String peers;
 
-    @Option(names = "--member", paramLabel = "N",
-        description = "Which of --peers this is, 1 for the first.")
+    @Option(names = "--member", paramLabel = "N", description = "Which of --peers this is.")
     private Integer member;
 
-    @Option(names = "--new-group",
-        description = "Make the group, the first time that its members are started. Member 1 takes over the folder " +
-            "of a single meta server.")
+    @Option(names = "--new-group", description = "Make the group: when its members first start.")
     private boolean isNew;
 
     boolean isGroup()

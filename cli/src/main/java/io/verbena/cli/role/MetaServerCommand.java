@@ -103,13 +103,13 @@ public final class MetaServerCommand implements Callable<Integer>
     private int maxNodes = 128;
 
     @Option(names = "--spare-identities", paramLabel = "N", defaultValue = "4",
-        description = "Identities kept on disk for compute nodes to come, 0 to 64: so many join at once without " +
-            "waiting for the disk. After a kill each counts as a node for one lease. Default: ${DEFAULT-VALUE}.")
+        description = "Identities kept on disk for compute nodes, 0 to 64: so many join at once without waiting for " +
+            "the disk. Default: ${DEFAULT-VALUE}.")
     private int spareIdentities = 4;
 
     @Option(names = "--view-table-bytes", paramLabel = "N", defaultValue = "1048576",
-        description = "Registered memory for descriptions of tables, 0 to 67108864; a node that joins reads them at " +
-            "once, and asks for those without room when it needs them. Default: ${DEFAULT-VALUE}.")
+        description = "Registered memory for descriptions of tables, 0 to 67108864; nodes that join read them at " +
+            "once, and ask for others later. Default: ${DEFAULT-VALUE}.")
     private int viewTableBytes = 1 << 20;
 
     @Mixin
