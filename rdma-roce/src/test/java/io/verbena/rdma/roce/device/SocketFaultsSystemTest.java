@@ -16,7 +16,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * peer, its address or its link fails. One run, of which each test judges a part. A link is cut for as long as a write
  * and an attempt to connect take to fail; {@code -Dverbena.roce.cut.ms=10000} for longer.
  */
-@Timeout(200)
+@Timeout(400)
 class SocketFaultsSystemTest
 {
     private static final String SILENT = "transport retry counter exceeded";
