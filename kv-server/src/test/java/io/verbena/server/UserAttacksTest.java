@@ -309,7 +309,7 @@ class UserAttacksTest extends UsersRig
         {
             Thread.sleep(1);
         }
-        final BootstrapAnswer answer = BootstrapClient.ask(meta.address(), token, 4_000);
+        final BootstrapAnswer answer = BootstrapClient.ask(meta.address(), token, 10_000);
         final ComputeNodeRole joining = ComputeNodeRole.open(fabric,
             new BootstrapLocator(meta.address(), token, answer), null, new ComputeNodeConfiguration(),
             ComputeNodeRole.DEFAULT_MAX_CLIENTS, null);

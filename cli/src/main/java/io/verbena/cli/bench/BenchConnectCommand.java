@@ -1,6 +1,6 @@
 package io.verbena.cli.bench;
 
-import io.verbena.cli.cluster.ClusterFolder;
+import io.verbena.cli.cluster.ClusterTls;
 import io.verbena.cli.cluster.LocalCluster;
 import io.verbena.cli.cluster.NodeLauncher;
 import io.verbena.cli.cluster.TemporaryCluster;
@@ -26,6 +26,7 @@ import picocli.CommandLine.Spec;
 import java.io.PrintWriter;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
@@ -43,7 +44,7 @@ import java.util.concurrent.Callable;
         "Measure on the soft fabric what it costs to reach a peer: one that is known; one that is not, by one READ " +
         "of the meta server's view, against that READ; by a queue pair made for it, with and without a device that " +
         "is open. Then exec of a compute node to its first GET, against exec of a JVM that opens a device, connects " +
-        "and does one READ. Medians."},
+        "and does one READ, and the same of a cluster with TLS. Medians."},
     footer = {"", "Exit status 0: all goals were reached; 1: one was not."})
 final class BenchConnectCommand implements Callable<Integer>
 {
@@ -53,6 +54,7 @@ final class BenchConnectCommand implements Callable<Integer>
     private static final int MEMORY_MIB = 64;
     private static final double MOST_START_RATIO = 1.5;
     private static final double US_PER_MS = 1_000;
+    private static final double MOST_TLS_US = 150 * US_PER_MS;
     private static final byte[] KEY = {'k'};
     private static final String ROW = "%-28s %,14.3f %14s %10.3f %10s %5s %5s%s";
 
@@ -89,47 +91,83 @@ final class BenchConnectCommand implements Callable<Integer>
         out.flush();
         if (starts > 0)
         {
-            final ConnectRow row = start(SystemNanoClock.INSTANCE);
-            rows.add(row);
-            out.println(line(row));
+            final List<ConnectRow> started = start(SystemNanoClock.INSTANCE);
+            rows.addAll(started);
+            started.forEach((row) -> out.println(line(row)));
         }
         output.write(json(rows));
         return rows.stream().allMatch(ConnectRow::isReached) ? ExitStatus.OK : ExitStatus.FAILED;
     }
 
-    /** Both in turn, on a cluster whose meta server and memory node are up. */
-    private ConnectRow start(final NanoClock clock) throws InterruptedException
+    /** A cluster that is up, and the record that a node serves first. */
+    private record Started(LocalCluster cluster, KvClient client, KvTable table) implements AutoCloseable
+    {
+        static Started up(final TemporaryCluster temporary, final boolean isTls)
+        {
+            final LocalCluster cluster = temporary.open();
+            if (isTls)
+            {
+                new ClusterTls(temporary.folder()).create(Instant.now(), List.of("127.0.0.1"));
+            }
+            cluster.up(LocalCluster.ANY_PORT, 1, MEMORY_MIB, 1, (line) -> {});
+            final KvClient client = KvClient.connect(temporary.folder().address(),
+                new KvClientOptions().tokenFile(temporary.folder().token()).timeout(Duration.ofSeconds(60)));
+            final KvTable table = client.createTable("bench", new TableOptions(1_000));
+            table.put(KEY, KEY);
+            return new Started(cluster, client, table);
+        }
+
+        double firstGetUs(final NanoClock clock) throws InterruptedException
+        {
+            return StartBenchmark.firstGetMs(new StartBenchmark(1, clock).run(cluster, table, KEY)) * US_PER_MS;
+        }
+
+        @Override
+        public void close()
+        {
+            client.close();
+        }
+    }
+
+    /** All in turn, on clusters whose meta server and memory node are up. */
+    private List<ConnectRow> start(final NanoClock clock) throws InterruptedException
     {
         try (TemporaryCluster temporary = TemporaryCluster.create("verbena-bench-connect-");
+            TemporaryCluster withTls = TemporaryCluster.create("verbena-bench-connect-tls-");
             BareStart bare = new BareStart(FABRIC, (mainClass, arguments) ->
                 NodeLauncher.commandLine(NodeLauncher.NODE_FLAGS, mainClass, arguments), clock))
         {
-            final LocalCluster cluster = temporary.open();
-            final ClusterFolder folder = temporary.folder();
-            cluster.up(LocalCluster.ANY_PORT, 1, MEMORY_MIB, 1, (line) -> {});
-            try (KvClient client = KvClient.connect(folder.address(),
-                new KvClientOptions().tokenFile(folder.token()).timeout(Duration.ofSeconds(60))))
+            try (Started plain = Started.up(temporary, false); Started tls = Started.up(withTls, true))
             {
-                final KvTable table = client.createTable("bench", new TableOptions(1_000));
-                table.put(KEY, KEY);
-                final double[] nodeUs = new double[starts];
                 final double[] bareUs = new double[starts];
+                final double[] plainUs = new double[starts];
+                final double[] tlsUs = new double[starts];
+                final double[] moreUs = new double[starts];
                 for (int i = 0; i < starts; i++)
                 {
                     bareUs[i] = bare.startMs() * US_PER_MS;
-                    final Map<String, Object> figures = new StartBenchmark(1, clock).run(cluster, table, KEY);
-                    nodeUs[i] = StartBenchmark.firstGetMs(figures) * US_PER_MS;
+                    plainUs[i] = plain.firstGetUs(clock);
+                    tlsUs[i] = tls.firstGetUs(clock);
+                    moreUs[i] = tlsUs[i] - plainUs[i];
                 }
-                Arrays.sort(nodeUs);
-                Arrays.sort(bareUs);
-                return ConnectRow.ratio(
-                    "exec_to_first_get", nodeUs[starts / 2], bareUs[starts / 2], MOST_START_RATIO);
+                return List.of(
+                    ConnectRow.ratio("exec_to_first_get", median(plainUs), median(bareUs), MOST_START_RATIO),
+                    ConnectRow.ratio("exec_to_first_get_tls", median(tlsUs), median(plainUs), Double.NaN),
+                    ConnectRow.alone("tls_of_first_get", median(moreUs), MOST_TLS_US));
             }
             finally
             {
+                withTls.end();
                 temporary.end();
             }
         }
+    }
+
+    private static double median(final double[] values)
+    {
+        final double[] sorted = values.clone();
+        Arrays.sort(sorted);
+        return sorted[sorted.length / 2];
     }
 
     private static String line(final ConnectRow row)

@@ -20,6 +20,8 @@ import java.nio.file.Path;
 public final class RoleOptions
 {
     private static final int TIMEOUT_MS = 4_000;
+    /** Two processes that may have started a moment ago load and compute cryptography. */
+    private static final int TLS_TIMEOUT_MS = 15_000;
 
     @Option(names = "--cluster", paramLabel = "ADDRESS", required = true,
         description = "Address of the cluster: verbena://host:port.")
@@ -69,7 +71,9 @@ public final class RoleOptions
     {
         try
         {
-            return BootstrapClient.ask(ClusterAddress.parse(cluster), token(), TIMEOUT_MS);
+            final ClusterToken token = token();
+            return BootstrapClient.ask(
+                ClusterAddress.parse(cluster), token, null == token.tls() ? TIMEOUT_MS : TLS_TIMEOUT_MS);
         }
         catch (final BootstrapException ex)
         {

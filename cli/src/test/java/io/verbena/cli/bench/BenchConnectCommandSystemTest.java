@@ -31,7 +31,8 @@ class BenchConnectCommandSystemTest
             List.of("bench", "connect", "--samples", "20", "--starts", "1", "--json", json.toString()));
         assertThat(result.status()).as(result.err()).isIn(ExitStatus.OK, ExitStatus.FAILED);
         assertThat(result.out().lines().map((line) -> line.split(" ")[0])).containsExactly("figure", "known_peer",
-            "unknown_peer", "queue_pair_on_open_device", "queue_pair_and_device", "exec_to_first_get");
+            "unknown_peer", "queue_pair_on_open_device", "queue_pair_and_device", "exec_to_first_get",
+            "exec_to_first_get_tls", "tls_of_first_get");
         final String text = Files.readString(json).replaceAll("\\s", "");
         assertThat(text).contains("\"benchmark\":\"connect\"", "\"samples_count\":20", "\"starts_count\":1")
             .containsPattern("\"figure\":\"known_peer\",\"own_us\":" + NUMBER +
@@ -39,7 +40,9 @@ class BenchConnectCommandSystemTest
                 ",\"goal_at_most\":1,\"reads_count\":0,\"sends_count\":0,\"reached\":(true|false)")
             .containsPattern("\"figure\":\"exec_to_first_get\",\"own_us\":" + NUMBER + ",\"reference_us\":" + NUMBER +
                 ",\"judged_ratio\":" + NUMBER + ",\"goal_at_most\":1.5,\"reads_count\":null,\"sends_count\":null," +
-                "\"reached\":(true|false)");
+                "\"reached\":(true|false)")
+            .containsPattern("\"figure\":\"tls_of_first_get\",\"own_us\":-?" + NUMBER + ",\"reference_us\":null," +
+                "\"judged_us\":-?" + NUMBER + ",\"goal_at_most\":150000");
         assertThat(Path.of("/dev/shm", "verbena-bench-" + ProcessHandle.current().pid())).doesNotExist();
     }
 

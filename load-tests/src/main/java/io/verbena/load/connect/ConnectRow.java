@@ -25,6 +25,19 @@ public record ConnectRow(
         return new ConnectRow(figure, ownUs, Double.NaN, ownUs, most, reads, sends);
     }
 
+    /**
+     * Of something whose requests are not counted, and that is compared with nothing.
+     *
+     * @param figure name.
+     * @param ownUs  microseconds.
+     * @param most   goal of them; NaN for none.
+     * @return the row.
+     */
+    public static ConnectRow alone(final String figure, final double ownUs, final double most)
+    {
+        return alone(figure, ownUs, most, NOT_COUNTED, NOT_COUNTED);
+    }
+
     static ConnectRow ratio(
         final String figure, final double ownUs, final double referenceUs, final double most, final long reads,
         final long sends)

@@ -101,6 +101,7 @@ public final class BootstrapClient
         {
             ofCluster.proof(CLIENT_SIDE, clientNonce, clientNonce);
         }
+        prepare(address, token.tls());
         final long giveUpNs = SystemNanoClock.INSTANCE.nanoTime() + TimeUnit.MILLISECONDS.toNanos(timeoutMs);
         for (int hangUps = 0; ;)
         {
@@ -121,6 +122,21 @@ public final class BootstrapClient
                 LockSupport.parkNanos(delayNs);
                 random.nextBytes(clientNonce);
             }
+        }
+    }
+
+    private static void prepare(final ClusterAddress address, final TlsSettings tls)
+    {
+        try
+        {
+            if (null != tls)
+            {
+                tls.prepare();
+            }
+        }
+        catch (final IOException ex)
+        {
+            throw failure(Reason.UNTRUSTED, address, ex.getMessage(), ex);
         }
     }
 

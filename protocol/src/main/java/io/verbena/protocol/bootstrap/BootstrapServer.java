@@ -44,8 +44,10 @@ public final class BootstrapServer implements AutoCloseable
     private static final int MESSAGE_TIMEOUT_MS = 2_000;
     /** A user computes a slow hash before it answers. */
     private static final int USER_TIMEOUT_MS = 10_000;
+    /** A process that has just started computes slowly. */
+    private static final int TLS_TIMEOUT_MS = 5_000;
     /** All messages of a handshake together. */
-    private static final int HANDSHAKE_TIMEOUT_MS = 2 * MESSAGE_TIMEOUT_MS + USER_TIMEOUT_MS;
+    private static final int HANDSHAKE_TIMEOUT_MS = TLS_TIMEOUT_MS + 2 * MESSAGE_TIMEOUT_MS + USER_TIMEOUT_MS;
     private static final int OVERDUE_CHECK_MS = 500;
     /** How long, and how much, is read of one that is refused before it was heard. */
     private static final int LAST_READ_MS = 500;
@@ -118,6 +120,10 @@ public final class BootstrapServer implements AutoCloseable
         final ServerSocket socket, final ClusterAddress address, final ClusterToken token,
         final BootstrapAnswer answer, final Supplier<AccessRules> access) throws IOException
     {
+        if (null != token.tls())
+        {
+            token.tls().prepare();
+        }
         socket.setReuseAddress(true);
         socket.setSoTimeout(OVERDUE_CHECK_MS);
         socket.bind(new InetSocketAddress(InetAddress.getByName(address.host()), address.port()), BACKLOG);
@@ -251,7 +257,7 @@ public final class BootstrapServer implements AutoCloseable
         final SSLSocket secured = token.tls().ofServer(connection, first);
         try
         {
-            connection.setSoTimeout(MESSAGE_TIMEOUT_MS);
+            connection.setSoTimeout(TLS_TIMEOUT_MS);
             secured.startHandshake();
             return secured;
         }

@@ -5,6 +5,7 @@ import java.io.EOFException;
 import java.io.IOException;
 import java.net.Socket;
 import java.net.SocketException;
+import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.security.GeneralSecurityException;
 import java.security.KeyStore;
@@ -13,6 +14,7 @@ import java.security.cert.X509Certificate;
 import javax.net.ssl.KeyManager;
 import javax.net.ssl.KeyManagerFactory;
 import javax.net.ssl.SSLContext;
+import javax.net.ssl.SSLEngine;
 import javax.net.ssl.SSLException;
 import javax.net.ssl.SSLParameters;
 import javax.net.ssl.SSLSocket;
@@ -214,6 +216,23 @@ public final class TlsSettings
         parameters.setNeedClientAuth(null != trust);
         socket.setSSLParameters(parameters);
         return socket;
+    }
+
+    /**
+     * Loads what a handshake needs, which takes a process that has just started some tenths of a second: before there
+     * is a connection on which another one waits. Slow the first time, then fast.
+     *
+     * @throws IOException when this JDK cannot use the key.
+     */
+    public void prepare() throws IOException
+    {
+        if (null == context)
+        {
+            final SSLEngine engine = context().createSSLEngine();
+            engine.setUseClientMode(true);
+            engine.beginHandshake();
+            engine.wrap(ByteBuffer.allocate(0), ByteBuffer.allocate(engine.getSession().getPacketBufferSize()));
+        }
     }
 
     /** Made when it is needed first: many who read a token shake no hands. */

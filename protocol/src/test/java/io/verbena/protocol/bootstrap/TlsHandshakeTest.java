@@ -356,7 +356,7 @@ class TlsHandshakeTest
                 if (0 == i % 100)
                 {
                     served.addAndGet(BootstrapClient.ask(
-                        server.address(), token.with(pinned(AUTHORITY)), 4_000).equals(ANSWER) ? 1 : 0);
+                        server.address(), token.with(pinned(AUTHORITY)), TIMEOUT_MS).equals(ANSWER) ? 1 : 0);
                 }
             }
             assertThat(ask(pinned(AUTHORITY))).isEqualTo(ANSWER);
