@@ -14,6 +14,7 @@ import io.verbena.protocol.bootstrap.ClusterToken;
 import io.verbena.protocol.control.ControlCall;
 import io.verbena.protocol.control.MetaClient;
 import io.verbena.protocol.message.ControlStatus;
+import io.verbena.protocol.remote.RequestServer;
 import io.verbena.raas.BatchListener;
 import io.verbena.raas.RaasConfiguration;
 import io.verbena.raas.RaasContext;
@@ -187,6 +188,63 @@ class ElasticRolesTest
         assertThat(runner.failure()).isEmpty();
         assertThat(refused(leaving)).as("requests that clients had to send again").isZero();
         assertThat(refused(staying)).isZero();
+    }
+
+    /** Who was connected to a node when it left, and how long after it was to leave. */
+    private record Leave(int clients, long waitedNs)
+    {
+    }
+
+    /** Runs a node from one cycle to the next, and has it leave when the rest is over. */
+    private Leave runUntilItLeaves(final ComputeNodeRole role)
+    {
+        while (!isOver)
+        {
+            role.doWork();
+        }
+        final long sinceNs = System.nanoTime();
+        role.drain();
+        while ("SERVING".equals(role.health().get("state")))
+        {
+            role.doWork();
+        }
+        return new Leave((Integer)role.health().get("clients"), System.nanoTime() - sinceNs);
+    }
+
+    /** Between two operations of a client nothing is owed to it, and it has not seen yet that the node leaves. */
+    @Test
+    void shouldNotLeaveBeforeClientsWithLittleToDoHaveGone() throws Exception
+    {
+        final ComputeNodeRole leaving = computeNode(false);
+        try (ExecutorService thread = Executors.newSingleThreadExecutor())
+        {
+            final Future<Leave> leave = thread.submit(() -> runUntilItLeaves(leaving));
+            await(() -> "SERVING".equals(leaving.health().get("state")));
+            try (KvClient client = client())
+            {
+                final KvTable table = client.createTable("t", new TableOptions(100)).withTimeout(STEP);
+                table.put(new byte[]{1}, new byte[]{2});
+                await(() -> leaving.health().get("clients").equals(1));
+                start(computeNode(false));
+                isOver = true;
+                // Two seconds are the most that it waits, which a machine under load may need.
+                while (!leave.isDone())
+                {
+                    assertThat(table.get(new byte[]{1})).isPresent();
+                    Thread.sleep(5);
+                }
+                assertThat(leave.get()).matches(
+                    (left) -> 0 == left.clients() || left.waitedNs() > RequestServer.LINGER_NS);
+            }
+            finally
+            {
+                isOver = true;
+            }
+        }
+        finally
+        {
+            leaving.close();
+        }
     }
 
     @Test

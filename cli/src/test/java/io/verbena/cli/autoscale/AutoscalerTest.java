@@ -39,6 +39,7 @@ class AutoscalerTest
         private long lastNs = 77;
         private String obstacle;
         private String failure;
+        private int failureStatus = ExitStatus.UNAVAILABLE;
 
         @Override
         public State observe()
@@ -61,7 +62,7 @@ class AutoscalerTest
             nowNs += PERIOD_NS;
             if (null != failure)
             {
-                throw new CommandFailedException(ExitStatus.UNAVAILABLE, failure, null);
+                throw new CommandFailedException(failureStatus, failure, null);
             }
             dead.clear();
             progress.accept("compute-" + wanted + " ready: and much more");
@@ -251,5 +252,85 @@ class AutoscalerTest
             }
         }, new ScaleLimits(1, 4, 0.6, 0, 0, 0, 1, 0), PERIOD_MS, 0, false, () -> nowNs, () -> 0);
         assertThatThrownBy(gone::step).isInstanceOf(CommandFailedException.class).hasMessage("no cluster is up");
+    }
+
+    @Test
+    void shouldStartNoSparesInADryRun()
+    {
+        step(autoscaler(true));
+        assertThat(nodes.spareNumbers).isEmpty();
+    }
+
+    @Test
+    void shouldHaveNoSparesWhereNoMoreNodesMayJoinAfterAChange()
+    {
+        nodes.live = 2;
+        nodes.share = 1;
+        step();
+        assertThat(step().outcome()).isEqualTo(DecisionRecord.DONE);
+        assertThat(nodes.asked).containsExactly(4);
+        assertThat(nodes.spareNumbers).containsExactly(2, 0);
+    }
+
+    @Test
+    void shouldBeginTheDownWindowAnewWhenSomebodyElseStartsNodes()
+    {
+        nodes.share = 0.1;
+        for (int i = 0; i < 20; i++)
+        {
+            assertThat(step().decision().isChange()).isFalse();
+        }
+        nodes.live = 4;
+        for (int i = 0; i < 10; i++)
+        {
+            assertThat(step().decision().isChange()).as("%d s later", i).isFalse();
+        }
+        assertThat(step().decision().isChange()).isTrue();
+    }
+
+    @Test
+    void shouldReplaceNotMoreThanMayBe()
+    {
+        nodes.live = 3;
+        nodes.dead.addAll(List.of("compute-4", "compute-5"));
+        assertThat(step().decision().rule()).isEqualTo(Rule.REPLACE);
+        assertThat(nodes.asked).containsExactly(4);
+    }
+
+    @Test
+    void shouldEndWhenItIsInterrupted()
+    {
+        nodes.share = 1;
+        step();
+        nodes.failure = "interrupted";
+        nodes.failureStatus = ExitStatus.INTERRUPTED;
+        assertThatThrownBy(this::step).isInstanceOf(CommandFailedException.class).hasMessage("interrupted");
+    }
+
+    private int stepsUntil(final String outcome)
+    {
+        int steps = 1;
+        while (!outcome.equals(step().outcome()))
+        {
+            steps++;
+        }
+        return steps;
+    }
+
+    @Test
+    void shouldTryAgainAsSoonAsTheFirstTimeAfterALaunchThatWentWell()
+    {
+        nodes.share = 1;
+        nodes.failure = "no room";
+        stepsUntil(DecisionRecord.FAILED);
+        assertThat(step().demand().reportingNodes()).as("some nodes may have been started").isZero();
+        final int first = 1 + stepsUntil(DecisionRecord.FAILED);
+        stepsUntil(DecisionRecord.FAILED);
+        assertThat(stepsUntil(DecisionRecord.FAILED)).as("after the third").isGreaterThan(first);
+        nodes.failure = null;
+        stepsUntil(DecisionRecord.DONE);
+        nodes.failure = "no room";
+        stepsUntil(DecisionRecord.FAILED);
+        assertThat(stepsUntil(DecisionRecord.FAILED)).isEqualTo(first);
     }
 }

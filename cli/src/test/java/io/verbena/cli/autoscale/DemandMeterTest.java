@@ -81,4 +81,12 @@ class DemandMeterTest
         assertThat(DemandSample.of("compute-1", null)).isNull();
         assertThat(DemandSample.of("memory-1", Map.of("pid", 7L))).isNull();
     }
+
+    @Test
+    void shouldNotTakeAnUnknownProcessorTimeForOne()
+    {
+        meter.begin(List.of(new DemandSample("a", 0, 0, 0, -1, 10, 0, counts(0, 0), counts(0, 0))));
+        assertThat(meter.measure(List.of(new DemandSample("a", 1_000, 0, 0, 999, 10, 0, counts(0, 0), counts(0, 0))))
+            .processorShare()).isZero();
+    }
 }

@@ -99,6 +99,7 @@ class CommandLauncherTest
         launcher.start(1, List.of());
         launcher.giveUp(List.of());
         assertThat(present()).as("what was given up later is ended").containsExactly("a-2");
+        assertThat(launcher.coming(List.of())).as("and comes no more").isZero();
     }
 
     @Test
@@ -143,7 +144,7 @@ class CommandLauncherTest
         assertThat(List.of(
             failure(() -> launcher("x", ok, "a")), failure(() -> launcher(ok, "{host}", "a")),
             failure(() -> launcher("{name} {user}", ok, "a")), failure(() -> launcher(ok, ok, "a", "b")),
-            failure(() -> launcher(ok, ok, "a", "a")), failure(() -> launcher(ok, ok, "")),
+            failure(() -> files("a", "b", "a")), failure(() -> launcher(ok, ok, "")),
             failure(() -> launcher(ok, ok, "a;rm")), failure(() -> launcher(ok, ok, "-a"))))
             .allSatisfy((failure) ->
             {
