@@ -1,6 +1,7 @@
 package io.verbena.server;
 
 import io.verbena.raas.usage.ContextUsage;
+import io.verbena.raas.usage.MessageUsage;
 import io.verbena.raas.usage.TenantUsage;
 import io.verbena.raas.completion.Replays;
 import org.junit.jupiter.api.Test;
@@ -17,7 +18,7 @@ class TenantFiguresTest
     void shouldNameEachCountOfConnectionsAndTenants()
     {
         final Map<String, Object> figures = new LinkedHashMap<>();
-        TenantFigures.put(figures, new ContextUsage(1, 2, 3, 18, new Replays(4, 5, 6),
+        TenantFigures.put(figures, new ContextUsage(1, 2, 3, 18, MessageUsage.NONE, new Replays(4, 5, 6),
             List.of(new TenantUsage("checkout", 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17))));
         assertThat(figures.toString()).isEqualTo("{virtual_queue_pairs=1, queue_pairs=2, dc_initiators=3, " +
             "dropped_messages=18, replaced_connections=4, replayed_requests=5, unknown_outcomes=6, " +

@@ -1,7 +1,7 @@
 package io.verbena.table;
 
 import io.verbena.raas.OneSidedPort;
-import io.verbena.raas.RaasMisuseException;
+import io.verbena.raas.limit.RaasMisuseException;
 import io.verbena.rdma.verbs.MemoryRegion;
 import io.verbena.rdma.verbs.PostStatus;
 import io.verbena.rdma.verbs.VerbCounters;

@@ -27,6 +27,8 @@ abstract class Channel implements CompletionOwner
         void onClosed(Channel channel);
     }
 
+    /** In the place of an immediate: a probe instead of a message. */
+    static final int PROBE = 0;
     /** Of clients, and of nodes that have not registered yet. */
     static final int NO_NODE = -1;
 
@@ -144,6 +146,32 @@ abstract class Channel implements CompletionOwner
         receives.post(slot);
     }
 
+    /** A message that is neither a request nor a reply: for an endpoint, or for nobody here. */
+    final void onMessage(final int slot, final int lengthBytes, final int immediate)
+    {
+        if (!resources.messages().dispatch(this, slot, lengthBytes, immediate))
+        {
+            drop(slot);
+        }
+    }
+
+    final Receives receives()
+    {
+        return receives;
+    }
+
+    /** Posts a READ of length 0 unless something is under way: if the peer is gone, either fails. */
+    final void probeUnlessBusy()
+    {
+        if (!hasOutstandingSends())
+        {
+            sendControl(PROBE);
+        }
+    }
+
+    /** Posts an empty message; false when there is no room now. */
+    abstract boolean sendControl(int immediate);
+
     /** Whether the queue pair broke and no completion will say so: receives that are shared are not flushed. */
     final boolean isBrokenUnseen()
     {
@@ -205,6 +233,7 @@ abstract class Channel implements CompletionOwner
             owner.onClosed(this);
             resources.completions().release(sendDepth, resources.receives().completionsOfEach());
             receives.close();
+            resources.messages().onQueuePairClosed(this);
             onClosed();
         }
     }

@@ -101,7 +101,7 @@ final class ChannelPool implements ClientChannel.Pool
     ContextUsage usage()
     {
         return new ContextUsage(virtualQps.openCount(), clientChannelCount(), dcInitiatorCount(), resources.dropped(),
-            resources.replays().replays(), resources.tenants().usages());
+            resources.messages().usage(), resources.replays().replays(), resources.tenants().usages());
     }
 
     /** How the messages of all queue pairs travel. */

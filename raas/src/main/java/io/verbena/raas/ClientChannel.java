@@ -69,6 +69,7 @@ final class ClientChannel extends Channel implements DcTransport.User
     private final PeerAddress peer;
     private final SendQueue sends;
     private final OutstandingBatches outstanding;
+    /** Which incarnation of the peer has answered; 0 when it did not say, or has not answered yet. */
     private int peerIncarnation;
     private ConnectionAttempt attempt;
     private boolean isReady;
@@ -124,8 +125,10 @@ final class ClientChannel extends Channel implements DcTransport.User
                 new ConnectionClaim(identity.nodeId(), identity.incarnation(), nonce, queuePairNumber(),
                     source.gidHigh(), source.gidLow(), peer.servicePort()).proof(secret));
         // The right to READ, without a region that has it: enough for the peer to probe whether we are still there.
+        final int rights = AccessFlags.REMOTE_READ |
+            (resources.configuration().messageReceives() > 0 ? AccessFlags.REMOTE_WRITE : 0);
         attempt = resources.device().connect(
-            queuePair, peer.device(), peer.servicePort(), AccessFlags.REMOTE_READ, data, timeoutNs);
+            queuePair, peer.device(), peer.servicePort(), rights, data, timeoutNs);
         openReceives();
     }
 
@@ -149,9 +152,9 @@ final class ClientChannel extends Channel implements DcTransport.User
         return isReady && dc == null;
     }
 
-    boolean hasDc()
+    String way()
     {
-        return dc != null;
+        return isReady ? transport() : dc != null ? "dc" : "none";
     }
 
     /** Nothing is under way over DC: if the queue pair is there, it has its turn. */
@@ -256,12 +259,6 @@ final class ClientChannel extends Channel implements DcTransport.User
     boolean isReady()
     {
         return isReady;
-    }
-
-    /** Which life of the peer has answered; 0 when it did not say, or has not answered yet. */
-    int peerIncarnation()
-    {
-        return peerIncarnation;
     }
 
     PeerGrants grants()
@@ -436,11 +433,14 @@ final class ClientChannel extends Channel implements DcTransport.User
     int sendCall(final MessageBlock block, final int slot, final int lengthBytes, final int immediate)
     {
         final int status = sends.sendCall(block, slot, lengthBytes, immediate);
-        if (status == PostStatus.OK)
-        {
-            credits--;
-        }
+        credits -= status == PostStatus.OK ? 1 : 0;
         return status;
+    }
+
+    @Override
+    boolean sendControl(final int immediate)
+    {
+        return isReady && sends.hasRoomForCall() && sends.sendControl(immediate) == PostStatus.OK;
     }
 
     @Override
@@ -472,7 +472,7 @@ final class ClientChannel extends Channel implements DcTransport.User
         {
             virtualQpsByNumber.onBatchDone(RequestId.number(wrId), RequestId.cookie(wrId), status);
         }
-        else if (!isClosed())
+        else if (!isClosed() && wrId != SendQueue.CONTROL)
         {
             calls.onRequestSent(RequestId.cookie(wrId));
         }
@@ -490,7 +490,7 @@ final class ClientChannel extends Channel implements DcTransport.User
         final int kind = MessageImmediateDescriptor.kind(immediate);
         if (kind != MessageImmediateDescriptor.KIND_REPLY && kind != MessageImmediateDescriptor.KIND_REFUSAL)
         {
-            drop(slot);
+            onMessage(slot, lengthBytes, immediate);
             return;
         }
         if (!MessageHeaderDescriptor.isIntact(receives.buffer(slot), offset, lengthBytes))

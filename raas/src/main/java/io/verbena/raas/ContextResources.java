@@ -4,6 +4,7 @@ import io.verbena.raas.batch.BatchPool;
 import io.verbena.raas.batch.Doorbells;
 import io.verbena.raas.completion.CompletionDispatcher;
 import io.verbena.raas.completion.ReplayCounters;
+import io.verbena.raas.message.MessageTable;
 import io.verbena.raas.message.OwnReceives;
 import io.verbena.raas.message.ReceiveSupply;
 import io.verbena.raas.message.SharedReceives;
@@ -54,6 +55,9 @@ final class ContextResources implements AutoCloseable
         }
     }
 
+    /** So that no number is that of a probe, -1. */
+    private static final int MAX_ENDPOINTS = 65_534;
+
     private final Device device;
     private final NanoClock clock;
     private final RaasConfiguration configuration;
@@ -67,6 +71,7 @@ final class ContextResources implements AutoCloseable
     private final Doorbells doorbells = new Doorbells();
     private final ArrayDeque<RuntimeException> deferredErrors = new ArrayDeque<>();
     private final ReplayCounters replays = new ReplayCounters();
+    private final MessageTable messages;
     private long droppedMessages;
     private long replayTimeoutNs;
     private long polledAtNs = Long.MIN_VALUE;
@@ -81,6 +86,7 @@ final class ContextResources implements AutoCloseable
         this.configuration = configuration;
         clock = device.clock();
         replayTimeoutNs = configuration.replayTimeoutNs();
+        messages = new MessageTable(MAX_ENDPOINTS, configuration.probeIntervalNs(), clock.nanoTime());
         batches = new BatchPool(configuration.maxOpenBatches(), configuration.maxBatchRequests());
         readAtomicDepth = Math.min(configuration.maxReadAtomic(), device.attributes().maxReadAtomic());
         try
@@ -110,8 +116,10 @@ final class ContextResources implements AutoCloseable
             new SharedReceives(
                 verbsProtectionDomain, configuration.maxCalls(), configuration.rpcCredits(),
                 configuration.maxChannels(), configuration.maxRequestReceives(device),
+                configuration.messageReceives(), configuration.maxMessageReceives(device),
                 "RaasConfiguration.maxReceives") :
-            new OwnReceives(verbsProtectionDomain, configuration.rpcCredits(), configuration.maxChannels());
+            new OwnReceives(verbsProtectionDomain, configuration.rpcCredits(), configuration.messageReceives(),
+                configuration.maxChannels());
     }
 
     /** Closes with these resources, before them. */
@@ -202,6 +210,12 @@ final class ContextResources implements AutoCloseable
     BatchPool batches()
     {
         return batches;
+    }
+
+    /** The endpoints of messages. */
+    MessageTable messages()
+    {
+        return messages;
     }
 
     /** A message came whose kind or number nobody here has. */

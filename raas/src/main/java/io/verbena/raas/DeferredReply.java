@@ -1,6 +1,7 @@
 package io.verbena.raas;
 
 import io.verbena.raas.identity.PeerIdentity;
+import io.verbena.raas.limit.RaasMisuseException;
 import io.verbena.raas.message.MessageBlock;
 import io.verbena.raas.message.MessageImmediateDescriptor;
 import org.agrona.DirectBuffer;

@@ -2,6 +2,7 @@ package io.verbena.raas;
 
 import io.verbena.raas.completion.RequestId;
 import io.verbena.raas.identity.PeerIdentity;
+import io.verbena.raas.limit.RaasMisuseException;
 import io.verbena.raas.message.MessageImmediateDescriptor;
 import io.verbena.raas.message.SharedReceives;
 import io.verbena.rdma.verbs.CompletionChannel;
@@ -36,6 +37,7 @@ public final class RaasConfiguration
     private int rpcCredits = 8;
     private int maxCalls = 64;
     private int maxReceives;
+    private int messageReceives;
     private int sharedWindowBytes = 16 * 1024;
     private int replySlots = 64;
     /** Null for what follows from the number of peers. */
@@ -67,6 +69,7 @@ public final class RaasConfiguration
         rpcCredits = other.rpcCredits;
         maxCalls = other.maxCalls;
         maxReceives = other.maxReceives;
+        messageReceives = other.messageReceives;
         sharedWindowBytes = other.sharedWindowBytes;
         replySlots = other.replySlots;
         isSharingReceives = other.isSharingReceives;
@@ -213,7 +216,8 @@ public final class RaasConfiguration
     {
         final long completions = (long)connected * clientSendDepth() +
             (long)accepted * serverSendDepth() + (long)dcInitiators * maxBatchRequests;
-        maxChannels = (int)Math.min((long)connected + accepted, device.maxCompletions() / rpcCredits);
+        maxChannels = (int)Math.min(
+            (long)connected + accepted, device.maxCompletions() / (rpcCredits + messageReceives));
         completionQueueCapacity = (int)Math.min(
             Math.max(completions, clientSendDepth()), device.maxCompletions());
         return this;
@@ -339,6 +343,26 @@ public final class RaasConfiguration
         return this;
     }
 
+    /** @return receives of each queue pair for messages of {@link MessageEndpoint}s. */
+    public int messageReceives()
+    {
+        return messageReceives;
+    }
+
+    /**
+     * @param receives of each queue pair, made or accepted, for messages of its {@link MessageEndpoint}s, 0 to 8,192:
+     *                 an endpoint takes its credits and 3 of them. Memory of 4 KiB each is registered for each queue
+     *                 pair, or, where receives are shared, for each that an endpoint has taken. An accepted queue pair
+     *                 has as many more send slots, and one that was made here gives its peer the right to write to
+     *                 memory whose key it knows. 0, the default: no messages.
+     * @return this.
+     */
+    public RaasConfiguration messageReceives(final int receives)
+    {
+        messageReceives = receives;
+        return this;
+    }
+
     /** @return whether receives are shared where the device can do that. */
     public boolean sharesReceives()
     {
@@ -375,6 +399,13 @@ public final class RaasConfiguration
         final int wanted = maxReceives > 0 ? maxReceives : rpcCredits * Math.min(maxChannels, FULL_CHANNELS) +
             Math.max(0, maxChannels - FULL_CHANNELS);
         return Math.min(wanted, mostRequestReceives(device));
+    }
+
+    /** Receives for messages of all queue pairs that a shared queue of the device has room for beside the others. */
+    int maxMessageReceives(final DeviceAttributes device)
+    {
+        return (int)Math.min(
+            (long)messageReceives * maxChannels, mostRequestReceives(device) - maxRequestReceives(device));
     }
 
     /** @return replies of a server that are on their way at once, to all its peers. */
@@ -511,10 +542,10 @@ public final class RaasConfiguration
         return sendQueueDepth + SENDS_PER_CREDIT * rpcCredits;
     }
 
-    /** Send slots of a queue pair accepted here: for replies and one probe. */
+    /** Send slots of a queue pair accepted here: for replies, messages and one probe. */
     int serverSendDepth()
     {
-        return SENDS_PER_CREDIT * rpcCredits + 1;
+        return SENDS_PER_CREDIT * rpcCredits + messageReceives + 1;
     }
 
     /** Throws when a value is out of its range or the device cannot do it. */
@@ -538,7 +569,8 @@ public final class RaasConfiguration
         {
             require("maxReceives", maxReceives, maxChannels, mostRequestReceives(device));
         }
-        require("maxChannels", maxChannels, 1, device.maxCompletions() / rpcCredits);
+        require("messageReceives", messageReceives, 0, 8192);
+        require("maxChannels", maxChannels, 1, device.maxCompletions() / (rpcCredits + messageReceives));
     }
 
     private static void require(final String name, final int value, final int least, final int most)

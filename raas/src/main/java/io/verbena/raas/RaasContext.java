@@ -7,6 +7,8 @@ import io.verbena.raas.identity.IdentitySecret;
 import io.verbena.raas.identity.PeerIdentity;
 import io.verbena.raas.limit.RaasLimit;
 import io.verbena.raas.limit.RaasLimitException;
+import io.verbena.raas.limit.RaasMisuseException;
+import io.verbena.raas.region.RetiredRegions;
 import io.verbena.raas.usage.ContextUsage;
 import io.verbena.raas.usage.TenantUsage;
 import io.verbena.rdma.verbs.CompletionChannel;
@@ -304,7 +306,7 @@ public final class RaasContext implements AutoCloseable
     public void retire(final VirtualQp vqp, final MemoryRegion region)
     {
         vqp.close();
-        retiredRegions.add(vqp, region);
+        retiredRegions.add(vqp::outstandingBatches, region);
     }
 
     /**
@@ -346,7 +348,7 @@ public final class RaasContext implements AutoCloseable
             resources.receives().poll();
             int work = resources.completions().poll() + callBack();
             // Asked behind the callbacks, which may begin something that has a deadline.
-            if (isWaiting() || !servers.isEmpty())
+            if (isWaiting() || !servers.isEmpty() || !resources.messages().isEmpty())
             {
                 work += pollTimed(isTimeKnown ? nowNs : clock().nanoTime());
             }
@@ -388,6 +390,7 @@ public final class RaasContext implements AutoCloseable
         {
             work += rpcClient.poll(nowNs);
         }
+        work += resources.messages().poll(nowNs);
         // What callbacks and looks at states have closed makes room for peers that come.
         resources.receives().poll();
         for (int i = 0; i < servers.size(); i++)
@@ -471,7 +474,7 @@ public final class RaasContext implements AutoCloseable
     /** @return whether a call, or the other end of a connection being made, is waited for: deadlines run. */
     public boolean isWaiting()
     {
-        return !rpcClient.isIdle() || pool.needsPoll();
+        return !rpcClient.isIdle() || pool.needsPoll() || resources.messages().isWaiting();
     }
 
     /** @return how messages of the physical queue pairs travel now; new maps. */

@@ -131,7 +131,8 @@ final class RequestChecks
             local.address() + localOffset);
     }
 
-    private String localViolation(
+    /** Which check of local memory a request fails; null for none. */
+    String localViolation(
         final int opcode,
         final MemoryRegion local,
         final long localOffset,
@@ -145,11 +146,12 @@ final class RequestChecks
         {
             return "the local region is closed";
         }
-        if (opcode != StagedBatch.WRITE && (region.accessFlags & AccessFlags.LOCAL_WRITE) == 0)
+        final boolean isSource = opcode == StagedBatch.WRITE || opcode == StagedBatch.SEND;
+        if (!isSource && (region.accessFlags & AccessFlags.LOCAL_WRITE) == 0)
         {
             return "the local region lacks LOCAL_WRITE, its rights are " + region.accessFlags;
         }
-        return localOffset < 0 || localOffset > region.lengthBytes - lengthBytes ?
+        return lengthBytes < 0 || localOffset < 0 || localOffset > region.lengthBytes - lengthBytes ?
             "outside of the local region of " + region.lengthBytes + " bytes" : null;
     }
 }

@@ -1,6 +1,7 @@
 package io.verbena.raas;
 
 import io.verbena.raas.limit.RaasLimit;
+import io.verbena.raas.limit.RaasMisuseException;
 import io.verbena.raas.message.MessageBlock;
 import io.verbena.raas.message.MessageHeaderDescriptor;
 import io.verbena.raas.message.MessageImmediateDescriptor;
@@ -176,7 +177,7 @@ public final class RpcClient implements AutoCloseable
      * Calls; the request is copied. May be made while the virtual queue pair is CONNECTING: then it is sent once READY.
      *
      * @param vqp         over which; must stay open until the call has ended, otherwise it ends with PEER_FAILED.
-     * @param method      0 to 65,535.
+     * @param method      0 to 65,534; 65,535 opens {@linkplain MessageEndpoint messages}.
      * @param request     bytes of the request.
      * @param offset      where they begin.
      * @param lengthBytes up to {@link #MAX_MESSAGE_BYTES}.

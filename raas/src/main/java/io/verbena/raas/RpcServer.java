@@ -5,9 +5,11 @@ import io.verbena.raas.identity.IdentitySecret;
 import io.verbena.raas.identity.NonceWindows;
 import io.verbena.raas.identity.PeerIdentity;
 import io.verbena.raas.identity.RecentNonces;
+import io.verbena.raas.limit.RaasMisuseException;
 import io.verbena.raas.message.MessageBlock;
 import io.verbena.raas.message.MessageHeaderDescriptor;
 import io.verbena.raas.message.MessageImmediateDescriptor;
+import io.verbena.raas.message.OpenMessagesDescriptor;
 import io.verbena.raas.message.Receives;
 import io.verbena.rdma.verbs.AccessFlags;
 import io.verbena.rdma.verbs.CompletionChannel;
@@ -24,6 +26,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Consumer;
 import java.util.function.Function;
+import java.util.function.Predicate;
 
 /**
  * The answering side: accepts queue pairs at a service port, gives peers access to memory as far as the
@@ -33,6 +36,14 @@ public final class RpcServer implements AutoCloseable
 {
     private static final int MAX_CONNECTIONS_PER_POLL = 16;
     private static final int NEVER_FENCED = 0;
+
+    /** Answers the calls that open messages. */
+    interface Opening
+    {
+        int onCall(
+            ServerChannel channel, Predicate<PeerIdentity> refused, DirectBuffer request, int offset, int lengthBytes,
+            RpcReply reply);
+    }
 
     /** A request that waits in its receive buffer until a reply buffer is free. */
     private record WaitingRequest(ServerChannel channel, int slot, int immediate)
@@ -64,6 +75,8 @@ public final class RpcServer implements AutoCloseable
     private String lastRefusedProof = "";
     private long lastConnection;
     private int incarnation;
+    private Opening opening = (channel, refused, request, offset, lengthBytes, to) ->
+        to.refuse("no messages are accepted here");
     private boolean isHandling;
     private boolean isClosed;
     private boolean isGone;
@@ -202,6 +215,7 @@ public final class RpcServer implements AutoCloseable
                 "fence of " + identity + ": registered nodes have numbers from 1, and only they can be fenced");
         }
         fencedIncarnations.put(nodeId, Math.max(fencedIncarnations.get(nodeId), identity.incarnation()));
+        resources.messages().onRefused();
     }
 
     /**
@@ -379,9 +393,7 @@ public final class RpcServer implements AutoCloseable
     }
 
     private void accept(
-        final ConnectionRequest request,
-        final PeerIdentity identity,
-        final Admission admission,
+        final ConnectionRequest request, final PeerIdentity identity, final Admission admission,
         final Receives receives)
     {
         ServerChannel channel = null;
@@ -456,19 +468,12 @@ public final class RpcServer implements AutoCloseable
     }
 
     private void send(
-        final ServerChannel channel,
-        final int replySlot,
-        final int slot,
-        final int immediate,
-        final int kind,
+        final ServerChannel channel, final int replySlot, final int slot, final int immediate, final int kind,
         final int length)
     {
         // The buffer is posted before the reply returns the credit: the next request finds it.
         channel.receives().post(slot);
-        channel.sendReply(
-            replies,
-            replySlot,
-            MessageHeaderDescriptor.HEADER_LENGTH_BYTES + length,
+        channel.sendReply(replies, replySlot, MessageHeaderDescriptor.HEADER_LENGTH_BYTES + length,
             MessageImmediateDescriptor.encode(
                 kind, MessageImmediateDescriptor.generation(immediate), MessageImmediateDescriptor.slot(immediate)));
     }
@@ -492,13 +497,12 @@ public final class RpcServer implements AutoCloseable
         isHandling = true;
         try
         {
-            final int length = handler.onRequest(
-                channel.identity(),
-                MessageHeaderDescriptor.method(receives.buffer(slot), start),
-                receives.buffer(slot),
-                start + MessageHeaderDescriptor.HEADER_LENGTH_BYTES,
-                MessageHeaderDescriptor.payloadLength(receives.buffer(slot), start),
-                reply);
+            final int method = MessageHeaderDescriptor.method(receives.buffer(slot), start);
+            final int payload = start + MessageHeaderDescriptor.HEADER_LENGTH_BYTES;
+            final int payloadLength = MessageHeaderDescriptor.payloadLength(receives.buffer(slot), start);
+            final int length = method == OpenMessagesDescriptor.METHOD ?
+                opening.onCall(channel, this::isFenced, receives.buffer(slot), payload, payloadLength, reply) :
+                handler.onRequest(channel.identity(), method, receives.buffer(slot), payload, payloadLength, reply);
             if (length > reply.capacity() || length < RpcReply.DEFERRED ||
                 (length == RpcReply.DEFERRED) != reply.isDeferred())
             {
@@ -523,6 +527,12 @@ public final class RpcServer implements AutoCloseable
     {
         replySlotOwners[replySlot] = null;
         freeReplySlots.pushInt(replySlot);
+    }
+
+    /** Who answers calls that open messages. */
+    void opening(final Opening newOpening)
+    {
+        opening = newOpening;
     }
 
     /** Stops listening and closes the queue pairs accepted here; when that fails, it can be tried again. */

@@ -17,6 +17,8 @@ import io.verbena.rdma.verbs.SendFlags;
  */
 final class SendQueue implements Doorbells.Doorbell, ChannelScheduler.Sends
 {
+    /** Identifier of empty messages: that of no call. */
+    static final long CONTROL = RequestId.encode(RequestId.CALLS, -1);
     /** Most batches and calls that wait for the same doorbell: more save little and delay the first. */
     static final int MAX_GATHERED = 16;
 
@@ -221,12 +223,32 @@ final class SendQueue implements Doorbells.Doorbell, ChannelScheduler.Sends
         begin();
         queuePair.sendWithImmediate(
             wrId, SendFlags.SIGNALED, block.localAddress(slot), lengthBytes, block.localKey(), immediate);
+        return callPosted(wrId);
+    }
+
+    private int callPosted(final long wrId)
+    {
         final int status = add(wrId, 1, BatchPool.NONE);
         if (status == PostStatus.OK)
         {
             callsOutstanding++;
         }
         return status;
+    }
+
+    /** Sends an empty message, or a probe; the caller saw that there is room for a call. */
+    int sendControl(final int immediate)
+    {
+        begin();
+        if (immediate == Channel.PROBE)
+        {
+            queuePair.read(CONTROL, SendFlags.SIGNALED, 0, 0, 0, 0, 0);
+        }
+        else
+        {
+            queuePair.sendWithImmediate(CONTROL, SendFlags.SIGNALED, 0, 0, 0, immediate);
+        }
+        return callPosted(CONTROL);
     }
 
     /** Posts again what was left by another queue pair, with one doorbell. Returns false when this one has broken. */

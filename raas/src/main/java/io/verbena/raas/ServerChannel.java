@@ -1,10 +1,14 @@
 package io.verbena.raas;
 
+import io.verbena.raas.batch.StagedBatch;
+import io.verbena.raas.completion.Numbers;
+import io.verbena.raas.completion.RequestId;
 import io.verbena.raas.identity.PeerIdentity;
 import io.verbena.raas.message.MessageBlock;
 import io.verbena.raas.message.MessageHeaderDescriptor;
 import io.verbena.raas.message.MessageImmediateDescriptor;
 import io.verbena.raas.message.Receives;
+import io.verbena.rdma.verbs.AccessFlags;
 import io.verbena.rdma.verbs.ConnectionRequest;
 import io.verbena.rdma.verbs.PostStatus;
 import io.verbena.rdma.verbs.SendFlags;
@@ -27,13 +31,17 @@ final class ServerChannel extends Channel
         void onChannelClosed(ServerChannel channel);
     }
 
-    /** Identifier of a probe; those of replies are their slots. */
+    /** Identifier of a probe; those of replies are their slots, those of messages the numbers of their endpoints. */
     private static final long PROBE = -1;
+    /** Identifier of empty messages; no endpoint has index 0. */
+    private static final long CONTROL = RequestId.encode(1 << RequestId.INDEX_BITS, 0);
 
     private final Listener listener;
     private final PeerIdentity identity;
     private final long connection;
     private int repliesOutstanding;
+    private int messagesOutstanding;
+    private boolean isWritable;
     private int waitingRequests;
     /** Incarnations by node: identities that were given to the peer here, over this connection. */
     private Int2IntHashMap givenIdentities;
@@ -127,6 +135,7 @@ final class ServerChannel extends Channel
     /** @param incarnation of this node, for the peer. */
     void accept(final ConnectionRequest request, final Admission admission, final int incarnation)
     {
+        isWritable = (admission.accessFlags() & AccessFlags.REMOTE_WRITE) != 0;
         request.prepare(queuePair);
         openReceives();
         request.accept(
@@ -141,9 +150,40 @@ final class ServerChannel extends Channel
             repliesOutstanding < RaasConfiguration.SENDS_PER_CREDIT * receives.credits();
     }
 
-    Receives receives()
+    /** Whether the peer may write to memory that it has a key for. */
+    boolean isWritable()
     {
-        return receives;
+        return isWritable;
+    }
+
+    @Override
+    boolean sendControl(final int immediate)
+    {
+        return postMessage(StagedBatch.SEND, CONTROL, 0, 0, 0, 0, 0, immediate) == PostStatus.OK;
+    }
+
+    /** Posts a message of an endpoint, whose number is in the identifier. */
+    int postMessage(
+        final int opcode, final long wrId, final long localAddress, final int lengthBytes, final int localKey,
+        final long remoteAddress, final int remoteKey, final int immediate)
+    {
+        if (messagesOutstanding == resources.configuration().messageReceives())
+        {
+            return PostStatus.QUEUE_FULL;
+        }
+        queuePair.begin();
+        if (opcode == StagedBatch.SEND)
+        {
+            queuePair.sendWithImmediate(wrId, SendFlags.SIGNALED, localAddress, lengthBytes, localKey, immediate);
+        }
+        else
+        {
+            queuePair.writeWithImmediate(wrId, SendFlags.SIGNALED, localAddress, lengthBytes, localKey, remoteAddress,
+                remoteKey, immediate);
+        }
+        final int status = queuePair.complete();
+        messagesOutstanding += status == PostStatus.OK ? 1 : 0;
+        return status;
     }
 
     int sendReply(final MessageBlock block, final int slot, final int lengthBytes, final int immediate)
@@ -178,10 +218,18 @@ final class ServerChannel extends Channel
         {
             isProbing = false;
         }
-        else
+        else if (RequestId.number(wrId) == RequestId.CALLS)
         {
             repliesOutstanding--;
             listener.onReplySent((int)wrId);
+        }
+        else
+        {
+            messagesOutstanding--;
+            if (wrId != CONTROL)
+            {
+                resources.messages().at(Numbers.index(RequestId.number(wrId))).onSendComplete();
+            }
         }
     }
 
@@ -196,7 +244,7 @@ final class ServerChannel extends Channel
         }
         if (MessageImmediateDescriptor.kind(immediate) != MessageImmediateDescriptor.KIND_REQUEST)
         {
-            drop(slot);
+            onMessage(slot, lengthBytes, immediate);
             return;
         }
         if (!MessageHeaderDescriptor.isIntact(receives.buffer(slot), receives.offset(slot), lengthBytes))
@@ -211,7 +259,7 @@ final class ServerChannel extends Channel
     @Override
     public boolean hasOutstandingSends()
     {
-        return repliesOutstanding > 0 || isProbing;
+        return repliesOutstanding > 0 || messagesOutstanding > 0 || isProbing;
     }
 
     @Override

@@ -134,9 +134,12 @@ public final class Tenant
         waitedBatches++;
     }
 
-    void onRefused()
+    /** A batch finds no room on its queue pair; returns why it never will, or null. */
+    String onNoRoom(final int requestCount, final boolean isByQuota)
     {
-        refusals++;
+        refusals += isByQuota ? 1 : 0;
+        return requestCount <= options.queueSlots() ? null : "a batch of " + requestCount + " requests of tenant '" +
+            name + "': it has " + options.queueSlots() + " queue slots (TenantOptions.queueSlots): complete() earlier";
     }
 
     void onUnknownOutcome()

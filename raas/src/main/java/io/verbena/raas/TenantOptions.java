@@ -1,5 +1,7 @@
 package io.verbena.raas;
 
+import io.verbena.raas.limit.RaasMisuseException;
+
 /**
  * Weight and quotas of a {@link Tenant}. Read once by {@link RaasContext#tenant}; not thread-safe. By default the
  * weight is 1 and nothing is limited but by the limits of the context.

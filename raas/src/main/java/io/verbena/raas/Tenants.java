@@ -1,6 +1,7 @@
 package io.verbena.raas;
 
 import io.verbena.raas.completion.EndedBatches;
+import io.verbena.raas.limit.RaasMisuseException;
 import io.verbena.raas.usage.TenantUsage;
 
 import java.util.ArrayList;

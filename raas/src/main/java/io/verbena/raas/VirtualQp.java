@@ -4,6 +4,7 @@ import io.verbena.raas.batch.BatchPool;
 import io.verbena.raas.batch.StagedBatch;
 import io.verbena.raas.completion.RequestId;
 import io.verbena.raas.completion.VirtualQpOwner;
+import io.verbena.raas.limit.RaasMisuseException;
 import io.verbena.raas.region.TenantRegion;
 import io.verbena.rdma.verbs.AccessFlags;
 import io.verbena.rdma.verbs.MemoryRegion;
@@ -278,9 +279,8 @@ public final class VirtualQp implements OneSidedPort, AutoCloseable
     }
 
     @Override
-    public void compareSwap(
-        final MemoryRegion local, final long localOffset, final long remoteOffset, final long expected,
-        final long desired)
+    public void compareSwap(final MemoryRegion local, final long localOffset, final long remoteOffset,
+        final long expected, final long desired)
     {
         compareSwap(local, localOffset, portRegion, remoteOffset, expected, desired);
     }
@@ -296,32 +296,27 @@ public final class VirtualQp implements OneSidedPort, AutoCloseable
      * @param desired      stored when equal.
      */
     public void compareSwap(
-        final MemoryRegion local,
-        final long localOffset,
-        final RemoteRegion remote,
-        final long remoteOffset,
-        final long expected,
-        final long desired)
+        final MemoryRegion local, final long localOffset, final RemoteRegion remote, final long remoteOffset,
+        final long expected, final long desired)
     {
-        if (stage(
-            StagedBatch.COMPARE_SWAP, AccessFlags.REMOTE_ATOMIC, local, localOffset, Long.BYTES, remote, remoteOffset))
-        {
-            batches.batch(batch).operands(expected, desired);
-        }
+        stageAtomic(StagedBatch.COMPARE_SWAP, local, localOffset, remote, remoteOffset, expected, desired);
     }
 
     /** Stages FETCH_ADD of an 8-byte aligned remote word; parameters as in {@link #compareSwap}. */
     public void fetchAdd(
-        final MemoryRegion local,
-        final long localOffset,
-        final RemoteRegion remote,
-        final long remoteOffset,
+        final MemoryRegion local, final long localOffset, final RemoteRegion remote, final long remoteOffset,
         final long addend)
     {
-        if (stage(
-            StagedBatch.FETCH_ADD, AccessFlags.REMOTE_ATOMIC, local, localOffset, Long.BYTES, remote, remoteOffset))
+        stageAtomic(StagedBatch.FETCH_ADD, local, localOffset, remote, remoteOffset, addend, 0);
+    }
+
+    private void stageAtomic(
+        final int opcode, final MemoryRegion local, final long localOffset, final RemoteRegion remote,
+        final long remoteOffset, final long first, final long second)
+    {
+        if (stage(opcode, AccessFlags.REMOTE_ATOMIC, local, localOffset, Long.BYTES, remote, remoteOffset))
         {
-            batches.batch(batch).operands(addend, 0);
+            batches.batch(batch).operands(first, second);
         }
     }
 
@@ -330,6 +325,20 @@ public final class VirtualQp implements OneSidedPort, AutoCloseable
     public void fenceNext()
     {
         nextFlags |= SendFlags.FENCE;
+    }
+
+    /** Posts a request of a message, which was checked, as a batch; returns what {@link #complete} does. */
+    int post(final int opcode, final long localAddress, final int lengthBytes, final int localKey,
+        final long remoteAddress, final int remoteKey, final int immediate, final int cookie)
+    {
+        begin();
+        isBatchRefused |= !carriesWrites();
+        if (!isBatchRefused)
+        {
+            batches.batch(batch).add(opcode, 0, localAddress, lengthBytes, localKey, remoteAddress, remoteKey);
+            batches.batch(batch).operands(immediate, 0);
+        }
+        return complete(cookie);
     }
 
     /** Drops the batch under construction. */
@@ -381,8 +390,7 @@ public final class VirtualQp implements OneSidedPort, AutoCloseable
      */
     public String transport()
     {
-        return state != State.READY ? "none" : channel.isReady() ? channel.transport() :
-            channel.hasDc() ? "dc" : "none";
+        return state != State.READY ? "none" : channel.way();
     }
 
     /** @return what was posted here: requests by kind, doorbells, bytes. Live. */
@@ -535,14 +543,10 @@ public final class VirtualQp implements OneSidedPort, AutoCloseable
 
     private int refuse(final int requestCount)
     {
-        if (requestCount > tenant.options().queueSlots())
+        final String problem = tenant.onNoRoom(requestCount, channel.isScheduling());
+        if (problem != null)
         {
-            throw misuse("a batch of " + requestCount + " requests of tenant '" + tenant.name() + "': it has " +
-                tenant.options().queueSlots() + " queue slots (TenantOptions.queueSlots): complete() earlier");
-        }
-        if (channel.isScheduling())
-        {
-            tenant.onRefused();
+            throw misuse(problem);
         }
         return PostStatus.QUEUE_FULL;
     }
@@ -569,7 +573,6 @@ public final class VirtualQp implements OneSidedPort, AutoCloseable
             isBatchRefused = true;
             return false;
         }
-        final long remoteAddress = remote.address() + remoteOffset;
         if (!(local instanceof final TenantRegion region) ||
             !checks.allows(grants, opcode, right, region, localOffset, lengthBytes, remote, remoteOffset) ||
             staged.count() >= staged.capacity())
@@ -579,9 +582,8 @@ public final class VirtualQp implements OneSidedPort, AutoCloseable
             abort();
             throw misuse(violation);
         }
-        staged.add(
-            opcode, flags, region.address + localOffset, lengthBytes, region.localKey, remoteAddress,
-            remote.remoteKey());
+        staged.add(opcode, flags, region.address + localOffset, lengthBytes, region.localKey,
+            remote.address() + remoteOffset, remote.remoteKey());
         return true;
     }
 

@@ -1,16 +1,15 @@
 package io.verbena.raas;
 
 import io.verbena.raas.batch.StagedBatch;
+import io.verbena.raas.completion.Numbers;
 import io.verbena.raas.completion.RequestId;
 import io.verbena.raas.limit.RaasLimit;
-import org.agrona.collections.IntArrayQueue;
 
 import java.util.Arrays;
 
 /**
- * Numbers of virtual queue pairs and the way from a number to its holder. A number is a generation (upper 16 bits) and
- * an index (lower 16 bits). An index is given again only when nothing of its last holder is in flight, and then with
- * another generation, so that a late completion never reaches a new holder. The table grows with what is open.
+ * The virtual queue pairs that are open, by number. An index is given again only when nothing of its last holder is in
+ * flight, so that a late completion never reaches a new one. The table grows with what is open.
  */
 final class VirtualQpTable implements ChannelScheduler.VirtualQps
 {
@@ -19,10 +18,7 @@ final class VirtualQpTable implements ChannelScheduler.VirtualQps
     private final int maxOpen;
     private final Tenants tenants;
     private VirtualQp[] byIndex = new VirtualQp[LEAST_CAPACITY];
-    private int[] generations = new int[LEAST_CAPACITY];
-    private final IntArrayQueue free = new IntArrayQueue(LEAST_CAPACITY, 0);
-    /** Index 0 is never given: its number of generation 0 is {@link RequestId#CALLS}. */
-    private int usedIndexes = 1;
+    private final Numbers numbers;
     private int openCount;
     private long swallowedCompletions;
 
@@ -33,44 +29,32 @@ final class VirtualQpTable implements ChannelScheduler.VirtualQps
     VirtualQpTable(final int maxOpen, final Tenants tenants)
     {
         this.maxOpen = maxOpen;
+        numbers = new Numbers(maxOpen);
         this.tenants = tenants;
     }
 
     /** Gives a number; {@link RequestId#CALLS} when all are in use. */
     int allocate()
     {
-        if (free.isEmpty() && usedIndexes > maxOpen)
-        {
-            return RequestId.CALLS;
-        }
-        final int index = free.isEmpty() ? nextIndex() : free.pollInt();
-        generations[index]++;
-        return generations[index] << RequestId.INDEX_BITS | index;
-    }
-
-    private int nextIndex()
-    {
-        if (usedIndexes == byIndex.length)
-        {
-            final int capacity = Math.min(maxOpen + 1, 2 * usedIndexes);
-            byIndex = Arrays.copyOf(byIndex, capacity);
-            generations = Arrays.copyOf(generations, capacity);
-        }
-        return usedIndexes++;
+        return numbers.allocate();
     }
 
     void add(final VirtualQp vqp)
     {
-        byIndex[index(vqp.number())] = vqp;
+        final int index = Numbers.index(vqp.number());
+        if (index >= byIndex.length)
+        {
+            byIndex = Arrays.copyOf(byIndex, Math.min(maxOpen + 1, 2 * index));
+        }
+        byIndex[index] = vqp;
         openCount++;
     }
 
     /** Nothing of a closed holder is in flight any more. */
     void release(final VirtualQp vqp)
     {
-        final int index = index(vqp.number());
-        byIndex[index] = null;
-        free.addInt(index);
+        byIndex[Numbers.index(vqp.number())] = null;
+        numbers.release(vqp.number());
         openCount--;
     }
 
@@ -118,7 +102,7 @@ final class VirtualQpTable implements ChannelScheduler.VirtualQps
     /** The holder of a number; null when it is released. */
     VirtualQp find(final int number)
     {
-        final VirtualQp vqp = byIndex[index(number)];
+        final VirtualQp vqp = byIndex[Numbers.index(number)];
         return vqp == null || vqp.number() != number ? null : vqp;
     }
 
@@ -175,11 +159,6 @@ final class VirtualQpTable implements ChannelScheduler.VirtualQps
     /** Behind the last index that was ever given. */
     int capacity()
     {
-        return usedIndexes;
-    }
-
-    private static int index(final int number)
-    {
-        return number & (1 << RequestId.INDEX_BITS) - 1;
+        return numbers.capacity();
     }
 }

@@ -1,5 +1,6 @@
 package io.verbena.raas;
 
+import io.verbena.raas.limit.RaasMisuseException;
 import io.verbena.raas.rpc.RpcStatus;
 import io.verbena.rdma.verbs.PostStatus;
 import org.agrona.DirectBuffer;

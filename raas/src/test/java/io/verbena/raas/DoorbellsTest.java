@@ -2,6 +2,7 @@ package io.verbena.raas;
 
 import com.sun.management.ThreadMXBean;
 import io.verbena.raas.identity.PeerIdentity;
+import io.verbena.raas.limit.RaasMisuseException;
 import io.verbena.raas.rpc.RpcStatus;
 import io.verbena.rdma.verbs.AccessFlags;
 import io.verbena.rdma.verbs.MemoryRegion;

@@ -6,6 +6,7 @@ import io.verbena.raas.directory.NamedRecordDescriptor;
 import io.verbena.raas.directory.PeerRecordDescriptor;
 import io.verbena.raas.message.MessageHeaderDescriptor;
 import io.verbena.raas.message.MessageImmediateDescriptor;
+import io.verbena.raas.message.OpenMessagesDescriptor;
 import io.verbena.test.FormatPage;
 import org.junit.jupiter.api.Test;
 
@@ -19,6 +20,7 @@ class FormatPageTest
     void shouldDocumentTheImmediate() throws IOException
     {
         FormatPage.of("immediate.md").shouldAgreeWith(MessageImmediateDescriptor.class);
+        FormatPage.of("open-messages.md").shouldAgreeWith(OpenMessagesDescriptor.class);
     }
 
     @Test

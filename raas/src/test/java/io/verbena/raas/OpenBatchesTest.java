@@ -1,6 +1,7 @@
 package io.verbena.raas;
 
 import com.sun.management.ThreadMXBean;
+import io.verbena.raas.limit.RaasMisuseException;
 import io.verbena.rdma.verbs.PostStatus;
 import io.verbena.rdma.verbs.WorkCompletionStatus;
 import org.junit.jupiter.api.AfterEach;

@@ -1,6 +1,7 @@
 package io.verbena.raas;
 
 import io.verbena.raas.identity.PeerIdentity;
+import io.verbena.raas.limit.RaasMisuseException;
 import io.verbena.rdma.soft.SoftFabric;
 import io.verbena.rdma.soft.SoftFabricOptions;
 import io.verbena.rdma.verbs.Device;

@@ -1,6 +1,7 @@
 package io.verbena.raas;
 
 import io.verbena.raas.identity.PeerIdentity;
+import io.verbena.raas.limit.RaasMisuseException;
 import io.verbena.raas.rpc.RpcStatus;
 import io.verbena.rdma.sim.SimNode;
 import io.verbena.rdma.sim.SimWorld;

@@ -3,8 +3,10 @@ package io.verbena.raas;
 import io.verbena.raas.completion.Replays;
 import io.verbena.raas.identity.PeerIdentity;
 import io.verbena.raas.limit.RaasLimitException;
+import io.verbena.raas.limit.RaasMisuseException;
 import io.verbena.raas.rpc.RpcStatus;
 import io.verbena.raas.usage.ContextUsage;
+import io.verbena.raas.usage.MessageUsage;
 import io.verbena.raas.usage.TenantUsage;
 import io.verbena.rdma.verbs.AccessFlags;
 import io.verbena.rdma.verbs.MemoryRegion;
@@ -378,6 +380,6 @@ class TenantsTest extends TenantFixture
         assertThat(pair.client.tenants().get(1)).isEqualTo(greedy.usage());
         assertThat(quiet.usage().batches()).isZero();
         assertThat(pair.client.usage()).isEqualTo(
-            new ContextUsage(2, 1, 0, 0, Replays.NONE, pair.client.tenants()));
+            new ContextUsage(2, 1, 0, 0, MessageUsage.NONE, Replays.NONE, pair.client.tenants()));
     }
 }

@@ -1,7 +1,7 @@
 package io.verbena.table.operation;
 
 import io.verbena.raas.OneSidedPort;
-import io.verbena.raas.RaasMisuseException;
+import io.verbena.raas.limit.RaasMisuseException;
 import io.verbena.rdma.verbs.PostStatus;
 import io.verbena.table.access.Scratch;
 import io.verbena.table.access.SlotRound;

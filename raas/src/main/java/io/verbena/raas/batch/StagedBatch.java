@@ -15,8 +15,12 @@ public final class StagedBatch
     public static final int WRITE = 1;
     public static final int COMPARE_SWAP = 2;
     public static final int FETCH_ADD = 3;
+    /** With the immediate as its first operand. */
+    public static final int SEND = 4;
+    /** With the immediate as its first operand. */
+    public static final int WRITE_WITH_IMMEDIATE = 5;
 
-    private static final String[] NAMES = {"READ", "WRITE", "CMP_SWAP", "FETCH_ADD"};
+    private static final String[] NAMES = {"READ", "WRITE", "CMP_SWAP", "FETCH_ADD", "SEND", "WRITE_WITH_IMM"};
 
     /** One request; a line of the processor's caches. */
     private static final class Request
@@ -103,7 +107,8 @@ public final class StagedBatch
     /** Whether a request needs one of the few places for READs and atomics at the peer. */
     public boolean isReadOrAtomic(final int index)
     {
-        return requests[index].opcode != WRITE;
+        final int opcode = requests[index].opcode;
+        return opcode != WRITE && opcode < SEND;
     }
 
     /** Whether a request waits for earlier READs and atomics. */
@@ -147,7 +152,7 @@ public final class StagedBatch
         request.remoteKey = remoteKey;
     }
 
-    /** Operands of the atomic added last. */
+    /** Operands of the atomic added last, or the immediate. */
     public void operands(final long first, final long second)
     {
         final Request request = requests[count - 1];
@@ -248,6 +253,10 @@ public final class StagedBatch
                 wrId, requestFlags, local, localKey, remote, remoteKey, request.firstOperand, request.secondOperand);
             case FETCH_ADD -> queuePair.fetchAdd(
                 wrId, requestFlags, local, localKey, remote, remoteKey, request.firstOperand);
+            case SEND -> queuePair.sendWithImmediate(
+                wrId, requestFlags, local, length, localKey, (int)request.firstOperand);
+            case WRITE_WITH_IMMEDIATE -> queuePair.writeWithImmediate(
+                wrId, requestFlags, local, length, localKey, remote, remoteKey, (int)request.firstOperand);
             default -> throw new IllegalStateException("staged opcode " + request.opcode);
         }
     }
@@ -261,9 +270,10 @@ public final class StagedBatch
             switch (request.opcode)
             {
                 case READ -> counters.reads++;
-                case WRITE -> counters.writes++;
+                case WRITE, WRITE_WITH_IMMEDIATE -> counters.writes++;
                 case COMPARE_SWAP -> counters.compareSwaps++;
                 case FETCH_ADD -> counters.fetchAdds++;
+                case SEND -> counters.sends++;
                 default -> throw new IllegalStateException("staged opcode " + request.opcode);
             }
             counters.payloadBytes += request.lengthBytes;

@@ -1,6 +1,7 @@
 package io.verbena.raas.failure;
 
-import io.verbena.raas.RaasMisuseException;
+
+import io.verbena.raas.limit.RaasMisuseException;
 
 import java.util.random.RandomGenerator;
 

@@ -22,15 +22,25 @@ public final class OwnReceives implements ReceiveSupply
     private static final int BLOCKS_PER_REGION = 8;
 
     private final ProtectionDomain protectionDomain;
+    private final int credits;
+    private final int messages;
     private final int slotsPerBlock;
     private final int maxQueuePairs;
     private final List<MemoryRegion> regions = new ArrayList<>();
     private final ArrayDeque<MessageBlock> free = new ArrayDeque<>();
 
-    public OwnReceives(final ProtectionDomain protectionDomain, final int slotsPerBlock, final int maxQueuePairs)
+    /**
+     * @param credits       of a queue pair, for requests or replies.
+     * @param messages      receives of a queue pair for messages of endpoints.
+     * @param maxQueuePairs with completions of receives in one completion queue.
+     */
+    public OwnReceives(
+        final ProtectionDomain protectionDomain, final int credits, final int messages, final int maxQueuePairs)
     {
         this.protectionDomain = protectionDomain;
-        this.slotsPerBlock = slotsPerBlock;
+        this.credits = credits;
+        this.messages = messages;
+        slotsPerBlock = credits + messages;
         this.maxQueuePairs = maxQueuePairs;
         grow();
     }
@@ -38,13 +48,13 @@ public final class OwnReceives implements ReceiveSupply
     @Override
     public Receives forReplies()
     {
-        return new Ring(acquire(), slotsPerBlock);
+        return new Ring(acquire(), credits);
     }
 
     @Override
     public Receives forRequests(final int wanted)
     {
-        return new Ring(acquire(), Math.min(wanted, slotsPerBlock));
+        return new Ring(acquire(), Math.min(wanted, credits));
     }
 
     @Override
@@ -116,6 +126,7 @@ public final class OwnReceives implements ReceiveSupply
     {
         private final MessageBlock block;
         private final int credits;
+        private int messagesLeft = messages;
         private QueuePair queuePair;
         private boolean isClosed;
 
@@ -151,6 +162,23 @@ public final class OwnReceives implements ReceiveSupply
         public boolean take(final int slot)
         {
             return true;
+        }
+
+        @Override
+        public boolean reserve(final int receives)
+        {
+            if (receives > messagesLeft)
+            {
+                return false;
+            }
+            messagesLeft -= receives;
+            return true;
+        }
+
+        @Override
+        public void release(final int receives)
+        {
+            messagesLeft += receives;
         }
 
         @Override

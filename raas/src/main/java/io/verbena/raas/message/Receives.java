@@ -19,6 +19,14 @@ public interface Receives
     /** A message is in a slot: it stays there until {@link #post}. Returns false when the peer had no credit for it. */
     boolean take(int slot);
 
+    /**
+     * Takes receives for messages of an endpoint, beside those of the credits. Returns false when so many are not left.
+     */
+    boolean reserve(int receives);
+
+    /** Gives them back: no message comes any more for which they were taken. */
+    void release(int receives);
+
     /** Posts a slot whose message is done with; before the peer has its credit back. */
     void post(int slot);
 

@@ -33,6 +33,8 @@ public final class SharedReceives implements ReceiveSupply
     private final int maxReplies;
     private final int creditsOfEach;
     private final int maxAccepted;
+    private final int messagesOfEach;
+    private final int maxMessages;
     private final String setting;
     private final List<MemoryRegion> regions = new ArrayList<>();
     private final ArrayList<MessageBlock> blocks = new ArrayList<>();
@@ -44,6 +46,8 @@ public final class SharedReceives implements ReceiveSupply
     /** Of channels closed, whose buffers are not posted again yet. */
     private int creditsToFree;
     private int repliesToFree;
+    private int messages;
+    private int messagesToFree;
 
     /**
      * @param protectionDomain of the queue pairs.
@@ -51,7 +55,9 @@ public final class SharedReceives implements ReceiveSupply
      * @param creditsOfEach    most credits of a queue pair.
      * @param maxAccepted      most queue pairs that are accepted at once; each gets one credit or more.
      * @param maxRequests      most credits given to them together, {@code maxAccepted} or more.
-     * @param setting          names what raises that.
+     * @param messagesOfEach   most receives of a queue pair for messages of endpoints.
+     * @param maxMessages      most of these of all queue pairs together.
+     * @param setting          names what raises the most credits.
      */
     public SharedReceives(
         final ProtectionDomain protectionDomain,
@@ -59,14 +65,18 @@ public final class SharedReceives implements ReceiveSupply
         final int creditsOfEach,
         final int maxAccepted,
         final int maxRequests,
+        final int messagesOfEach,
+        final int maxMessages,
         final String setting)
     {
         this.protectionDomain = protectionDomain;
         this.creditsOfEach = creditsOfEach;
         this.maxAccepted = maxAccepted;
+        this.messagesOfEach = messagesOfEach;
+        this.maxMessages = maxMessages;
         this.setting = setting;
         maxReplies = maxReplies(maxCalls);
-        queue = protectionDomain.createSharedReceiveQueue(maxReplies + maxRequests);
+        queue = protectionDomain.createSharedReceiveQueue(maxReplies + maxRequests + maxMessages);
     }
 
     /** Buffers that the replies to so many calls need: a call may be made while the reply to another is looked at. */
@@ -125,13 +135,13 @@ public final class SharedReceives implements ReceiveSupply
 
     private int capacity()
     {
-        return queue.capacity();
+        return queue.capacity() - maxMessages;
     }
 
     /** Posts buffers that were never posted, until all credits have theirs. */
     private void fill()
     {
-        final int needed = Math.min(maxReplies, replyCredits) + requestCredits;
+        final int needed = Math.min(maxReplies, replyCredits) + requestCredits + messages;
         while (slotCount < needed)
         {
             if (slotCount == blocks.size() * BLOCK_SLOTS)
@@ -174,6 +184,8 @@ public final class SharedReceives implements ReceiveSupply
         creditsToFree = 0;
         replyCredits -= repliesToFree;
         repliesToFree = 0;
+        messages -= messagesToFree;
+        messagesToFree = 0;
     }
 
     @Override
@@ -192,12 +204,13 @@ public final class SharedReceives implements ReceiveSupply
         private final boolean isForRequests;
         private final int[] held;
         private int heldCount;
+        private int reserved;
 
         private Share(final int credits, final boolean isForRequests)
         {
             this.credits = credits;
             this.isForRequests = isForRequests;
-            held = new int[credits];
+            held = new int[credits + messagesOfEach];
         }
 
         @Override
@@ -221,13 +234,33 @@ public final class SharedReceives implements ReceiveSupply
         @Override
         public boolean take(final int slot)
         {
-            if (heldCount == credits)
+            if (heldCount == credits + reserved)
             {
                 giveBack(slot);
                 return false;
             }
             held[heldCount++] = slot;
             return true;
+        }
+
+        @Override
+        public boolean reserve(final int receives)
+        {
+            if (receives > messagesOfEach - reserved || receives > maxMessages - messages)
+            {
+                return false;
+            }
+            reserved += receives;
+            messages += receives;
+            fill();
+            return true;
+        }
+
+        @Override
+        public void release(final int receives)
+        {
+            reserved -= receives;
+            messages -= receives;
         }
 
         @Override
@@ -272,6 +305,8 @@ public final class SharedReceives implements ReceiveSupply
             {
                 toBePosted.addInt(held[--heldCount]);
             }
+            messagesToFree += reserved;
+            reserved = 0;
             if (isForRequests)
             {
                 accepted--;

@@ -1,2 +1,5 @@
-/** Request/reply messages: their binary layout and the registered buffers that they are sent from and received in. */
+/**
+ * Messages between queue pairs: binary layouts, registered buffers that they are sent from and received in, and the way
+ * from the number in an immediate to who receives. Must not know queue pairs, virtual or not.
+ */
 package io.verbena.raas.message;

@@ -11,13 +11,15 @@ import java.util.List;
  * @param queuePairs   physical queue pairs that this side made, usable or being connected.
  * @param dcInitiators made, in use or not.
  * @param droppedMessages messages whose kind or number nobody here has: of a newer program, late, or forged.
+ * @param messages     what message endpoints did.
  * @param replays      what became of queue pairs that broke.
  * @param tenants      of each tenant, the default one first.
  */
 public record ContextUsage(
-    int virtualQps, int queuePairs, int dcInitiators, long droppedMessages, Replays replays,
+    int virtualQps, int queuePairs, int dcInitiators, long droppedMessages, MessageUsage messages,
+    Replays replays,
     List<TenantUsage> tenants)
 {
     /** Of what has no connections. */
-    public static final ContextUsage NONE = new ContextUsage(0, 0, 0, 0, Replays.NONE, List.of());
+    public static final ContextUsage NONE = new ContextUsage(0, 0, 0, 0, MessageUsage.NONE, Replays.NONE, List.of());
 }

@@ -1,6 +1,6 @@
 package io.verbena.raas.failure;
 
-import io.verbena.raas.RaasMisuseException;
+import io.verbena.raas.limit.RaasMisuseException;
 import org.junit.jupiter.api.Test;
 
 import java.util.HashSet;

@@ -1,35 +1,40 @@
-package io.verbena.raas;
+package io.verbena.raas.region;
 
 import io.verbena.rdma.verbs.MemoryRegion;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.IntSupplier;
 
 /** Regions to be closed when the requests of closed virtual queue pairs are done with them. */
-final class RetiredRegions implements AutoCloseable
+public final class RetiredRegions implements AutoCloseable
 {
-    private record Retired(VirtualQp user, MemoryRegion region)
+    private record Retired(IntSupplier outstanding, MemoryRegion region)
     {
     }
 
     private final List<Retired> retired = new ArrayList<>();
 
-    void add(final VirtualQp user, final MemoryRegion region)
+    /**
+     * @param outstanding how many batches that may use the region are under way.
+     * @param region      closed when that is 0.
+     */
+    public void add(final IntSupplier outstanding, final MemoryRegion region)
     {
-        retired.add(new Retired(user, region));
+        retired.add(new Retired(outstanding, region));
         poll();
     }
 
-    boolean isEmpty()
+    public boolean isEmpty()
     {
         return retired.isEmpty();
     }
 
-    void poll()
+    public void poll()
     {
         for (int i = retired.size() - 1; i >= 0; i--)
         {
-            if (retired.get(i).user.outstandingBatches() == 0)
+            if (retired.get(i).outstanding.getAsInt() == 0)
             {
                 retired.remove(i).region.close();
             }

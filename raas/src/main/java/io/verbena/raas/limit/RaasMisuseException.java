@@ -1,4 +1,4 @@
-package io.verbena.raas;
+package io.verbena.raas.limit;
 
 /**
  * A request that would have broken the queue pair shared with other tenants, refused before anything was posted; or a
