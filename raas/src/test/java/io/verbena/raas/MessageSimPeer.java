@@ -22,8 +22,8 @@ import java.util.random.RandomGenerator;
 
 /**
  * A simulated node that opens message endpoints with a server or accepts them, sends numbered messages and WRITEs,
- * keeps some of what it gets, closes, and opens anew. Each conversation has a number of its own, known to both ends, so that
- * what one end has sent can be compared with what the other has got.
+ * keeps some of what it gets, closes, and opens anew. Each conversation has a number of its own, known to both ends, so
+ * that what one end has sent can be compared with what the other has got.
  */
 final class MessageSimPeer implements Agent
 {
