@@ -74,6 +74,31 @@ class RespCommandsTest
             RequestKind.INCREMENT, RequestKind.INCREMENT, RequestKind.INCREMENT, RequestKind.GET);
     }
 
+    /** Operations are used again, and so are their arrays. */
+    @Test
+    void shouldFillAGapWithZeros() throws IOException
+    {
+        try (RawClient client = new RawClient(server.port()))
+        {
+            assertThat(client.ask("APPEND long <1000>")).isEqualTo(":1000");
+            assertThat(client.ask("SETRANGE gap 500 x")).isEqualTo(":501");
+            assertThat(client.ask("GET gap")).isEqualTo("$501 " + "\0".repeat(500) + "x");
+        }
+    }
+
+    /** What would be absent at once costs no memory. */
+    @Test
+    void shouldWriteNothingThatIsPastItsDeadline() throws IOException
+    {
+        try (RawClient client = new RawClient(server.port()))
+        {
+            assertThat(client.ask("SET k v EXAT 1000")).isEqualTo("+OK");
+            assertThat(client.ask("SET k v")).isEqualTo("+OK");
+            assertThat(client.ask("PEXPIREAT k 1000")).isEqualTo(":1");
+        }
+        assertThat(endpoint.asked).containsExactly(RequestKind.DELETE, RequestKind.PUT, RequestKind.DELETE);
+    }
+
     /** The script says what Redis says. */
     @Test
     void shouldExpectWhatRedisReplies() throws IOException, InterruptedException

@@ -169,6 +169,41 @@ class RespDecoderPropertyTest
         feed(other, "*10\r\n$16385\r\n");
         assertThat(other.next()).isEqualTo(RespDecoder.MALFORMED);
         assertThat(other.error()).isEqualTo("Protocol error: unauthenticated bulk length");
+        final RespDecoder most = new RespDecoder(budget, MAX_COMMAND);
+        most.restrict(true);
+        feed(most, "*10\r\n$16384\r\n");
+        assertThat(most.next()).as("as much as may be").isEqualTo(RespDecoder.NEEDS_MORE);
+    }
+
+    /** A line ends at a zero, as a text of C, and words at whatever C calls a space. */
+    @Test
+    void shouldReadLinesAsTextsOfC()
+    {
+        for (final int piece : new int[]{1, 1_000})
+        {
+            assertThat(decode(bytes("PING\0junk more\r\nECHO\013x\fy\tz \r\nECHO \"\\x00\"\r\n"), null, piece))
+                .containsExactly("PING/4 ", "ECHO/4 x/1 y/1 z/1 ", "ECHO/4 \0/1 ");
+        }
+    }
+
+    /** All arguments together count, and so does what their positions take. */
+    @Test
+    void shouldKeepNoCommandThatIsLonger()
+    {
+        final String tooLong =
+            "error: Protocol error: command is longer than this node keeps, in bytes: " + MAX_COMMAND;
+        final int length = 1_000;
+        final int count = MAX_COMMAND / length;
+        final String argument = "$" + length + "\r\n" + "x".repeat(length) + "\r\n";
+        assertThat(decode(bytes("*" + count + "\r\n" + argument.repeat(count)), null, 1 << 20))
+            .containsExactly(tooLong);
+        final int least = MAX_COMMAND / (2 * Integer.BYTES);
+        final List<String> most = decode(bytes("*" + least + "\r\n" + "$0\r\n\r\n".repeat(least)), null, 1 << 20);
+        assertThat(most).hasSize(1);
+        assertThat(most.getFirst()).startsWith("/0 ");
+        assertThat(decode(bytes("*" + (least + 1) + "\r\n" + "$0\r\n\r\n".repeat(least + 1)), null, 1 << 20))
+            .containsExactly(tooLong);
+        assertThat(budget.takenBytes()).isZero();
     }
 
     /** What is announced costs nothing until it arrives, and no more than the limit then. */
