@@ -146,6 +146,7 @@ abstract class EndpointLink implements MessageLink
         private final RpcClient rpcClient;
         private VirtualQp vqp;
         private boolean isAsking;
+        private boolean hasQuota;
 
         Opened(final RpcClient rpcClient, final MessageOptions options)
         {
@@ -183,10 +184,13 @@ abstract class EndpointLink implements MessageLink
 
         private void ask(final long nowNs)
         {
-            if (!reserve(vqp.channel()))
+            hasQuota = hasQuota || vqp.tenant().takeReceives(exchange.receives());
+            if (!hasQuota || !reserve(vqp.channel()))
             {
                 rpcClient.cancel();
-                exchange.end(noReceives());
+                exchange.end(hasQuota ? noReceives() : "no room for " + exchange.receives() +
+                    " receives: tenant '" + vqp.tenant().name() + "' has " + vqp.tenant().options().receives() +
+                    " for all its message endpoints; close some, or raise TenantOptions.receives");
                 return;
             }
             if (options.identity() == null)
@@ -292,6 +296,10 @@ abstract class EndpointLink implements MessageLink
         @Override
         public void close()
         {
+            if (hasQuota)
+            {
+                vqp.tenant().giveBackReceives(exchange.receives());
+            }
             vqp.close();
         }
     }

@@ -32,6 +32,7 @@ public final class Tenant
     private int virtualQps;
     private int openBatches;
     private int calls;
+    private int receives;
     private long batches;
     private long requests;
     private long payloadBytes;
@@ -162,6 +163,23 @@ public final class Tenant
     void giveBackCall()
     {
         calls--;
+    }
+
+    /** Takes receives for a message endpoint; false when the quota is used up. */
+    boolean takeReceives(final int count)
+    {
+        if (count > options.receives() - receives)
+        {
+            refusals++;
+            return false;
+        }
+        receives += count;
+        return true;
+    }
+
+    void giveBackReceives(final int count)
+    {
+        receives -= count;
     }
 
     @Override

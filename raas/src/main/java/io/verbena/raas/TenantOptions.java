@@ -16,6 +16,7 @@ public final class TenantOptions
     private int readDepth = Integer.MAX_VALUE;
     private int openBatches = Integer.MAX_VALUE;
     private int calls = Integer.MAX_VALUE;
+    private int receives = Integer.MAX_VALUE;
     private long pinnedBytes = Long.MAX_VALUE;
 
     /** Defaults. */
@@ -31,6 +32,7 @@ public final class TenantOptions
         readDepth = other.readDepth;
         openBatches = other.openBatches;
         calls = other.calls;
+        receives = other.receives;
         pinnedBytes = other.pinnedBytes;
     }
 
@@ -119,6 +121,24 @@ public final class TenantOptions
         return this;
     }
 
+    /** @return most receives of its message endpoints. */
+    public int receives()
+    {
+        return receives;
+    }
+
+    /**
+     * @param taken most receives of all its {@link MessageEndpoint}s together, 1 or more: each takes its credits and 3
+     *              more, and one for which there are not so many left is not opened. Default: as far as
+     *              {@link RaasConfiguration#messageReceives()} goes.
+     * @return this.
+     */
+    public TenantOptions receives(final int taken)
+    {
+        receives = taken;
+        return this;
+    }
+
     /** @return most bytes of memory registered. */
     public long pinnedBytes()
     {
@@ -150,6 +170,7 @@ public final class TenantOptions
         require(tenant, "readDepth", readDepth, Integer.MAX_VALUE);
         require(tenant, "openBatches", openBatches, Integer.MAX_VALUE);
         require(tenant, "calls", calls, Integer.MAX_VALUE);
+        require(tenant, "receives", receives, Integer.MAX_VALUE);
         require(tenant, "pinnedBytes", pinnedBytes, Long.MAX_VALUE);
     }
 

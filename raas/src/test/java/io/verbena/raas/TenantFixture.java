@@ -42,7 +42,7 @@ abstract class TenantFixture
         final PeerIdentity server, final RaasConfiguration forClient, final TenantOptions forGreedy,
         final TenantOptions forQuiet)
     {
-        pair = new SoftPair(directory, new RaasConfiguration().identity(server), forClient);
+        pair = new SoftPair(directory, new RaasConfiguration().identity(server).messageReceives(128), forClient);
         greedy = pair.client.tenant("greedy", forGreedy);
         quiet = pair.client.tenant("quiet", forQuiet);
         greedyMemory = memory(greedy);
