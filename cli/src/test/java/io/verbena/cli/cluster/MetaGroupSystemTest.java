@@ -28,10 +28,10 @@ import java.util.concurrent.locks.LockSupport;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /** A group of meta servers as processes: its leader is killed, then stopped, while records are written. */
-@Timeout(300)
+@Timeout(900)
 class MetaGroupSystemTest
 {
-    private static final Duration STEP = Duration.ofSeconds(60);
+    private static final Duration STEP = Duration.ofSeconds(180);
 
     @TempDir
     private Path directory;
