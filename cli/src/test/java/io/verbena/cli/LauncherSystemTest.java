@@ -60,6 +60,26 @@ class LauncherSystemTest
             .doesNotContain("VerbenaCommand");
     }
 
+    /** They are many: by the command line, the environment, or the file of settings. */
+    @Test
+    void shouldHaveTheLibrariesOfKubernetesOnTheClassPathOnlyWhereTheyAreAskedFor()
+    {
+        tree.maven("3.9.9").jdk("jdk", "25");
+        tree.write(tree.root().resolve("kubernetes/target/classpath"), "/libraries/k8s.jar");
+        final Path settings = tree.folder().resolve("settings");
+        tree.write(settings, "min=1\nlauncher = kubernetes\n");
+        final String libraries = ":" + tree.root() + "/kubernetes/target/kubernetes.jar:/libraries/k8s.jar>";
+        assertThat(tree.run("autoscale", "--launcher", "kubernetes", "--max", "2").out()).contains(libraries);
+        assertThat(tree.run("autoscale", "--launcher=kubernetes").out()).contains(libraries);
+        assertThat(tree.run("autoscale", "--launcher", "command").out()).contains("<autoscale>")
+            .doesNotContain(libraries);
+        assertThat(tree.run("up", "kubernetes").out()).contains("<up>").doesNotContain(libraries);
+        assertThat(tree.environment("VERBENA_CONFIG", settings.toString()).run("autoscale").out())
+            .contains(libraries);
+        assertThat(tree.environment("VERBENA_CONFIG", "absent").run("autoscale").out()).doesNotContain(libraries);
+        assertThat(tree.environment("VERBENA_LAUNCHER", "kubernetes").run("autoscale").out()).contains(libraries);
+    }
+
     /** Whatever the user's locale, for only in UTF-8 do different keys stay different. */
     @Test
     void shouldLetTheCommandReadItsWordsAsUtf8()
