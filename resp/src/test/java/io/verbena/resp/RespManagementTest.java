@@ -168,6 +168,8 @@ class RespManagementTest
         {
             assertThat(client.ask("quux\0more a\0b \0 c"))
                 .isEqualTo("-ERR unknown command 'quux', with args beginning with: 'a' '' 'c' ");
+            assertThat(client.ask("quux\r\n+OK")).as("an error is one line")
+                .isEqualTo("-ERR unknown command 'quux  +OK', with args beginning with: ");
             assertThat(client.ask("EXPIRE k 1 NX\0X")).isEqualTo("-ERR Unsupported option NX");
         }
     }
