@@ -297,4 +297,14 @@ class AnswersOfFullSinkTest
         arrive(sealed(packet(RoceOpcode.WRITE_MIDDLE, 3, MTU, false)));
         assertThat(answers).containsExactly(new Answer(RoceOpcode.ACKNOWLEDGE, 3, AethDescriptor.INVALID_REQUEST));
     }
+
+    @Test
+    void shouldTakeNoEmptyPacketAtTheEndOfALongerMessage()
+    {
+        connect(ConnectOptions.DEFAULT);
+        qb.postReceive(1, b.at(1024), 1024, b.key());
+        arrive(sealed(packet(RoceOpcode.SEND_FIRST, 0, MTU, false)));
+        arrive(sealed(packet(RoceOpcode.SEND_LAST, 1, 0, true)));
+        assertThat(answers).containsExactly(new Answer(RoceOpcode.ACKNOWLEDGE, 1, AethDescriptor.INVALID_REQUEST));
+    }
 }

@@ -2,7 +2,10 @@ package io.verbena.rdma.roce.engine;
 
 import io.verbena.rdma.roce.engine.EngineNode.ConnectOptions;
 import io.verbena.rdma.roce.wire.BthDescriptor;
+import io.verbena.rdma.roce.wire.RethDescriptor;
 import io.verbena.rdma.roce.wire.RoceOpcode;
+import io.verbena.rdma.verbs.AccessFlags;
+import io.verbena.rdma.verbs.DcTarget;
 import io.verbena.rdma.verbs.QueuePairType;
 import org.junit.jupiter.api.Test;
 
@@ -443,5 +446,64 @@ class CongestionRulesTest
         assertThat(b.engine.counters().notificationsSent).isEqualTo(1);
         assertThat(a.engine.counters().notifications).isEqualTo(1);
         assertThat(notifications[0]).isEqualTo(2);
+    }
+
+    /** A requester decides how much its responder sends. */
+    @Test
+    void shouldRequestLessWhenResponsesAreMarked()
+    {
+        assertThat(mostRequestedPackets(false)).isGreaterThan(32);
+        assertThat(mostRequestedPackets(true)).isLessThan(16);
+    }
+
+    /** Packets that the longest request of the last of several READs asks for. */
+    private static long mostRequestedPackets(final boolean areMarked)
+    {
+        final LossyNetwork network = new LossyNetwork(1, LossyNetwork.Faults.NONE);
+        final EngineNode a = network.addNode(64, 16);
+        final EngineNode b = network.addNode(64, 16);
+        final RoceQueuePair qa = a.createQueuePair(QueuePairType.RC, null);
+        final RoceQueuePair qb = b.createQueuePair(QueuePairType.RC, null);
+        EngineNode.connect(qa, b, qb, ConnectOptions.DEFAULT);
+        EngineNode.connect(qb, a, qa, ConnectOptions.DEFAULT);
+        final long[] most = {0};
+        network.observe((packet) ->
+        {
+            final int opcode = BthDescriptor.opcode(packet.buffer(), 0);
+            packet.congestionMarked(areMarked && (RoceOpcode.traits(opcode) & RoceOpcode.IS_RESPONSE) != 0);
+            most[0] = opcode != RoceOpcode.READ_REQUEST ? most[0] : Math.max(most[0],
+                RethDescriptor.dmaLength(packet.buffer(), BthDescriptor.LENGTH_BYTES) / ConnectOptions.DEFAULT.mtu());
+        });
+        for (int i = 0; i < 6; i++)
+        {
+            most[0] = 0;
+            qa.begin();
+            qa.read(i, SIGNALED, a.at(0), 20_000, a.key(), b.at(0), b.key());
+            assertThat(qa.complete()).isZero();
+            network.settle();
+        }
+        assertThat(a.polled).hasSize(6);
+        return most[0];
+    }
+
+    /** The initiator could send less, and is notified; its target could not. */
+    @Test
+    void shouldNotNotifyDcTargets()
+    {
+        final LossyNetwork network = new LossyNetwork(1, LossyNetwork.Faults.NONE);
+        final EngineNode a = network.addNode(64, 16);
+        final EngineNode b = network.addNode(64, 16);
+        final DcTarget target =
+            DcRig.target(b, b.domain.createSharedReceiveQueue(16), AccessFlags.ALL_REMOTE, 4);
+        final RoceQueuePair initiator = DcRig.initiator(a, 256, 14, 7);
+        network.observe((packet) -> packet.congestionMarked(true));
+        initiator.begin();
+        initiator.write(1, SIGNALED, a.at(0), 2_000, a.key(), b.at(0), b.key());
+        initiator.toDcTarget(DcRig.to(a, b), target.number(), DcRig.KEY);
+        assertThat(initiator.complete()).isZero();
+        network.settle();
+        assertThat(a.polled).hasSize(1);
+        assertThat(b.engine.counters().notificationsSent).isPositive();
+        assertThat(a.engine.counters().notificationsSent).isZero();
     }
 }
