@@ -155,6 +155,22 @@ class EngineEmptiedWordTest
         assertThat(word(SLOTS - 1)).isEqualTo(SlotWord.emptied(OTHER_WRITER, 5));
     }
 
+    /** One that it lost to gets the time to end; then it is in the way no longer. */
+    @Test
+    void shouldLeaveAWordOfItsOwnWhereARivalStandsThatItLostTo()
+    {
+        // The first slots of every bucket: lower than those that an insert takes.
+        fill(slot -> slot % BucketDescriptor.SLOTS_PER_BUCKET == 0 ? tentative("k", slot) : SlotWord.EMPTY);
+        final EngineFixture.Outcome outcome = fixture.put(table, "k", "v");
+        assertThat(outcome.result()).isEqualTo(OperationResult.STORED);
+        assertThat(outcome.retries()).isPositive();
+        assertThat(fixture.engine.counters().withdrawals).isPositive();
+        final long[] left =
+            words().filter(word -> SlotWord.EMPTY != word && SlotWord.isEmpty(word)).sorted().toArray();
+        assertThat(left).hasSizeGreaterThan(1).doesNotHaveDuplicates();
+        assertThat(words().filter(SlotWord::isCommitted)).hasSize(1);
+    }
+
     @Test
     void shouldMakeRoomWithAWordOfItsOwn()
     {
