@@ -6,6 +6,7 @@ import io.verbena.table.format.SlotWord;
 import java.util.HashSet;
 import java.util.Random;
 import java.util.Set;
+import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
 
 /** Groups of any words: what was reserved is enough whatever comes, and each word goes where its key may lie. */
@@ -69,6 +70,23 @@ class MergePlacementPropertyTest
         }
         assertThat(fitting).isGreaterThan(5_000);
         assertThat(full).isGreaterThan(1_000);
+    }
+
+    @Test
+    void shouldChooseTheSameSlotsWhereSomebodyHasEmptiedThem()
+    {
+        for (int i = 0; i < 2_000; i++)
+        {
+            final long[] old = group(random.nextInt(60));
+            final long[] formatted =
+                LongStream.of(old).map(word -> SlotWord.isEmpty(word) ? SlotWord.EMPTY : word).toArray();
+            for (int slot = MergePlacement.toReserve(old); slot >= 0; slot = MergePlacement.toReserve(old))
+            {
+                assertThat(MergePlacement.toReserve(formatted)).as("seed %d", SEED).isEqualTo(slot);
+                old[slot] = SlotWord.RESERVED;
+                formatted[slot] = SlotWord.RESERVED;
+            }
+        }
     }
 
     /** Inserts and deletes until the slots are frozen. */
