@@ -3,6 +3,7 @@ package io.verbena.compute;
 import io.verbena.protocol.message.ControlException;
 import io.verbena.protocol.message.ControlStatus;
 
+import java.lang.reflect.InvocationHandler;
 import java.lang.reflect.Proxy;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -23,6 +24,10 @@ final class Script
             {
                 asked.add(method.getName());
                 final Function<Object[], Object> answer = answers.get(method.getName());
+                if (null == answer && method.isDefault())
+                {
+                    return InvocationHandler.invokeDefault(proxy, method, arguments);
+                }
                 if (null == answer)
                 {
                     throw new ControlException(ControlStatus.INVALID_REQUEST, "no answer to " + method.getName());
