@@ -61,7 +61,7 @@ final class ConnectionCommands
                 }
                 else
                 {
-                    return "ERR Syntax error in HELLO option '" + arguments.text(i) + "'";
+                    return "ERR Syntax error in HELLO option '" + arguments.shownText(i) + "'";
                 }
             }
             return 0 != user || hasPassword || !session.isStranger() ? null : NOT_AUTHENTICATED;
