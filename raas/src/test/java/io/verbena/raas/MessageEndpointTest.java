@@ -508,7 +508,9 @@ class MessageEndpointTest
             exchange(end, far[0], 10_000);
             least = Math.min(least, threads.getCurrentThreadAllocatedBytes() - start - overhead);
         }
-        assertThat(least).as("bytes allocated for 30,000 messages").isZero();
+        // A provider looks now and then, by time, whether peers are there, which allocates some bytes. One object for
+        // each round would be 160,000.
+        assertThat(least).as("bytes allocated for 30,000 messages").isLessThan(10_000);
     }
 
     /** Without looks for new connections, which allocate something now and then. */
