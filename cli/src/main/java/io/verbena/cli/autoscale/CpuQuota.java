@@ -15,8 +15,8 @@ import java.util.concurrent.locks.LockSupport;
 
 /**
  * Holds processes to a part of a processor each, by control groups of Linux: of version 1 ({@code cpu.cfs_quota_us}),
- * or else of version 2 ({@code cpu.max}). The groups are removed when it is closed, for which the processes must have
- * ended. Thread-safe.
+ * or else of version 2 ({@code cpu.max}). The groups are removed when it is closed; processes that still run go
+ * on without it. Thread-safe.
  */
 final class CpuQuota implements AutoCloseable
 {
@@ -127,7 +127,7 @@ final class CpuQuota implements AutoCloseable
         left.add(folder);
         while (!left.isEmpty() && SystemNanoClock.INSTANCE.nanoTime() - deadlineNs < 0)
         {
-            left.removeIf(CpuQuota::remove);
+            left.removeIf(this::remove);
             if (!left.isEmpty())
             {
                 LockSupport.parkNanos(POLL_NS);
@@ -135,10 +135,16 @@ final class CpuQuota implements AutoCloseable
         }
     }
 
-    private static boolean remove(final Path group)
+    /** What still runs in it goes on without a quota. */
+    private boolean remove(final Path group)
     {
         try
         {
+            final Path processes = group.resolve("cgroup.procs");
+            for (final String pid : Files.exists(processes) ? Files.readAllLines(processes) : List.<String>of())
+            {
+                Files.writeString(folder.resolveSibling("cgroup.procs"), pid);
+            }
             return Files.deleteIfExists(group) || true;
         }
         catch (final IOException ex)
