@@ -408,13 +408,10 @@ class MessageEndpointTest
         open(false);
         final VirtualQp vqp = pair.connect(BatchListener.CALLS_ONLY);
         final MessageEndpoint end = MessageEndpoint.open(
-            pair.client, pair.client.defaultTenant(), pair.peer(), options(), near, 1_000_000);
-        pair.client.poll();
-        final long deadlineNs = System.nanoTime() + SoftPair.TIMEOUT_NS;
-        while (near.ended.isEmpty() && System.nanoTime() < deadlineNs)
-        {
-            pair.client.poll();
-        }
+            pair.client, pair.client.defaultTenant(), pair.peer(), options(), near, 20 * SoftPair.TIMEOUT_NS);
+        final long nowNs = pair.client.clock().nanoTime();
+        pair.client.poll(nowNs);
+        pair.client.poll(nowNs + 21 * SoftPair.TIMEOUT_NS);
         assertThat(near.ended.getFirst()).contains("messages were not opened in time");
         assertThat(pair.client.usage().messages().endpoints()).isEqualTo(1);
         pair.runUntil(() -> pair.client.usage().messages().endpoints() == 0 && !accepted.isEmpty());
