@@ -168,7 +168,8 @@ class HostDeviceTest
                 }
             }
         });
-        CompletableFuture.allOf(byMemory, byNetwork, byProcessor).get(60, TimeUnit.SECONDS);
+        // Each ends by itself; nothing may be closed while one of them polls.
+        CompletableFuture.allOf(byMemory, byNetwork, byProcessor).get(600, TimeUnit.SECONDS);
         assertThat((long)WORD.getVolatile(server.region.segment(), 128L)).isEqualTo(3L * count);
     }
 
@@ -440,7 +441,7 @@ class HostDeviceTest
             localCount += server.polled.queuePairNumber(0) == onHost[1].number() ? 1 : 0;
             assertThat(post(receives, posted++)).isEqualTo(PostStatus.OK);
         }
-        CompletableFuture.allOf(byMemory, byNetwork).get(60, TimeUnit.SECONDS);
+        CompletableFuture.allOf(byMemory, byNetwork).get(600, TimeUnit.SECONDS);
         assertThat(localCount).isEqualTo(count);
         // None is skipped: at most as many as there are at once are still to come.
         assertThat(seen.nextClearBit(0)).isGreaterThanOrEqualTo(2 * count - depth);
