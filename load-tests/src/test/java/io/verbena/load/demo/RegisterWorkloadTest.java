@@ -49,21 +49,21 @@ class RegisterWorkloadTest
     @Test
     void shouldFindAStaleRead() throws IOException, InterruptedException
     {
-        final Map<String, Object> lastRead = new HashMap<>();
+        // What was found first of all: by the time of a later read, a write that has ended took its place.
+        final Map<String, Object> firstRead = new HashMap<>();
         final int[] reads = new int[1];
 
         final RegisterFigures figures = run((name, args, call) ->
         {
             final Object result = call.proceed();
-            if (!name.equals("get"))
+            if (!name.equals("get") || ((Optional<?>)result).isEmpty())
             {
                 return result;
             }
-            synchronized (lastRead)
+            synchronized (firstRead)
             {
-                final Object before = lastRead.put(new String((byte[])args[0]), result);
-                return ++reads[0] % 100 == 0 && before instanceof final Optional<?> entry && entry.isPresent() ?
-                    before : result;
+                final Object before = firstRead.putIfAbsent(new String((byte[])args[0]), result);
+                return ++reads[0] % 50 == 0 && null != before ? before : result;
             }
         });
 
@@ -111,7 +111,7 @@ class RegisterWorkloadTest
 
         assertThat(figures.linearizable()).as(figures.explanation()).isTrue();
         assertThat(counters.errors.sum()).isPositive();
-        assertThat(counters.firstError()).startsWith("put of register-").endsWith("unknown");
+        assertThat(counters.firstError()).matches("put(-until)? of (register|expiring)-\\d+: unknown");
     }
 
     /** A store that ends records too late, or too early, or for some readers only, is found out. */
