@@ -133,10 +133,19 @@ abstract class RandomProgramContract extends VerbsHarness
         final StringBuilder message = new StringBuilder("fails with -Dverbena.verbs.seed=" + seed + " on " + transport +
             ", shrunk to " + smallest.size() + " steps: " + failure.getMessage());
         smallest.forEach(step -> message.append("\n  ").append(step));
-        return new AssertionError(message.toString(), failure);
+        final AssertionError report = new AssertionError(message.toString(), failure);
+        if (failure != firstFailure)
+        {
+            // Of the whole program, in case that it was another one.
+            report.addSuppressed(firstFailure);
+        }
+        return report;
     }
 
-    /** A program without a step or, from 0 on, without a request of it; null when a SEND would find no receive. */
+    /**
+     * A program without a step or, from 0 on, without a request of it; null when a SEND would find no receive, or a
+     * batch would end without a completion, after which nobody could say when it is done.
+     */
     private static List<Step> without(final List<Step> program, final int index, final int request)
     {
         final List<Step> result = new ArrayList<>(program);
@@ -145,6 +154,10 @@ abstract class RandomProgramContract extends VerbsHarness
         {
             final List<VerbsModel.Request> batch = new ArrayList<>(step.batch());
             batch.remove(request);
+            if (0 == (batch.getLast().flags() & SIGNALED))
+            {
+                return null;
+            }
             result.add(index, new Step(null, batch));
         }
         else if (request >= 0)
