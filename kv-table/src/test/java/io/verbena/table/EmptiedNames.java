@@ -12,7 +12,7 @@ import org.agrona.collections.Long2LongHashMap;
 final class EmptiedNames implements LongUnaryOperator
 {
     private static final int NAMED = SlotWord.EMPTIED_TAG | 0xFFFF << SlotWord.EMPTIED_WRITER_SHIFT;
-    /** Of engines and reapers under exploration: few, that no other number is taken for a word. */
+    /** Most writers in one exploration: a word with a greater writer number is another kind of word. */
     private static final int MOST_WRITERS = 100;
     private static final int MOST_COUNT = 1 << 16;
 

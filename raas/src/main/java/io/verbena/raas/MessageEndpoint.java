@@ -350,7 +350,7 @@ public final class MessageEndpoint implements AutoCloseable
      * @param localOffset  first byte in it.
      * @param lengthBytes  0 or more.
      * @param remoteOffset first byte in what was granted, see {@link #remoteLengthBytes()}.
-     * @param kind         0 to 7: what the other end is told with it.
+     * @param kind         0 to 7: the number that the other end's listener receives with it.
      * @param cookie       as for {@link #send}.
      * @return as {@link #send}.
      */
