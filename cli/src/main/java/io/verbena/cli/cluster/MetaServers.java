@@ -9,6 +9,8 @@ import io.verbena.protocol.bootstrap.ClusterAddress;
 import io.verbena.protocol.bootstrap.ClusterToken;
 import io.verbena.server.MetaGroupRole;
 
+import org.agrona.concurrent.SystemNanoClock;
+
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
@@ -16,6 +18,7 @@ import java.nio.file.Files;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 import java.util.stream.Collectors;
 
@@ -27,6 +30,8 @@ final class MetaServers
     static final String ANY_PORT = "verbena://127.0.0.1:0";
     /** Until a new group has a leader: all its processes have just started. */
     private static final int LEADER_TIMEOUT_MS = (int)TimeUnit.SECONDS.toMillis(60);
+
+    private static final long POLL_NS = TimeUnit.MILLISECONDS.toNanos(20);
 
     private final ClusterFolder folder;
     private final NodeLauncher launcher;
@@ -114,7 +119,40 @@ final class MetaServers
             progress.accept(name(member) + ' ' + launcher.start(name(member), arguments));
         }
         awaitLeader();
+        if (isNew)
+        {
+            awaitLogs(count);
+        }
         folder.write(folder.address(), fabric, folder.peers(), true);
+    }
+
+    /**
+     * Until each member of a new group has an entry of the log. The vote of one that has none does not count, as its
+     * disk could be a new one, so that the group would not survive the leader's death.
+     */
+    private void awaitLogs(final int count)
+    {
+        final long endNs = SystemNanoClock.INSTANCE.nanoTime() + TimeUnit.MILLISECONDS.toNanos(LEADER_TIMEOUT_MS);
+        while (membersWithLog() < count)
+        {
+            if (SystemNanoClock.INSTANCE.nanoTime() - endNs > 0)
+            {
+                throw new CommandFailedException(ExitStatus.UNAVAILABLE, "only " + membersWithLog() + " of " + count +
+                    " meta servers have the group's log after " + LEADER_TIMEOUT_MS / 1_000 +
+                    " s: see the logs in " + folder.logs(), null);
+            }
+            LockSupport.parkNanos(POLL_NS);
+        }
+    }
+
+    private long membersWithLog()
+    {
+        return new ProcessTable(folder.processes()).entries().stream()
+            .filter((process) -> process.name().startsWith(NAME) && process.isLive())
+            .map(HealthProbe::figures)
+            .filter((figures) -> null != figures &&
+                figures.get("group_applied_index") instanceof final Number applied && applied.longValue() >= 0)
+            .count();
     }
 
     private void awaitLeader()
