@@ -20,7 +20,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  */
 class MessageSimTest
 {
-    private static final int SEEDS = Integer.getInteger("verbena.messages.seeds", 6);
+    private static final int SEEDS = Integer.getInteger("verbena.messages.seeds", 3);
     private static final int MIXED_SEEDS = 2 * SEEDS;
     private static final long RUN_NS = 800_000;
     private static final long SETTLE_NS = 10_000_000;
