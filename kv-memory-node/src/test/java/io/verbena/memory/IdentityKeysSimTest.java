@@ -184,7 +184,7 @@ class IdentityKeysSimTest
                 final Memory memory = new Memory(world.addNode("memory"));
                 final Compute compute = new Compute(world.addNode("compute"), memory.address());
                 world.runUntil(() -> compute.fenced.succeeded > 3 + world.seed() % 5, MAX_STEPS);
-                assertThat(compute.raas.pooledQueuePairs()).as("one queue pair for both").isEqualTo(1);
+                assertThat(compute.raas.usage().queuePairs()).as("one queue pair for both").isEqualTo(1);
                 compute.fenced.isWriting = false;
                 world.runFor(1_000_000);
                 assertThat(memory.keys.revoke(FENCED)).isEqualTo(1);

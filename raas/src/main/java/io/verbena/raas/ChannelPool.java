@@ -214,6 +214,17 @@ final class ChannelPool implements ClientChannel.Pool
         }
     }
 
+    /** One that nobody uses is given to nobody any more, and is closed by a poll soon. */
+    void forget(final PeerAddress peer)
+    {
+        final ClientChannel channel = byPeer.get(peer);
+        if (channel != null && channel.isReady() && !channel.hasVirtualQps())
+        {
+            byPeer.remove(peer);
+            retired.add(channel);
+        }
+    }
+
     private void closeRetired()
     {
         for (int i = retired.size() - 1; i >= 0; i--)

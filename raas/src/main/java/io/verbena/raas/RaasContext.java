@@ -310,6 +310,17 @@ public final class RaasContext implements AutoCloseable
     }
 
     /**
+     * Closes the queue pair to a peer as soon as no request of it is in flight, where no virtual queue pair uses it any
+     * more; otherwise it is kept for who connects next, and the peer cannot tell that it is not needed.
+     *
+     * @param peer that is to be reached no more.
+     */
+    public void forget(final PeerAddress peer)
+    {
+        pool.forget(peer);
+    }
+
+    /**
      * The duty cycle: polls completions and calls listeners, drives connecting and deadlines, accepts connections and
      * answers calls. Allocates nothing while only batches complete, and reads the clock only when somebody waits.
      *
@@ -509,18 +520,6 @@ public final class RaasContext implements AutoCloseable
     public VerbCounters counters()
     {
         return pool.counters();
-    }
-
-    /** @return physical queue pairs made by this side that are usable or being connected. */
-    public int pooledQueuePairs()
-    {
-        return pool.clientChannelCount();
-    }
-
-    /** @return DC initiators made, in use or not. */
-    public int dcInitiators()
-    {
-        return pool.dcInitiatorCount();
     }
 
     /** @return each limit with what is used of it now; a new list, of the same limits in the same order each time. */

@@ -194,7 +194,7 @@ class OpenBatchesTest
         pair.runUntil(() -> listener.done.size() == vqps.size());
         assertThat(pair.servedWord(0)).isEqualTo(vqps.size());
         assertThat(listener.done).extracting(RecordingListener.Done::vqpNumber).doesNotHaveDuplicates();
-        assertThat(pair.client.pooledQueuePairs()).isEqualTo(1);
+        assertThat(pair.client.usage().queuePairs()).isEqualTo(1);
         // Numbers are given again, and none twice.
         vqps.subList(0, IDLE_CONNECTIONS / 2).forEach(VirtualQp::close);
         for (int i = 0; i < IDLE_CONNECTIONS / 2; i++)

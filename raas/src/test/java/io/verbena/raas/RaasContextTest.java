@@ -109,7 +109,7 @@ class RaasContextTest
             read(pair, anew, 3);
             pair.runUntil(() -> listener.done.size() == 3);
             assertThat(listener.statuses()).containsOnly(WorkCompletionStatus.SUCCESS);
-            assertThat(pair.client.pooledQueuePairs()).isEqualTo(1);
+            assertThat(pair.client.usage().queuePairs()).isEqualTo(1);
         }
     }
 
@@ -217,7 +217,46 @@ class RaasContextTest
             read(pair, third, 2);
             pair.runUntil(() -> listener.done.size() == 2);
             assertThat(listener.statuses()).containsOnly(WorkCompletionStatus.SUCCESS);
-            assertThat(pair.client.pooledQueuePairs()).isEqualTo(2);
+            assertThat(pair.client.usage().queuePairs()).isEqualTo(2);
+        }
+    }
+
+    @Test
+    void shouldCloseTheQueuePairToAPeerThatIsForgottenBehindItsLastUserAndRequest()
+    {
+        try (SoftPair pair = new SoftPair(directory))
+        {
+            final VirtualQp first = pair.connect(listener);
+            final VirtualQp second = pair.connect(listener);
+            first.close();
+            pair.client.forget(pair.peer());
+            pair.poll(10);
+            assertThat(pair.rpcServer.connections()).as("one uses it still").isEqualTo(1);
+            assertThat(pair.client.connect(pair.peer(), listener, SoftPair.TIMEOUT_NS).state()).as("and others may")
+                .isEqualTo(VirtualQp.State.READY);
+            assertThat(pair.client.usage().queuePairs()).isEqualTo(1);
+            read(pair, second, 1);
+            pair.runUntil(() -> listener.done.size() == 1);
+        }
+    }
+
+    @Test
+    void shouldLeaveNothingAtAPeerThatIsForgotten()
+    {
+        try (SoftPair pair = new SoftPair(directory))
+        {
+            final VirtualQp only = pair.connect(listener);
+            read(pair, only, 1);
+            only.close();
+            pair.poll(10);
+            assertThat(pair.rpcServer.connections()).as("kept for who connects next").isEqualTo(1);
+            pair.client.forget(pair.peer());
+            assertThat(pair.client.usage().queuePairs()).isZero();
+            pair.runUntil(() -> pair.rpcServer.connections() == 0);
+            assertThat(pair.client.isWaiting()).as("nothing is left to be done").isFalse();
+            pair.client.forget(pair.peer());
+            assertThat(pair.connect(listener).state()).isEqualTo(VirtualQp.State.READY);
+            assertThat(pair.rpcServer.connections()).isEqualTo(1);
         }
     }
 

@@ -143,7 +143,7 @@ class ReadTargetTest
         final VirtualQp vqp = connect();
         assertThat(vqp.state()).isEqualTo(VirtualQp.State.CONNECTING);
         pair.runUntil(vqp::carriesWrites);
-        assertThat(pair.client.dcInitiators()).isZero();
+        assertThat(pair.client.usage().dcInitiators()).isZero();
     }
 
     @Test
@@ -154,13 +154,13 @@ class ReadTargetTest
         open(new RaasConfiguration().sendQueueDepth(4).maxBatchRequests(4).completionQueueCapacity(24));
         final VirtualQp vqp = connect();
         pair.runUntil(vqp::carriesWrites);
-        assertThat(pair.client.dcInitiators()).isEqualTo(1);
+        assertThat(pair.client.usage().dcInitiators()).isEqualTo(1);
         vqp.close();
         final PeerAddress other = new PeerAddress(pair.serverDevice.address(), SoftPair.PORT, 1, 2);
         final VirtualQp second = pair.client.connect(other, listener, SoftPair.TIMEOUT_NS);
         pair.runUntil(() -> second.state() != VirtualQp.State.CONNECTING);
         assertThat(second.failure()).isEmpty();
-        assertThat(pair.client.dcInitiators()).isZero();
+        assertThat(pair.client.usage().dcInitiators()).isZero();
     }
 
     @Test
@@ -180,7 +180,7 @@ class ReadTargetTest
         assertThat(listener.statuses()).doesNotContain(WorkCompletionStatus.SUCCESS);
         assertThat(vqp.state()).isEqualTo(VirtualQp.State.FAILED);
         assertThat(vqp.failure()).contains("READ over DC");
-        assertThat(pair.client.dcInitiators()).isZero();
+        assertThat(pair.client.usage().dcInitiators()).isZero();
         final VirtualQp again = pair.connect(listener);
         assertThat(again.carriesWrites()).isTrue();
     }

@@ -254,7 +254,7 @@ class ReplayTest
         assertThat(second.statuses()).containsExactly(
             WorkCompletionStatus.WR_FLUSH_ERR, WorkCompletionStatus.SUCCESS);
         assertThat(other.isReady()).isTrue();
-        assertThat(pair.client.pooledQueuePairs()).isEqualTo(1);
+        assertThat(pair.client.usage().queuePairs()).isEqualTo(1);
     }
 
     @Test

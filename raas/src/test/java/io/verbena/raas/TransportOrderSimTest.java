@@ -164,7 +164,7 @@ class TransportOrderSimTest
                 assertThat(requester.switches).as("seed %s", seed).isEqualTo(1);
                 assertThat(requester.readsByQueuePair).as("seed %s", seed).isPositive();
                 assertThat(server.word(8)).isEqualTo(requester.additions);
-                assertThat(requester.context.dcInitiators()).isEqualTo(1);
+                assertThat(requester.context.usage().dcInitiators()).isEqualTo(1);
             }
             readsByDc += requester.readsByDc;
             switches += requester.switches;

@@ -176,7 +176,7 @@ class VirtualQpTest
         assertThat(second.state()).isEqualTo(VirtualQp.State.READY);
         assertThat(second.number()).isNotEqualTo(first.number());
         assertThat(pair.client.counters()).hasToString(before.toString());
-        assertThat(pair.client.pooledQueuePairs()).isEqualTo(1);
+        assertThat(pair.client.usage().queuePairs()).isEqualTo(1);
         assertThat(pair.rpcServer.connections()).isEqualTo(1);
     }
 
@@ -188,7 +188,7 @@ class VirtualQpTest
         {
             vqps.add(pair.connect(listener));
         }
-        assertThat(pair.client.pooledQueuePairs()).isEqualTo(1);
+        assertThat(pair.client.usage().queuePairs()).isEqualTo(1);
         for (int round = 0; round < 50; round++)
         {
             final int cookie = round;
@@ -372,7 +372,7 @@ class VirtualQpTest
         assertThat(second.state()).isEqualTo(VirtualQp.State.FAILED);
         assertThat(second.failure()).contains("node 1 incarnation 1").contains("retry counter exceeded");
         assertThat(post(second, 1, 5)).isEqualTo(PostStatus.INVALID_STATE);
-        assertThat(pair.client.pooledQueuePairs()).isZero();
+        assertThat(pair.client.usage().queuePairs()).isZero();
 
         final VirtualQp refused = pair.connect(listener);
         assertThat(refused.state()).isEqualTo(VirtualQp.State.FAILED);

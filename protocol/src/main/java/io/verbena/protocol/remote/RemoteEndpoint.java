@@ -366,6 +366,7 @@ public final class RemoteEndpoint implements ComputeEndpoint, AutoCloseable
         stopTaking();
         state = State.FAILED;
         raas.retire(vqp, statusCopy);
+        raas.forget(vqp.peer()); // a node that leaves waits until it has no connections
         refuseQueued("connection to the compute node is closed");
         sender.close();
     }

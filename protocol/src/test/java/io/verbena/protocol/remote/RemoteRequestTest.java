@@ -176,6 +176,10 @@ class RemoteRequestTest
         rig.node.isHolding = false;
         rig.runUntil(() -> put.doneCount > 0);
         assertThat(put.answer()).isEqualTo(OperationAnswer.STORED);
+        assertThat(rig.server.connections()).isEqualTo(1);
+        rig.endpoint.close();
+        // The node would else wait for its longest time.
+        rig.runUntil(() -> 0 == rig.server.connections());
     }
 
     /** As one that had no processor while the node told that it drains, lingered, and left. */
