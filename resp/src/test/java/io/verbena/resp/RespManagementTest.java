@@ -171,6 +171,8 @@ class RespManagementTest
             assertThat(client.ask("quux\r\n+OK")).as("an error is one line")
                 .isEqualTo("-ERR unknown command 'quux  +OK', with args beginning with: ");
             assertThat(client.ask("EXPIRE k 1 NX\0X")).isEqualTo("-ERR Unsupported option NX");
+            assertThat(client.ask("SCAN \0")).isEqualTo("*2 $1 0 *0");
+            assertThat(client.ask("SCAN x\0")).isEqualTo("-ERR invalid cursor");
         }
     }
 }

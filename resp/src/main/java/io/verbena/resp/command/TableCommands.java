@@ -289,10 +289,10 @@ final class TableCommands
         }
     }
 
-    /** Redis takes what C takes for a number of 64 bits; there is no key behind those that no SCAN has replied. */
+    /** As a number of C, which ends at a zero byte; there is no key behind those that no SCAN has replied. */
     private static long cursor(final RespDecoder arguments)
     {
-        final String text = arguments.text(1);
+        final String text = arguments.shownText(1);
         if (text.isEmpty() && arguments.isKept(1))
         {
             return 0;
