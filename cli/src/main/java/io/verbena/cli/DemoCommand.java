@@ -40,6 +40,7 @@ import java.util.function.UnaryOperator;
         "Examples: verbena demo",
         "          verbena demo --workload f --seconds 30 --rate 20000 --json f.json",
         "          verbena demo --processes",
+        "          verbena demo --processes --meta-servers 3",
         "          verbena demo -P my.properties",
         "          verbena demo --fabric ibverbs:rxe0 --records 200 --threads 2"})
 final class DemoCommand implements Callable<Integer>
@@ -51,7 +52,7 @@ final class DemoCommand implements Callable<Integer>
     /** Makes a run of these options; the tests put faults into it. */
     interface DemoFactory
     {
-        Demo create(DemoOptions options, Progress progress, boolean processes, boolean hosts);
+        Demo create(DemoOptions options, Progress progress, boolean processes, boolean hosts, int metaServers);
     }
 
     private final DemoFactory factory;
@@ -104,6 +105,10 @@ final class DemoCommand implements Callable<Integer>
         "needs.")
     private Integer hosts;
 
+    @Option(names = "--meta-servers", paramLabel = "N", description = "With --processes: 1, or a group of 3 or 5 " +
+        "meta servers, whose leader is killed by SIGKILL before the compute node comes. Default: 1.")
+    private Integer metaServers;
+
     @Option(names = "--inside-hosts", hidden = true, description = "This process is in the first of the hosts.")
     private boolean insideHosts;
 
@@ -116,9 +121,10 @@ final class DemoCommand implements Callable<Integer>
 
     DemoCommand()
     {
-        this((options, progress, processes, hosts) -> processes || hosts ?
+        this((options, progress, processes, hosts, metaServers) -> processes || hosts ?
             new Demo(options, progress,
-                hosts ? (needs) -> HostsDemo.start(needs, progress::say) : ProcessDemoCluster::start,
+                hosts ? (needs) -> HostsDemo.start(needs, progress::say) :
+                    (needs) -> ProcessDemoCluster.start(needs, metaServers),
                 UnaryOperator.identity()) :
             new Demo(options, progress));
     }
@@ -138,7 +144,8 @@ final class DemoCommand implements Callable<Integer>
         }
         try
         {
-            final Demo demo = factory.create(options, Terminal.progress(), processes, insideHosts);
+            final Demo demo = factory.create(options, Terminal.progress(), processes, insideHosts,
+                null == metaServers ? 1 : metaServers);
             final OutputFile output = OutputFile.open("--json", json);
             OutputFile.open("--history", history);
             final DemoReport report = demo.run();
@@ -178,6 +185,7 @@ final class DemoCommand implements Callable<Integer>
             throw new CommandFailedException(ExitStatus.USAGE, "--hosts " + hosts +
                 " runs processes on fabric roce: leave out " + (processes ? "--processes" : "--fabric"), null);
         }
+        checkMetaServers();
         if (workload != null && propertyFile != null)
         {
             throw new CommandFailedException(
@@ -199,6 +207,20 @@ final class DemoCommand implements Callable<Integer>
             .fabric(fabric)
             .history(history)
             .memoryBytesPerNode(given("--memory", memoryMib, MOST_MIB) * BYTES_PER_MIB);
+    }
+
+    private void checkMetaServers()
+    {
+        if (null != metaServers && 1 != metaServers && 3 != metaServers && 5 != metaServers)
+        {
+            throw new CommandFailedException(
+                ExitStatus.USAGE, "--meta-servers " + metaServers + ": 1, or a group of 3 or 5", null);
+        }
+        if (null != metaServers && 1 != metaServers && !processes)
+        {
+            throw new CommandFailedException(ExitStatus.USAGE,
+                "--meta-servers " + metaServers + " is a group of processes of this host: give --processes", null);
+        }
     }
 
     private Long orOnHosts(final Long value, final long otherwise)

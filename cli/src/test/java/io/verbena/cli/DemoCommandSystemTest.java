@@ -64,7 +64,8 @@ class DemoCommandSystemTest
         final Path json = folder.resolve("a.json");
 
         final int status = new CommandLine(new DemoCommand(
-            (options, progress, processes, hosts) -> FaultyDemo.withStaleReads(options, progress, processes)))
+            (options, progress, processes, hosts, metaServers) ->
+                FaultyDemo.withStaleReads(options, progress, processes)))
             .setOut(new PrintWriter(out, true))
             .execute("--records", "1000", "--seconds", "1", "--threads", "2", "--memory", "64",
                 "--json", json.toString());

@@ -24,11 +24,14 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Stream;
 
 /**
  * A demo's cluster as processes of this host, in a folder and on a fabric of its own, both gone at the end. Its first
- * compute node is killed.
+ * compute node is killed, and before that the leader of a group of meta servers.
  */
 public final class ProcessDemoCluster implements DemoCluster
 {
@@ -38,16 +41,23 @@ public final class ProcessDemoCluster implements DemoCluster
     private static final String SECOND = "compute-2";
     private static final long BYTES_PER_MIB = 1 << 20;
     private static final long CHECK_TIMEOUT_NS = 20_000_000_000L;
+    private static final long LEADER_TIMEOUT_NS = TimeUnit.SECONDS.toNanos(20);
+    private static final long POLL_NS = TimeUnit.MILLISECONDS.toNanos(10);
+    /** Figure of a meta server of a group: 0 for who does not lead. */
+    private static final String LEASE = "group_lease_left_ms";
 
     private final Path path;
     private final LocalCluster cluster;
     private final String fabric;
     private final KvClient client;
     private final Thread fault;
+    private final int metaServers;
 
     private ProcessDemoCluster(
-        final Path path, final LocalCluster cluster, final String fabric, final KvClient client, final Runnable fault)
+        final Path path, final LocalCluster cluster, final String fabric, final KvClient client, final Runnable fault,
+        final int metaServers)
     {
+        this.metaServers = metaServers;
         this.fault = Thread.ofPlatform().name("verbena-demo-fault").daemon().unstarted(fault);
         this.path = path;
         this.cluster = cluster;
@@ -63,7 +73,19 @@ public final class ProcessDemoCluster implements DemoCluster
      */
     public static DemoCluster start(final Needs needs)
     {
-        return start(needs, NodePlaces.HERE, LocalCluster.ANY_PORT, () -> {});
+        return start(needs, 1);
+    }
+
+    /**
+     * Starts it on this host.
+     *
+     * @param needs       of the demo; its fabric is not used.
+     * @param metaServers 1, or a group of 3 or 5, whose leader is killed.
+     * @return the cluster.
+     */
+    public static DemoCluster start(final Needs needs, final int metaServers)
+    {
+        return start(needs, NodePlaces.HERE, LocalCluster.ANY_PORT, () -> {}, metaServers);
     }
 
     /**
@@ -78,6 +100,12 @@ public final class ProcessDemoCluster implements DemoCluster
     public static DemoCluster start(
         final Needs needs, final NodePlaces places, final String listen, final Runnable fault)
     {
+        return start(needs, places, listen, fault, 1);
+    }
+
+    private static DemoCluster start(
+        final Needs needs, final NodePlaces places, final String listen, final Runnable fault, final int metaServers)
+    {
         Path path = null;
         LocalCluster cluster = null;
         try
@@ -86,12 +114,13 @@ public final class ProcessDemoCluster implements DemoCluster
             final ClusterFolder folder = ClusterFolder.of(path);
             cluster = LocalCluster.open(folder);
             cluster.places(places);
+            cluster.metaServers(metaServers);
             cluster.up(listen, needs.memoryNodes(),
                 (int)((needs.memoryBytesPerNode() + BYTES_PER_MIB - 1) / BYTES_PER_MIB), 1, (line) -> {});
             final KvClient client =
                 KvClient.connect(folder.address(),
                     new KvClientOptions().tokenFile(folder.token()).timeout(Duration.ofNanos(needs.timeoutNs())));
-            return new ProcessDemoCluster(path, cluster, folder.fabric(), client, fault);
+            return new ProcessDemoCluster(path, cluster, folder.fabric(), client, fault, metaServers);
         }
         catch (final IOException ex)
         {
@@ -136,6 +165,43 @@ public final class ProcessDemoCluster implements DemoCluster
         cluster.scale(2, (line) -> {});
         fault.start();
         return new ProcessComputeNode(entry(SECOND), startedNs);
+    }
+
+    @Override
+    public int metaServers()
+    {
+        return metaServers;
+    }
+
+    @Override
+    public String killMetaLeader()
+    {
+        final long endNs = SystemNanoClock.INSTANCE.nanoTime() + LEADER_TIMEOUT_NS;
+        while (true)
+        {
+            for (final Entry entry : cluster.live())
+            {
+                if (isLeader(entry) && entry.process().orElse(null) instanceof final ProcessHandle process)
+                {
+                    process.destroyForcibly();
+                    process.onExit().join();
+                    return entry.name();
+                }
+            }
+            if (SystemNanoClock.INSTANCE.nanoTime() - endNs > 0)
+            {
+                throw new LoadException(LoadException.Reason.FAILED, "no meta server has led for " +
+                    TimeUnit.NANOSECONDS.toSeconds(LEADER_TIMEOUT_NS) + " s", null);
+            }
+            LockSupport.parkNanos(POLL_NS);
+        }
+    }
+
+    private static boolean isLeader(final Entry entry)
+    {
+        return entry.name().startsWith(MetaServers.NAME) &&
+            HealthProbe.figures(entry) instanceof final Map<?, ?> figures &&
+            figures.get(LEASE) instanceof final Number leaseMs && leaseMs.longValue() > 0;
     }
 
     @Override

@@ -30,6 +30,7 @@ class ProcessDemoSystemTest
 {
     private static final int EVERY = 50;
     private ProcessDemoCluster cluster;
+    private int metaServers = 1;
 
     @Test
     void shouldPassWhenAComputeNodeIsKilledAndLeaveNothingBehind() throws Exception
@@ -44,6 +45,24 @@ class ProcessDemoSystemTest
         assertThat(cluster.path()).doesNotExist();
         assertThat(cluster.fabric()).startsWith("soft:/");
         assertThat(Path.of(cluster.fabric().substring("soft:".length()))).doesNotExist();
+    }
+
+    /** With the time of the next control call; no operation on records fails meanwhile. */
+    @Test
+    void shouldPassWhenTheLeaderOfTheMetaServersIsKilled() throws Exception
+    {
+        metaServers = 3;
+
+        final DemoReport report = run(UnaryOperator.identity());
+
+        assertThat(report.passed()).as(DemoReportText.of(report)).isTrue();
+        assertThat(DemoReportText.of(report)).containsPattern(
+            "meta-server-[123], which led the meta servers, was killed .* after the start; " +
+                "a table was created .* later")
+            .endsWith("PASSED\n");
+        assertThat(report.json()).containsPattern("\"meta_leader_killed\": \"meta-server-[123]\"")
+            .containsPattern("\"meta_control_call_us\": [1-9]").contains("\"errors\": 0", "\"linearizable\": true");
+        assertThat(cluster.path()).doesNotExist();
     }
 
     @Test
@@ -69,7 +88,7 @@ class ProcessDemoSystemTest
 
     private DemoCluster start(final DemoCluster.Needs needs)
     {
-        cluster = (ProcessDemoCluster)ProcessDemoCluster.start(needs);
+        cluster = (ProcessDemoCluster)ProcessDemoCluster.start(needs, metaServers);
         assertThat(cluster.path()).exists();
         return cluster;
     }

@@ -42,6 +42,7 @@ public final class Demo
     private final DemoCluster.Starter starter;
     private final UnaryOperator<KvClient> clientDecorator;
     private final NanoClock clock = SystemNanoClock.INSTANCE;
+    private LeaderDeath leaderDeath;
 
     /**
      * Plans a run on a cluster in this process.
@@ -141,7 +142,8 @@ public final class Demo
 
     private DemoReport run(final DemoCluster cluster, final Path history) throws InterruptedException, IOException
     {
-        progress.say("Started 1 meta server, " + plan.memoryNodes() + " memory nodes of " +
+        progress.say("Started " + cluster.metaServers() + (1 == cluster.metaServers() ? " meta server, " : " meta servers, ") +
+            plan.memoryNodes() + " memory nodes of " +
             Units.mebibytes(plan.memoryBytesPerNode()) + " and 1 compute node on fabric " + cluster.fabric());
         final DeadlineWatch deadlines = new DeadlineWatch(clock, plan.timeoutNs());
         final KvClient client = deadlines.watch(clientDecorator.apply(cluster.client()));
@@ -175,6 +177,7 @@ public final class Demo
             OperationCost.of(ran.statistics.since(loaded.statistics)),
             agreement(created, loaded, ran),
             elasticity,
+            leaderDeath,
             register,
             ledger.reads(),
             audit,
@@ -213,7 +216,7 @@ public final class Demo
         final WorkerThreads registerWorkers = registers.start(startNs, endNs::get);
 
         showUntil(startNs + lengthNs / 3, startNs, counters, workers);
-        final ComputeNodeHandle added = add(cluster, endNs);
+        final ComputeNodeHandle added = add(cluster, startNs, endNs);
         final long killNs = Math.max(
             startNs + lengthNs * 2 / 3, cluster.kills() ? clock.nanoTime() + lengthNs / 6 : Long.MIN_VALUE);
         endNs.set(cluster.kills() ? killNs + lengthNs / 3 : startNs + lengthNs);
@@ -242,8 +245,11 @@ public final class Demo
             isUnderLoad);
     }
 
-    /** A process may take long to start, and the load must go on when the other one is killed: its end is put off. */
-    private ComputeNodeHandle add(final DemoCluster cluster, final AtomicLong endNs)
+    /**
+     * A process may take long to start, and the load must go on when the other one is killed: its end is put off. The
+     * node joins at a meta server that has just begun to lead, when there is a group of them.
+     */
+    private ComputeNodeHandle add(final DemoCluster cluster, final long startNs, final AtomicLong endNs)
     {
         final long plannedNs = endNs.get();
         if (cluster.kills())
@@ -252,6 +258,12 @@ public final class Demo
         }
         try
         {
+            leaderDeath = LeaderDeath.cause(cluster, clock, startNs);
+            if (null != leaderDeath)
+            {
+                progress.say(leaderDeath.member() + ", which led, was killed; a table was created " +
+                    Units.duration(leaderDeath.controlCallNs()) + " later");
+            }
             return cluster.addComputeNode();
         }
         catch (final RuntimeException ex)

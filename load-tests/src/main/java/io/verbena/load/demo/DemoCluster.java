@@ -4,7 +4,7 @@ import io.verbena.client.KvClient;
 import io.verbena.embedded.ComputeNodeHandle;
 
 /**
- * The cluster that a demo runs on: one meta server, memory nodes, and at first one compute node. Used by one thread,
+ * The cluster that a demo runs on: meta servers, memory nodes, and at first one compute node. Used by one thread,
  * except {@link #close()}.
  */
 public interface DemoCluster extends AutoCloseable
@@ -43,6 +43,22 @@ public interface DemoCluster extends AutoCloseable
 
     /** @return name of the fabric that the cluster is on. */
     String fabric();
+
+    /** @return how many meta servers there are: 1, or a group. */
+    default int metaServers()
+    {
+        return 1;
+    }
+
+    /**
+     * Kills the meta server that leads a group of them; returns when its process has ended.
+     *
+     * @return name of its process.
+     */
+    default String killMetaLeader()
+    {
+        throw new IllegalStateException("there is one meta server");
+    }
 
     /**
      * Starts one more compute node.

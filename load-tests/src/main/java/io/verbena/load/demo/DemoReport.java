@@ -22,6 +22,7 @@ public final class DemoReport
     final List<OperationCost> costs;
     final VerbAgreement verbs;
     final ElasticityFigures elasticity;
+    final LeaderDeath leaderDeath;
     final RegisterFigures register;
     final WriteLedger.ReadFigures reads;
     final FinalAudit.Verdict audit;
@@ -38,6 +39,7 @@ public final class DemoReport
         final List<OperationCost> costs,
         final VerbAgreement verbs,
         final ElasticityFigures elasticity,
+        final LeaderDeath leaderDeath,
         final RegisterFigures register,
         final WriteLedger.ReadFigures reads,
         final FinalAudit.Verdict audit,
@@ -53,6 +55,7 @@ public final class DemoReport
         this.costs = costs;
         this.verbs = verbs;
         this.elasticity = elasticity;
+        this.leaderDeath = leaderDeath;
         this.register = register;
         this.reads = reads;
         this.audit = audit;
@@ -153,6 +156,7 @@ public final class DemoReport
         costs.forEach(cost -> cost.addTo(figures));
         verbs.addTo(figures);
         elasticity.addTo(figures);
+        LeaderDeath.addTo(leaderDeath, figures);
         register.addTo(figures);
         figures.put("verified_reads", reads.reads());
         figures.put("read_violations", reads.violations());

@@ -107,6 +107,14 @@ public final class DemoReportText
         line("    " + nodes.joinBreakdown());
         line("  compute node " + nodes.removedNodeId() + (nodes.isKilled() ?
             " was killed" + (nodes.isUnderLoad() ? "" : ", but the load had ended: give more --seconds") : " left"));
+        final LeaderDeath death = report.leaderDeath;
+        if (null != death)
+        {
+            line("  " + death.member() + ", which led the meta servers, was killed " +
+                Units.duration(death.diedAfterNs()) + " after the start; a table was created " +
+                Units.duration(death.controlCallNs()) + " later" +
+                (1 == death.attempts() ? "" : ", at call " + death.attempts()));
+        }
     }
 
     private void checks()
