@@ -10,9 +10,11 @@ import java.util.List;
  * @param commitIndex   last entry that it knows to be durable at a majority.
  * @param appliedIndex  last entry that it has applied.
  * @param snapshotIndex last entry in its latest snapshot; -1: there is none.
+ * @param members       how many the group has; 0 for who joins and was not added yet.
  * @param unreachable   names of members that a leader does not reach.
  */
 public record GroupStat(
-    String leader, long term, long commitIndex, long appliedIndex, long snapshotIndex, List<String> unreachable)
+    String leader, long term, long commitIndex, long appliedIndex, long snapshotIndex, int members,
+    List<String> unreachable)
 {
 }

@@ -53,11 +53,16 @@ public final class RaftMember implements GroupLog, AutoCloseable
     private static final String SEGMENT = "8MB";
     private static final String PREALLOCATED = "64KB";
     private static final int SNAPSHOTS_KEPT = 2;
+    private static final String INSTEAD = "start it with --join HOST:PORT in the place of --peers and --member, and " +
+        "then type './verbena meta add HOST:PORT' and './verbena meta remove' for the member that is lost";
+    /** Until another member has answered; of a new group they are not there yet, which is known at once. */
+    private static final long ASK_NS = TimeUnit.SECONDS.toNanos(2);
     private static final long TRANSFER_TIMEOUT_MS = 3_000;
     /** A member from which the leader has heard nothing for so long counts as unreachable. */
     private static final long UNREACHABLE_MS = 3_000;
 
     private final GroupOptions options;
+    private final String name;
     private final RaftServer server;
     private final RaftServer.Division division;
     private final MetaStateMachine machine;
@@ -65,12 +70,15 @@ public final class RaftMember implements GroupLog, AutoCloseable
     private final ClientId client = ClientId.randomId();
     private final AtomicLong calls = new AtomicLong();
     private volatile CompletableFuture<RaftClientReply> transfer;
+    private volatile boolean isClosed;
 
     private RaftMember(
-        final GroupOptions options, final RaftServer server, final RaftGroupId groupId, final MetaStateMachine machine)
+        final GroupOptions options, final String name, final RaftServer server, final RaftGroupId groupId,
+        final MetaStateMachine machine)
         throws IOException
     {
         this.options = options;
+        this.name = name;
         this.server = server;
         this.groupId = groupId;
         this.machine = machine;
@@ -93,9 +101,12 @@ public final class RaftMember implements GroupLog, AutoCloseable
     static RaftMember open(final GroupOptions options, final int snapshotEntries, final String segment)
     {
         requireFolder(options);
+        final String name = options.joins() ? MemberName.of(options.folder()) : GroupOptions.name(options.member());
+        final boolean isFirstStart = !Files.exists(options.folder());
         final RaftGroupId groupId = RaftGroupId.valueOf(options.groupId());
         final List<RaftPeer> peers = new ArrayList<>();
-        for (int i = 1; i <= options.peers().size(); i++)
+        // Who joins knows no members: so it neither votes nor wants to lead until the group has added it.
+        for (int i = 1; !options.joins() && i <= options.peers().size(); i++)
         {
             peers.add(RaftPeer.newBuilder().setId(GroupOptions.name(i)).setAddress(options.peers().get(i - 1)).build());
         }
@@ -104,20 +115,20 @@ public final class RaftMember implements GroupLog, AutoCloseable
         try
         {
             server = RaftServer.newBuilder()
-                .setServerId(RaftPeerId.valueOf(GroupOptions.name(options.member())))
+                .setServerId(RaftPeerId.valueOf(name))
                 .setGroup(RaftGroup.valueOf(groupId, peers))
                 .setStateMachine(machine)
                 .setProperties(properties(options, snapshotEntries, segment))
-                .setOption(options.isNew() ? RaftStorage.StartupOption.FORMAT : RaftStorage.StartupOption.RECOVER)
+                .setOption(isFirstStart ? RaftStorage.StartupOption.FORMAT : RaftStorage.StartupOption.RECOVER)
                 .build();
             server.start();
-            return new RaftMember(options, server, groupId, machine);
+            return new RaftMember(options, name, server, groupId, machine);
         }
         catch (final IOException | RuntimeException ex)
         {
             CloseHelper.quietClose(server);
-            throw new MetaStoreException(CORRUPT, "member " + options.member() + " of the group cannot start on " +
-                options.folder() + " and " + options.peers().get(options.member() - 1) + ": " + reason(ex) +
+            throw new MetaStoreException(CORRUPT, "member " + (options.joins() ? name : options.member()) +
+                " of the group cannot start on " + options.folder() + " and " + options.address() + ": " + reason(ex) +
                 "; is the folder in use, or the port? A damaged folder is refused", ex);
         }
     }
@@ -131,19 +142,39 @@ public final class RaftMember implements GroupLog, AutoCloseable
             throw new MetaStoreException(FOREIGN, "folder " + options.folder() + " belongs to a group that was made " +
                 "before: start it without --new-group, or give an empty folder to all", null);
         }
-        if (!isThere && !options.isNew())
+        if (options.isNew())
+        {
+            requireNoGroup(options);
+        }
+        if (!isThere && !options.isNew() && !options.joins())
         {
             throw new MetaStoreException(FOREIGN, "there is no folder " + options.folder() + " of a member: give " +
                 "--new-group to all members when the group is made. A member whose disk was lost must not come back " +
-                "with an empty one, because it has promised what it does not know any more; the others work without it",
-                null);
+                "with an empty one, because it has promised what it does not know any more: " + INSTEAD, null);
+        }
+    }
+
+    /** Whether another one remembers this member with a log, which is not here any more. */
+    private static void requireNoGroup(final GroupOptions options)
+    {
+        final List<String> others = new ArrayList<>(options.peers());
+        others.remove(options.member() - 1);
+        try (GroupAdministration group = new GroupAdministration(options.groupId(), others, ASK_NS))
+        {
+            final String name = GroupOptions.name(options.member());
+            if (group.hasHeardOf(name))
+            {
+                throw new MetaStoreException(FOREIGN, "--new-group: the group is there, and member " + name + " had " +
+                    "its log. A member whose disk was lost must not come back with an empty one, because it has " +
+                    "promised what it does not know any more: " + INSTEAD, null);
+            }
         }
     }
 
     private static RaftProperties properties(
         final GroupOptions options, final int snapshotEntries, final String segment)
     {
-        final String own = options.peers().get(options.member() - 1);
+        final String own = options.address();
         final int colon = own.lastIndexOf(':');
         final RaftProperties properties = new RaftProperties();
         RaftConfigKeys.Rpc.setType(properties, SupportedRpcType.GRPC);
@@ -169,7 +200,7 @@ public final class RaftMember implements GroupLog, AutoCloseable
         return TimeDuration.valueOf(milliseconds, TimeUnit.MILLISECONDS);
     }
 
-    private static String reason(final Exception ex)
+    static String reason(final Exception ex)
     {
         Throwable last = ex;
         while (null != last.getCause())
@@ -263,7 +294,13 @@ public final class RaftMember implements GroupLog, AutoCloseable
     /** @return name of this member. */
     public String name()
     {
-        return GroupOptions.name(options.member());
+        return name;
+    }
+
+    /** @return whether the group has removed this member: it takes part no more, and its folder is of no use. */
+    public boolean isRemoved()
+    {
+        return !isClosed && machine.failure().isEmpty() && !division.getInfo().isAlive();
     }
 
     /** @return why it takes part no more; empty while all is well. */
@@ -290,13 +327,14 @@ public final class RaftMember implements GroupLog, AutoCloseable
         final RaftPeerId leader = division.getInfo().getLeaderId();
         return new GroupStat(null == leader ? "" : leader.toString(), division.getInfo().getCurrentTerm(),
             division.getRaftLog().getLastCommittedIndex(), machine.state().index(), machine.snapshotIndex(),
-            unreachable);
+            division.getRaftConf().getCurrentPeers().size(), unreachable);
     }
 
     /** Ends this member's part; the others go on. Idempotent. */
     @Override
     public void close()
     {
+        isClosed = true;
         CloseHelper.quietClose(server);
     }
 }
