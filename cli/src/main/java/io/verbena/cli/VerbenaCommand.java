@@ -3,6 +3,7 @@ package io.verbena.cli;
 import io.verbena.cli.admin.CheckpointCommand;
 import io.verbena.cli.admin.ClusterDashboard;
 import io.verbena.cli.admin.DownCommand;
+import io.verbena.cli.admin.MetaCommand;
 import io.verbena.cli.admin.NodeCommand;
 import io.verbena.cli.admin.UserCommand;
 import io.verbena.cli.admin.ScaleCommand;
@@ -110,6 +111,7 @@ public final class VerbenaCommand implements Runnable
         command("table", TableCommand.class),
         command("node", NodeCommand.class),
         command("user", UserCommand.class),
+        command("meta", MetaCommand.class),
         command("doctor", DoctorCommand.class),
         command("meta-server", MetaServerCommand.class),
         command("memory-node", MemoryNodeCommand.class),

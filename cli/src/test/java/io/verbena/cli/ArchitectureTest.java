@@ -59,6 +59,8 @@ class ArchitectureTest
         "io.verbena.rdma.verbs.Device$SystemRandom",
         // A folder has its id before there is a device.
         "io.verbena.memory.MemoryFolder",
+        // Likewise the name of a meta server that joins a group.
+        "io.verbena.meta.raft.MemberName",
         // Secrets, over TCP: no simulation has that.
         "io.verbena.protocol.bootstrap",
         "io.verbena.protocol.access",

@@ -56,7 +56,6 @@ public final class MetaGroupRole implements Role
     private final Leadership leadership;
     private final MetaServerPlace place;
     private final FigurePace pace;
-    private final int members;
     private final boolean isFirst;
     private MetaServerRole server;
     private long leaderSeenNs;
@@ -75,7 +74,6 @@ public final class MetaGroupRole implements Role
         this.device = device;
         this.channel = channel;
         this.member = member;
-        members = options.peers().size();
         isFirst = 1 == options.member();
         this.place = place;
         log = member;
@@ -104,7 +102,8 @@ public final class MetaGroupRole implements Role
                 " is that of a single meta server, which the first member of a new group takes over: give it to " +
                 "member 1, and member " + options.member() + " an empty one", null);
         }
-        final Device device = fabric.openDevice("meta-server-" + options.member());
+        final Device device = fabric.openDevice("meta-server-" + (options.joins() ?
+            options.address().substring(options.address().lastIndexOf(':') + 1) : options.member()));
         CompletionChannel channel = null;
         RaftMember member = null;
         try
@@ -153,6 +152,11 @@ public final class MetaGroupRole implements Role
         if (!member.failure().isEmpty())
         {
             failure = member.failure();
+        }
+        if (failure.isEmpty() && member.isRemoved())
+        {
+            failure = "member " + member.name() + " was removed from its group, and takes part no more: to bring " +
+                "this server back, give it an empty folder and --join, and type './verbena meta add'";
         }
         if (null != server && Leadership.State.LEADING != leadership.state())
         {
@@ -252,9 +256,16 @@ public final class MetaGroupRole implements Role
         {
             leaderSeenNs = nowNs;
         }
-        problem = nowNs - leaderSeenNs < NO_LEADER_NS ? "" : "no leader for " +
-            TimeUnit.NANOSECONDS.toSeconds(nowNs - leaderSeenNs) + " s: fewer than " + (members / 2 + 1) + " of " +
-            members + " meta servers reach each other; start the others";
+        if (nowNs - leaderSeenNs < NO_LEADER_NS)
+        {
+            problem = "";
+            return;
+        }
+        final int members = stat.members();
+        // Until it is added it is ready as long as nobody counts on it.
+        problem = 0 == members ? "" : "no leader for " + TimeUnit.NANOSECONDS.toSeconds(nowNs - leaderSeenNs) +
+            " s: fewer than " + (members / 2 + 1) + " of " + members +
+            " meta servers reach each other; start the others";
     }
 
     @Override
@@ -305,6 +316,7 @@ public final class MetaGroupRole implements Role
         final GroupStat group = stat;
         final Map<String, Object> figures = new LinkedHashMap<>();
         figures.put("group_member", member.name());
+        figures.put("group_members", group.members());
         figures.put("group_leader", group.leader());
         figures.put("group_term", group.term());
         figures.put("group_leadership", leadershipNumber);

@@ -240,7 +240,7 @@ public record ClusterFolder(Path path)
     }
 
     /** Where the meta servers of a group reach each other; null: there is one meta server, or none was ever up here. */
-    String peers()
+    public String peers()
     {
         return Files.exists(properties()) ? read().getProperty(PEERS) : null;
     }

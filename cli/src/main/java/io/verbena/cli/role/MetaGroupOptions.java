@@ -3,20 +3,15 @@ package io.verbena.cli.role;
 import io.verbena.cli.console.CommandFailedException;
 import io.verbena.cli.console.ExitStatus;
 import io.verbena.meta.raft.GroupOptions;
-import io.verbena.protocol.bootstrap.BootstrapException;
 import io.verbena.protocol.bootstrap.ClusterAddress;
 import io.verbena.protocol.bootstrap.ClusterToken;
+import io.verbena.server.MetaGroupId;
 import io.verbena.server.MetaGroupRole;
 
-import org.agrona.concurrent.UnsafeBuffer;
 import picocli.CommandLine.Option;
 
-import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.util.List;
-import java.util.UUID;
-
-import static io.verbena.raas.identity.IdentitySecret.LENGTH_BYTES;
 
 /** What makes a meta server one of a group. */
 final class MetaGroupOptions
@@ -25,8 +20,7 @@ final class MetaGroupOptions
     private static final int MOST = 5;
 
     @Option(names = "--peers", paramLabel = "HOST:PORT,...",
-        description = "Where the members of a group of 3 or 5 meta servers reach each other; the same list at each. " +
-            "Default: alone.")
+        description = "Where the 3 or 5 members of a new group reach each other; the same at each. Default: alone.")
     private String peers;
 
     @Option(names = "--member", paramLabel = "N", description = "Which of --peers this is.")
@@ -35,8 +29,21 @@ final class MetaGroupOptions
     @Option(names = "--new-group", description = "Make the group: when its members first start.")
     private boolean isNew;
 
+    @Option(names = "--join", paramLabel = "HOST:PORT",
+        description = "Where the others reach this one, which joins a group by 'meta add'.")
+    private String join;
+
     boolean isGroup()
     {
+        if (null != join)
+        {
+            if (null != peers || null != member || isNew)
+            {
+                throw usage("--join " + join + " is for a member that comes later: leave out " +
+                    (null != peers ? "--peers" : null != member ? "--member" : "--new-group"));
+            }
+            return true;
+        }
         if (null == peers && (null != member || isNew))
         {
             throw usage((isNew ? "--new-group" : "--member " + member) + " goes with --peers: give the list of all");
@@ -47,22 +54,33 @@ final class MetaGroupOptions
     /** The address of this one among the others, or null when it is alone. */
     String host()
     {
+        if (null != join)
+        {
+            return own().host();
+        }
         return isGroup() ? list().get(memberNumber() - 1).host() : null;
     }
 
     GroupOptions options(final ClusterToken token, final Path data)
     {
-        return new GroupOptions(groupId(token), memberNumber(),
+        if (null != join)
+        {
+            return GroupOptions.join(
+                MetaGroupId.of(token), own().host() + ':' + own().port(), data.resolve(MetaGroupRole.FOLDER));
+        }
+        return new GroupOptions(MetaGroupId.of(token), memberNumber(),
             list().stream().map((peer) -> peer.host() + ':' + peer.port()).toList(),
             data.resolve(MetaGroupRole.FOLDER), isNew);
     }
 
-    /** Servers with another token are no members, whatever their addresses. */
-    private static UUID groupId(final ClusterToken token)
+    private ClusterAddress own()
     {
-        final ByteBuffer bytes = ByteBuffer.allocate(LENGTH_BYTES);
-        token.clusterSecret().derive("verbena meta group", 0, 0).write(new UnsafeBuffer(bytes), 0);
-        return new UUID(bytes.getLong(0), bytes.getLong(Long.BYTES));
+        final List<ClusterAddress> all = PeerAddresses.parse("--join", join);
+        if (1 != all.size())
+        {
+            throw usage("--join " + join + ": give the one address of this server");
+        }
+        return all.getFirst();
     }
 
     private int memberNumber()
@@ -77,27 +95,10 @@ final class MetaGroupOptions
 
     private List<ClusterAddress> list()
     {
-        final List<ClusterAddress> all;
-        try
-        {
-            all = ClusterAddress.parse(peers).all();
-        }
-        catch (final BootstrapException ex)
-        {
-            throw usage("--peers: " + ex.getMessage());
-        }
+        final List<ClusterAddress> all = PeerAddresses.parse("--peers", peers);
         if (all.size() != FEWEST && all.size() != MOST)
         {
             throw usage("--peers names " + all.size() + " meta servers: a group has " + FEWEST + " or " + MOST);
-        }
-        for (final ClusterAddress peer : all)
-        {
-            if (0 == peer.port() || !peers.contains(":" + peer.port()) ||
-                1 != all.stream().filter(peer::equals).count())
-            {
-                throw usage("--peers: " + peer.host() + ':' + peer.port() +
-                    " must have a port, and be there once");
-            }
         }
         return all;
     }

@@ -97,8 +97,9 @@ public final class GroupAdministration implements AutoCloseable
         view.replies().forEach((address, reply) ->
         {
             final String name = null == reply ? "" : id(reply);
-            if (view.members().stream().noneMatch((peer) -> peer.getAddress().equals(address) &&
-                (name.isEmpty() || peer.getId().toString().equals(name))))
+            // A silent address that no member has is one of before.
+            final boolean isKnown = null == reply ? !view.members().isEmpty() : null != view.find(name);
+            if (!isKnown)
             {
                 stats.add(stat(name, address, false, false, reply));
             }
@@ -116,7 +117,8 @@ public final class GroupAdministration implements AutoCloseable
         }
         final LogInfoProto log = reply.getLogInfoProto();
         return new MemberStat(name, address, isMember, true, isLeader, term(reply),
-            log.hasCommitted() ? log.getCommitted().getIndex() : -1, log.hasApplied() ? log.getApplied().getIndex() : -1,
+            log.hasCommitted() ? log.getCommitted().getIndex() : -1,
+            log.hasApplied() ? log.getApplied().getIndex() : -1,
             log.hasLastSnapshot() ? log.getLastSnapshot().getIndex() : -1,
             log.hasLastEntry() ? log.getLastEntry().getIndex() : -1);
     }

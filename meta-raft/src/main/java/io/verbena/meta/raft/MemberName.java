@@ -48,7 +48,8 @@ final class MemberName
                 final String name = Files.readString(file, StandardCharsets.US_ASCII).strip();
                 if (!name.matches("meta-[0-9a-f]{" + 2 * LENGTH_BYTES + '}'))
                 {
-                    throw new MetaStoreException(CORRUPT, "file " + file + " is damaged: it has no member's name", null);
+                    throw new MetaStoreException(
+                        CORRUPT, "file " + file + " is damaged: it has no member's name", null);
                 }
                 return name;
             }
