@@ -294,7 +294,7 @@ public final class GroupAdministration implements AutoCloseable
     private GroupChangeException unknown(final String what, final Exception ex)
     {
         return new GroupChangeException(OUTCOME_UNKNOWN, what + ": " + (null == ex ? "not so within " +
-            TimeUnit.NANOSECONDS.toMillis(timeoutNs) + " ms" : RaftMember.reason(ex)) +
+            TimeUnit.NANOSECONDS.toMillis(timeoutNs) + " ms" : GroupChangeException.reason(ex)) +
             "; './verbena meta list' shows what is so", ex);
     }
 

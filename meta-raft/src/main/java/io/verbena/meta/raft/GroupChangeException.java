@@ -30,4 +30,15 @@ public final class GroupChangeException extends RuntimeException
     {
         return category;
     }
+
+    /** First line of what was at the bottom of it. */
+    static String reason(final Exception ex)
+    {
+        Throwable last = ex;
+        while (null != last.getCause())
+        {
+            last = last.getCause();
+        }
+        return String.valueOf(last.getMessage()).lines().findFirst().orElse(last.toString());
+    }
 }

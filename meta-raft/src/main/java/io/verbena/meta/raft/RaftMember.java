@@ -128,7 +128,8 @@ public final class RaftMember implements GroupLog, AutoCloseable
         {
             CloseHelper.quietClose(server);
             throw new MetaStoreException(CORRUPT, "member " + (options.joins() ? name : options.member()) +
-                " of the group cannot start on " + options.folder() + " and " + options.address() + ": " + reason(ex) +
+                " of the group cannot start on " + options.folder() + " and " + options.address() + ": " +
+                GroupChangeException.reason(ex) +
                 "; is the folder in use, or the port? A damaged folder is refused", ex);
         }
     }
@@ -198,16 +199,6 @@ public final class RaftMember implements GroupLog, AutoCloseable
     private static TimeDuration milliseconds(final int milliseconds)
     {
         return TimeDuration.valueOf(milliseconds, TimeUnit.MILLISECONDS);
-    }
-
-    static String reason(final Exception ex)
-    {
-        Throwable last = ex;
-        while (null != last.getCause())
-        {
-            last = last.getCause();
-        }
-        return String.valueOf(last.getMessage()).lines().findFirst().orElse(last.toString());
     }
 
     /**
