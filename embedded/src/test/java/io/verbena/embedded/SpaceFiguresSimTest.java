@@ -6,6 +6,7 @@ import io.verbena.compute.figures.NodeSpace;
 import io.verbena.compute.figures.SpaceFigures;
 import io.verbena.protocol.request.ControlRequest;
 import io.verbena.rdma.sim.schedule.SimFabricOptions;
+import io.verbena.table.allocation.HeldConsumer;
 import io.verbena.table.allocation.HeldRange;
 
 import org.junit.jupiter.api.Test;
@@ -101,7 +102,9 @@ class SpaceFiguresSimTest
         final NodeSpace space = (NodeSpace)list.result();
         assertThat(sums.result()).isEqualTo(new SpaceFigures(
             space.held().stream().mapToLong(HeldRange::lengthBytes).sum(), space.isReclaiming(),
-            space.unknownBytes(), 0, 0));
+            space.unknownBytes(),
+            space.held().stream().filter((range) -> HeldConsumer.QUARANTINED == range.kind())
+                .mapToLong(HeldRange::lengthBytes).sum(), 0, 0));
     }
 
     /** Both are answered in one turn of the node: nothing else happens in between. */

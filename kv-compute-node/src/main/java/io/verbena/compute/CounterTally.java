@@ -1,5 +1,6 @@
 package io.verbena.compute;
 
+import io.verbena.compute.figures.GrowthFigures;
 import io.verbena.compute.figures.NodeCounters;
 import io.verbena.rdma.verbs.VerbCounters;
 import io.verbena.table.operation.EngineCounters;
@@ -9,6 +10,8 @@ final class CounterTally
 {
     private final VerbCounters verbs = new VerbCounters();
     private final EngineCounters engine = new EngineCounters();
+    private long splits;
+    private long merges;
 
     /** An attempt to join ends, or has led to a session. */
     void end(final Joining joining)
@@ -21,6 +24,9 @@ final class CounterTally
     {
         verbs.add(session.counters());
         engine.add(session.engine().counters());
+        final GrowthFigures growth = session.growth().figures();
+        splits += growth.splits();
+        merges += growth.merges();
     }
 
     /**
@@ -37,6 +43,7 @@ final class CounterTally
             allVerbs.add(session.counters());
             allEngine.add(session.engine().counters());
         }
-        return new NodeCounters(allVerbs, allEngine);
+        final GrowthFigures growth = null == session ? GrowthFigures.NONE : session.growth().figures();
+        return new NodeCounters(allVerbs, allEngine, growth.after(splits, merges));
     }
 }

@@ -5,6 +5,7 @@ import io.verbena.compute.figures.ReclaimCounters;
 import io.verbena.compute.figures.SpaceFigures;
 import io.verbena.compute.memory.MemoryLink;
 import io.verbena.table.TableEngine;
+import io.verbena.table.allocation.BlockAllocator;
 import io.verbena.table.allocation.HeldRange;
 
 import java.util.ArrayList;
@@ -38,14 +39,17 @@ final class SpaceTally
         final ReclaimCounters counters)
     {
         long heldBytes = 0;
+        long waitingBytes = 0;
         boolean isSweeping = false;
         for (int i = 0; i < links.size(); i++)
         {
             heldBytes += engine.heldBytes(links.get(i).memoryNodeId());
+            final BlockAllocator allocator = engine.allocator(links.get(i).memoryNodeId());
+            waitingBytes += allocator.quarantinedBytes() + allocator.waitingRegionBytes();
             isSweeping |= links.get(i).maintenance().isSweeping();
         }
         counters.sweepsEnded = isSweeping ? counters.sweepsEnded : counters.sweepsAsked;
-        return new SpaceFigures(heldBytes, isReclaiming, engine.counters().unknownBytes, counters.sweepsAsked,
-            counters.sweepsEnded);
+        return new SpaceFigures(heldBytes, isReclaiming, engine.counters().unknownBytes, waitingBytes,
+            counters.sweepsAsked, counters.sweepsEnded);
     }
 }

@@ -1,7 +1,10 @@
 package io.verbena.server;
 
+import io.verbena.compute.figures.GrowthFigures;
 import io.verbena.compute.figures.NodeCounters;
 import io.verbena.compute.figures.OperationFigures;
+import io.verbena.compute.figures.SpaceFigures;
+import io.verbena.compute.figures.TableFill;
 import io.verbena.protocol.request.OperationAnswer;
 import io.verbena.protocol.request.RequestKind;
 import io.verbena.rdma.verbs.VerbCounters;
@@ -18,6 +21,8 @@ final class ComputeMeasurements
 {
     private static final double NS_PER_S = TimeUnit.SECONDS.toNanos(1);
     private static final double[] BOUNDS_S = boundsS();
+    private static final String SPLIT = "split";
+    private static final String MERGE = "merge";
 
     private ComputeMeasurements()
     {
@@ -80,9 +85,38 @@ final class ComputeMeasurements
         return value.name().toLowerCase(Locale.ROOT);
     }
 
+    /** @param figures null while nothing is known. */
+    static void measure(final SpaceFigures figures, final Measurements measurements)
+    {
+        if (null != figures)
+        {
+            measurements.set(Metric.HELD, figures.heldBytes());
+            measurements.set(Metric.WAITING, figures.waitingBytes());
+            measurements.set(Metric.UNKNOWN, figures.unknownBytes());
+            measurements.set(Metric.SWEEPS, figures.sweepsAsked(), "asked");
+            measurements.set(Metric.SWEEPS, figures.sweepsEnded(), "ended");
+        }
+    }
+
+    private static void measure(final GrowthFigures growth, final Measurements measurements)
+    {
+        measurements.set(Metric.GROWTH, growth.splits(), SPLIT);
+        measurements.set(Metric.GROWTH, growth.merges(), MERGE);
+        measurements.set(Metric.GROWTH_UNDER_WAY, growth.splitsUnderWay(), SPLIT);
+        measurements.set(Metric.GROWTH_UNDER_WAY, growth.mergesUnderWay(), MERGE);
+        measurements.set(Metric.GROWTH_WAITING, growth.waiting(), "turn");
+        measurements.set(Metric.GROWTH_WAITING, growth.unpublished(), "publication");
+        for (final TableFill table : growth.tables())
+        {
+            measurements.set(Metric.TABLE_FILL, table.fill(), table.table());
+            measurements.set(Metric.TABLE_SUBTABLES, table.subtables(), table.table());
+        }
+    }
+
     static void measure(final NodeCounters counters, final Measurements measurements)
     {
         measure(counters.verbs(), measurements);
+        measure(counters.growth(), measurements);
         final EngineCounters engine = counters.engine();
         for (int kind = 0; kind < OperationKind.COUNT; kind++)
         {

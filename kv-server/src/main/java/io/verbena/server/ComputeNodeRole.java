@@ -576,14 +576,7 @@ public final class ComputeNodeRole implements Role
         ComputeMeasurements.measure(counters, measurements);
         measurements.set(Metric.SLOW_OPERATIONS, node.operationFigures().traces().slowCount());
         DemandFigures.measure(node.operationFigures(), load, configuration.operationSlots(), measurements);
-        final SpaceFigures counted = space;
-        if (null != counted)
-        {
-            measurements.set(Metric.HELD, counted.heldBytes());
-            measurements.set(Metric.UNKNOWN, counted.unknownBytes());
-            measurements.set(Metric.SWEEPS, counted.sweepsAsked(), "asked");
-            measurements.set(Metric.SWEEPS, counted.sweepsEnded(), "ended");
-        }
+        ComputeMeasurements.measure(space, measurements);
     }
 
     private static long microseconds(final long ns)

@@ -197,6 +197,7 @@ public final class HealthServer implements AutoCloseable
     private void measure(final Measurements measurements)
     {
         measurements.set(Metric.READY, isReady.getAsBoolean() ? 1 : 0, role.name());
+        ProcessMeasurements.measure(role.device(), measurements);
         role.measure(measurements);
     }
 

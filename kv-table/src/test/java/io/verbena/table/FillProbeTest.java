@@ -109,8 +109,26 @@ class FillProbeTest
         assertThat(look.isKnown()).as("%s", look).isTrue();
         assertThat(look.isLeft()).isFalse();
         assertThat(look.records()).isEqualTo(KEYS);
+        assertThat(look.countedRecords()).isEqualTo(KEYS);
+        assertThat(look.countedSlots()).isEqualTo(2 * look.slots()).isPositive();
         assertThat(look.doorbells()).isOne();
         assertThat(met).isEmpty();
+    }
+
+    @Test
+    void shouldCountTheRecordsOfASubtableWithoutASibling()
+    {
+        final OpenTable mine = fixture.createTable(0, 1);
+        for (int i = 0; i < KEYS + 2; i++)
+        {
+            fixture.put(mine, "other-" + i, "v");
+        }
+        final FillProbe look = look(mine, 0);
+        assertThat(look.countedRecords()).as("%s", look).isEqualTo(KEYS + 2);
+        assertThat(look.countedSlots()).isEqualTo(look.slots()).isPositive();
+        assertThat(look.isKnown() || look.isLeft()).isFalse();
+        assertThat(look.records()).isZero();
+        assertThat(look.doorbells()).isOne();
     }
 
     /** No slot is frozen yet: only the header line tells, of either. */
@@ -128,6 +146,7 @@ class FillProbeTest
             final Subtable old = table.subtable(suffix);
             final FillProbe look = look(table, 0);
             assertThat(look.isKnown()).as("%s", look).isFalse();
+            assertThat(look.countedSlots() + look.countedRecords()).isZero();
             assertThat(look.isLeft()).isFalse();
             assertThat(met).contains(old).hasSize(1 + suffix);
             assertThat(table.mayWaitForWords(table.subtable(suffix))).isTrue();

@@ -8,12 +8,13 @@ import io.verbena.table.operation.EngineCounters;
  *
  * @param verbs   it posted, of all its connections.
  * @param engine  of its operations on tables.
+ * @param growth  of its tables.
  */
-public record NodeCounters(VerbCounters verbs, EngineCounters engine)
+public record NodeCounters(VerbCounters verbs, EngineCounters engine, GrowthFigures growth)
 {
     /** @return counts that are 0. */
     public static NodeCounters none()
     {
-        return new NodeCounters(new VerbCounters(), new EngineCounters());
+        return new NodeCounters(new VerbCounters(), new EngineCounters(), GrowthFigures.NONE);
     }
 }

@@ -7,9 +7,11 @@ package io.verbena.compute.figures;
  * @param heldBytes    of every range.
  * @param isReclaiming whether it reclaims chunks, or will at once.
  * @param unknownBytes blocks of which it does not know whether a word names them, in its present registration.
+ * @param waitingBytes of these ranges, those that wait for an epoch before they are used again.
  * @param sweepsAsked  sweeps of all chunks of this node that requests asked for, in its present registration.
  * @param sweepsEnded  as many of these, at least, have ended at every memory node.
  */
-public record SpaceFigures(long heldBytes, boolean isReclaiming, long unknownBytes, long sweepsAsked, long sweepsEnded)
+public record SpaceFigures(
+    long heldBytes, boolean isReclaiming, long unknownBytes, long waitingBytes, long sweepsAsked, long sweepsEnded)
 {
 }

@@ -45,6 +45,12 @@ final class GrowthAgenda
         }
     }
 
+    /** @return how much waits here. */
+    int size()
+    {
+        return met.size() + unfinished.size();
+    }
+
     boolean isEmpty()
     {
         return met.isEmpty() && unfinished.isEmpty();

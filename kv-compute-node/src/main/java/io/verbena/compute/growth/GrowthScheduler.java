@@ -1,6 +1,7 @@
 package io.verbena.compute.growth;
 
 import io.verbena.compute.catalog.TableRegistry;
+import io.verbena.compute.figures.GrowthFigures;
 import io.verbena.compute.growth.GrowthWork.Kind;
 import io.verbena.compute.memory.IndexReturns;
 import io.verbena.compute.memory.LinkedChunks;
@@ -49,6 +50,7 @@ public final class GrowthScheduler implements GrowthSource
     private final Retirement retirement;
     private final Publications publications;
     private final GrowthAgenda agenda;
+    private final FillEstimates fills = new FillEstimates();
     private SessionParts session;
     private TableRegistry tables;
     private MergeWatch watch;
@@ -199,6 +201,15 @@ public final class GrowthScheduler implements GrowthSource
         return splitCount;
     }
 
+    /** @return what it has done, does and has to do, and how full it has seen the tables that are open. */
+    public GrowthFigures figures()
+    {
+        final boolean isWorking = Step.WORKING == step;
+        return new GrowthFigures(splitCount, mergeCount, isWorking && null != split ? 1 : 0,
+            isWorking && null != merge ? 1 : 0, agenda.size(), publications.size(),
+            null == tables ? List.of() : fills.of(tables.openTables()));
+    }
+
     /** @return whether something is under way, or not known to others yet. */
     public boolean isBusy()
     {
@@ -261,6 +272,7 @@ public final class GrowthScheduler implements GrowthSource
             return 0;
         }
         step = Step.IDLE;
+        watch.note(fills);
         final MergeWatch.Pair found = watch.found();
         if (null != found && !isDenied(found.first()))
         {

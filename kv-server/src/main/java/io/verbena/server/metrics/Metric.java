@@ -35,6 +35,26 @@ public enum Metric
     /** Unexpected failures. */
     FAILED_REQUESTS("verbena_unexpected_failures_total", COUNTER, Set.of(COMPUTE_NODE, MEMORY_NODE, META_SERVER),
         List.of(), "Requests that met what nobody expected; the log says what. Any is a defect."),
+    /** Garbage of the Java heap. */
+    ALLOCATED("verbena_heap_allocated_bytes_total", COUNTER, Set.of(COMPUTE_NODE, MEMORY_NODE, META_SERVER), List.of(),
+        "Bytes that threads have allocated on the Java heap; operations on records allocate nothing."),
+    /** Packets. */
+    NETWORK_PACKETS("verbena_network_packets_total", COUNTER, Set.of(COMPUTE_NODE, MEMORY_NODE, META_SERVER),
+        List.of("direction"), "Packets of RoCEv2 over UDP, sent or received. Absent on other fabrics, as those below."),
+    /** Packets sent again. */
+    NETWORK_RETRANSMITS("verbena_network_retransmits_total", COUNTER, Set.of(COMPUTE_NODE, MEMORY_NODE, META_SERVER),
+        List.of(), "Packets sent again, because they or their answers were lost or late."),
+    /** Answers that did not come. */
+    NETWORK_TIMEOUTS("verbena_network_timeouts_total", COUNTER, Set.of(COMPUTE_NODE, MEMORY_NODE, META_SERVER),
+        List.of(), "Times that no answer came, so that packets were sent again."),
+    /** Packets dropped. */
+    NETWORK_DROPS("verbena_network_drops_total", COUNTER, Set.of(COMPUTE_NODE, MEMORY_NODE, META_SERVER),
+        List.of("reason"), "Packets dropped by this process: invalid (damaged, malformed, for nobody here) or " +
+            "unsendable (no memory in the kernel, too long for the path, no route)."),
+    /** Congestion. */
+    NETWORK_CONGESTION("verbena_network_congestion_notifications_total", COUNTER,
+        Set.of(COMPUTE_NODE, MEMORY_NODE, META_SERVER), List.of(),
+        "Reports of peers that packets of this process met congestion."),
     /** What is used of limits. */
     LIMIT_TAKEN("verbena_limit_taken", GAUGE, Set.of(COMPUTE_NODE, MEMORY_NODE, META_SERVER), List.of("limit"),
         "What is taken of each limit, in the same unit; connections keep the requests and receives that they may " +
@@ -114,6 +134,26 @@ public enum Metric
     /** Memory that a node holds. */
     HELD("verbena_held_bytes", GAUGE, Set.of(COMPUTE_NODE), List.of(),
         "Bytes of chunks that the node holds at all memory nodes."),
+    /** Memory that waits for an epoch. */
+    WAITING("verbena_waiting_bytes", GAUGE, Set.of(COMPUTE_NODE), List.of(),
+        "Bytes of these that wait in quarantine until every compute node has passed an epoch."),
+    /** Splits and merges that have ended. */
+    GROWTH("verbena_growth_total", COUNTER, Set.of(COMPUTE_NODE), List.of("kind"),
+        "Splits and merges of subtables that the node has brought to their ends."),
+    /** Splits and merges under way. */
+    GROWTH_UNDER_WAY("verbena_growth_under_way", GAUGE, Set.of(COMPUTE_NODE), List.of("kind"),
+        "Splits and merges that the node works on now, one at a time."),
+    /** Splits and merges that wait. */
+    GROWTH_WAITING("verbena_growth_waiting", GAUGE, Set.of(COMPUTE_NODE), List.of("for"),
+        "Splits and merges that the node is to begin or finish (turn), or that have ended and that the meta server " +
+            "does not know yet (publication)."),
+    /** Fill of tables. */
+    TABLE_FILL("verbena_table_fill_ratio", GAUGE, Set.of(COMPUTE_NODE), List.of("table"),
+        "Part of the slots of a table that hold a record, estimated from groups at random places; of the tables that " +
+            "the node has open. A subtable is split when 0.85 are taken."),
+    /** Subtables of tables. */
+    TABLE_SUBTABLES("verbena_table_subtables", GAUGE, Set.of(COMPUTE_NODE), List.of("table"),
+        "Subtables of a table, as the node knows it."),
     /** Sweeps. */
     SWEEPS("verbena_sweeps_total", COUNTER, Set.of(COMPUTE_NODE), List.of("state"),
         "Sweeps of the node's own chunks that were asked for, and of these those that ended."),

@@ -16,7 +16,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 class MetricTest
 {
-    private static final Path PAGE = Path.of("../docs/metrics.md");
+    private static final Path PAGE = Path.of("../docs/metrics-catalogue.md");
 
     @ParameterizedTest
     @EnumSource

@@ -11,8 +11,8 @@ import io.verbena.table.moving.MergePlacement;
 /**
  * Looks at two sibling subtables: at some groups, to tell how full both are together, and at their header lines, to
  * tell whether anybody has begun to split or merge them; all of that behind one doorbell. Of a subtable that has no
- * sibling to be merged with it looks at the header line only. A split that it finds the table takes note of, as if an
- * operation had met it: nobody else may.
+ * sibling to be merged with it looks at its own groups and header line. A split that it finds the table takes note of,
+ * as if an operation had met it: nobody else may.
  *
  * <p>Made by {@link EngineGrowth#beginLook}.
  */
@@ -24,6 +24,7 @@ public final class FillProbe extends SubtableWork
     private final int group;
     private final long[] offsets = new long[2];
     private boolean isKnown;
+    private boolean isCounted;
     private boolean isLeft;
 
     /** @param first the one with split bit 0, with its sibling as the engine knows them; or one that has none. */
@@ -69,6 +70,18 @@ public final class FillProbe extends SubtableWork
         return (room.behind() - group) * MergePlacement.SLOTS;
     }
 
+    /** @return records in the groups that it has read; 0 where it has not read them, or they are being moved. */
+    public int countedRecords()
+    {
+        return isCounted ? room.records() : 0;
+    }
+
+    /** @return slots of these groups, of both siblings where there are two; 0 as above. */
+    public int countedSlots()
+    {
+        return isCounted ? sides() * slots() : 0;
+    }
+
     private int suffix(final int side)
     {
         return side == 0 ? wantedSuffix : wantedSuffix | 1 << wantedDepth - 1;
@@ -88,10 +101,7 @@ public final class FillProbe extends SubtableWork
         {
             lines[side].stageRead(offsets[side]);
         }
-        if (isPair)
-        {
-            room.stageRead(offsets, group);
-        }
+        room.stageRead(offsets, group, sides());
     }
 
     private int sides()
@@ -110,7 +120,8 @@ public final class FillProbe extends SubtableWork
             isQuiet &= isThere && lines[side].link() == SplitLink.NONE;
             isLearned |= isThere && learnSplit(suffix(side), offsets[side], lines[side].link());
         }
-        isKnown = isPair && isQuiet && room.isOf(table.tableId, wantedSuffix, wantedDepth);
+        isCounted = isQuiet && room.isOf(table.tableId, wantedSuffix, wantedDepth);
+        isKnown = isPair && isCounted;
         isLeft = !isLearned && !(isPair ? isKnown : isQuiet);
         done();
     }

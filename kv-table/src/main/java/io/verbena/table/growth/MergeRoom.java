@@ -21,6 +21,7 @@ public final class MergeRoom
     private final long[] words = new long[WORDS];
     private final long[] offsets = new long[2];
     private int first;
+    private int sides = 2;
 
     MergeRoom(final GrowthBatch batch, final int groupCount)
     {
@@ -31,8 +32,15 @@ public final class MergeRoom
     /** Stages READs of the groups of both from one on. */
     void stageRead(final long[] subtables, final int group)
     {
+        stageRead(subtables, group, 2);
+    }
+
+    /** As the other one, of the first of the two alone where that is the only one; then {@link #records} counts it. */
+    void stageRead(final long[] subtables, final int group, final int count)
+    {
         first = group;
-        for (int side = 0; side < 2; side++)
+        sides = count;
+        for (int side = 0; side < sides; side++)
         {
             offsets[side] = subtables[side];
             batch.read(at(side), groups() * BucketDescriptor.GROUP_BYTES,
@@ -77,13 +85,13 @@ public final class MergeRoom
         return needs;
     }
 
-    /** @return whether all buckets read are those of two siblings. */
+    /** @return whether all buckets read are those of two siblings, or of the one that was read. */
     boolean isOf(final int tableId, final int suffix, final int depth)
     {
         boolean is = true;
         for (int bucket = 0; bucket < groups() * BucketDescriptor.BUCKETS_PER_GROUP; bucket++)
         {
-            for (int side = 0; side < 2; side++)
+            for (int side = 0; side < sides; side++)
             {
                 final int at = at(side) + bucket * BucketDescriptor.BUCKET_BYTES + BucketDescriptor.HEADER_OFFSET;
                 is &= batch.word(at) == BucketDescriptor.header(tableId, suffix | side << depth - 1, depth);
@@ -99,9 +107,9 @@ public final class MergeRoom
         for (int i = 0; i < groups(); i++)
         {
             load(i);
-            for (final long word : words)
+            for (int word = 0; word < sides * MergePlacement.SLOTS; word++)
             {
-                records += SlotWord.isCommitted(word) ? 1 : 0;
+                records += SlotWord.isCommitted(words[word]) ? 1 : 0;
             }
         }
         return records;

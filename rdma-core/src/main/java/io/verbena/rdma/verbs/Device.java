@@ -13,6 +13,29 @@ import java.util.random.RandomGenerator;
  */
 public interface Device extends AutoCloseable
 {
+    /**
+     * What a device that sends packets by itself has counted since it was opened.
+     *
+     * @param sent          packets sent, those sent again included.
+     * @param received      packets that arrived, whatever became of them.
+     * @param resent        packets sent again, because they or their answers were lost or late.
+     * @param timeouts      times that no answer came, so that packets were sent again.
+     * @param invalid       packets dropped because they were damaged, malformed or for nobody here.
+     * @param unsendable    packets not sent, for want of memory in the kernel or of a way to their destination.
+     * @param notifications reports of peers that packets met congestion.
+     */
+    record NetworkCounters(
+        long sent, long received, long resent, long timeouts, long invalid, long unsendable, long notifications)
+    {
+        /** @return the sums of both. */
+        public NetworkCounters plus(final NetworkCounters other)
+        {
+            return new NetworkCounters(sent + other.sent, received + other.received, resent + other.resent,
+                timeouts + other.timeouts, invalid + other.invalid, unsendable + other.unsendable,
+                notifications + other.notifications);
+        }
+    }
+
     /** @return name, for messages. */
     String name();
 
@@ -46,6 +69,15 @@ public interface Device extends AutoCloseable
     default List<String> transports()
     {
         return List.of();
+    }
+
+    /**
+     * @return what it has counted, perhaps a moment ago; null where hardware or shared memory carries messages, of
+     *     which it counts nothing. Any thread.
+     */
+    default NetworkCounters networkCounters()
+    {
+        return null;
     }
 
     /** @return its address on the fabric. */

@@ -1,8 +1,11 @@
 package io.verbena.rdma.roce.device;
 
+import io.verbena.rdma.roce.engine.EngineCounters;
 import io.verbena.rdma.roce.engine.EngineOptions;
 import io.verbena.rdma.roce.engine.RoceEngine;
+import io.verbena.rdma.roce.udp.UdpCounters;
 import io.verbena.rdma.roce.udp.UdpPort;
+import io.verbena.rdma.verbs.Device;
 import io.verbena.rdma.verbs.DeviceAddress;
 
 import java.util.function.IntSupplier;
@@ -54,6 +57,16 @@ final class Lane
     void start()
     {
         driver.start(engine);
+    }
+
+    /** @return what its engine and its port have counted, perhaps a moment ago. Any thread. */
+    Device.NetworkCounters counters()
+    {
+        final EngineCounters packets = engine.counters();
+        final UdpCounters udp = port.counters();
+        return new Device.NetworkCounters(packets.sent, packets.received, packets.resent, packets.timeouts,
+            packets.malformed + packets.corrupt + packets.misdirected + udp.malformed,
+            udp.noBuffer + udp.tooLong + udp.unsendable, packets.notifications);
     }
 
     /** Nobody drives any more, and the port is closed. */

@@ -269,6 +269,17 @@ public final class RoceDevice implements Device
     }
 
     @Override
+    public NetworkCounters networkCounters()
+    {
+        NetworkCounters sum = lanes[0].counters();
+        for (int i = 1; i < lanes.length; i++)
+        {
+            sum = sum.plus(lanes[i].counters());
+        }
+        return sum;
+    }
+
+    @Override
     public DeviceAddress address()
     {
         return address;

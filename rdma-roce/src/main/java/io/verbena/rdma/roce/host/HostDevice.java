@@ -110,6 +110,12 @@ final class HostDevice implements Device
     }
 
     @Override
+    public NetworkCounters networkCounters()
+    {
+        return network.networkCounters();
+    }
+
+    @Override
     public DeviceAddress address()
     {
         return network.address();

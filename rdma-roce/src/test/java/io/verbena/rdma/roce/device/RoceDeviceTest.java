@@ -214,6 +214,30 @@ class RoceDeviceTest
                 assertThat(pair.write(source, target, SendFlags.SIGNALED)).isZero();
                 assertThat(target.segment().get(JAVA_LONG, 0)).isEqualTo(i);
             }
+            assertThat(a.networkCounters().sent()).isGreaterThanOrEqualTo(50);
+            assertThat(a.networkCounters().received()).isGreaterThanOrEqualTo(50);
+            assertThat(b.networkCounters().received()).isGreaterThanOrEqualTo(50);
+            assertThat(b.networkCounters().unsendable() + b.networkCounters().invalid()).isZero();
+        }
+    }
+
+    @Test
+    void shouldCountWhatIsSentAgainAndWhatIsForNobody()
+    {
+        try (Device a = fabric.openDevice("a"); Device b = fabric.openDevice("b");
+            ProtectionDomain domainA = a.allocateProtectionDomain();
+            ProtectionDomain domainB = b.allocateProtectionDomain();
+            MemoryRegion source = domainA.allocateRegistered(64, AccessFlags.ALL_REMOTE);
+            MemoryRegion target = domainB.allocateRegistered(64, AccessFlags.ALL_REMOTE);
+            RocePair pair = new RocePair(a, domainA, b, domainB))
+        {
+            pair.closeResponder();
+            assertThat(pair.write(source, target, SendFlags.SIGNALED)).isNotZero();
+            assertThat(a.networkCounters().resent()).isPositive();
+            assertThat(a.networkCounters().timeouts()).isPositive();
+            assertThat(b.networkCounters().resent() + b.networkCounters().timeouts()).isZero();
+            assertThat(b.networkCounters().invalid()).isPositive();
+            assertThat(a.networkCounters().invalid()).isZero();
         }
     }
 

@@ -1,0 +1,87 @@
+package io.verbena.server;
+
+import io.verbena.compute.figures.GrowthFigures;
+import io.verbena.compute.figures.NodeCounters;
+import io.verbena.compute.figures.SpaceFigures;
+import io.verbena.compute.figures.TableFill;
+import io.verbena.rdma.verbs.Device;
+import io.verbena.rdma.verbs.VerbCounters;
+import io.verbena.server.metrics.Measurements;
+import io.verbena.server.metrics.MetricsPage;
+import io.verbena.table.operation.EngineCounters;
+
+import org.junit.jupiter.api.Test;
+
+import java.lang.reflect.Proxy;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+import java.util.function.Consumer;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/** Each figure of growth, memory and packets stands on the page under its own name. */
+class FigureMeasurementsTest
+{
+    private static List<String> page(final Consumer<Measurements> source)
+    {
+        try (MetricsPage page = new MetricsPage(source))
+        {
+            return new String(page.scrape(), StandardCharsets.UTF_8).lines().toList();
+        }
+    }
+
+    private static Device device(final Device.NetworkCounters counters)
+    {
+        return (Device)Proxy.newProxyInstance(
+            FigureMeasurementsTest.class.getClassLoader(), new Class<?>[]{Device.class}, (_, _, _) -> counters);
+    }
+
+    @Test
+    void shouldNameEachFigureOfTablesThatGrow()
+    {
+        final GrowthFigures growth = new GrowthFigures(11, 12, 1, 0, 15, 16,
+            List.of(new TableFill("users", 8, 0.5), new TableFill("items", 1, 0.25))).after(100, 200);
+        assertThat(page((measurements) -> ComputeMeasurements.measure(
+            new NodeCounters(new VerbCounters(), new EngineCounters(), growth), measurements))).contains(
+            "verbena_growth_total{kind=\"split\"} 111.0",
+            "verbena_growth_total{kind=\"merge\"} 212.0",
+            "verbena_growth_under_way{kind=\"split\"} 1.0",
+            "verbena_growth_under_way{kind=\"merge\"} 0.0",
+            "verbena_growth_waiting{for=\"turn\"} 15.0",
+            "verbena_growth_waiting{for=\"publication\"} 16.0",
+            "verbena_table_fill_ratio{table=\"users\"} 0.5",
+            "verbena_table_fill_ratio{table=\"items\"} 0.25",
+            "verbena_table_subtables{table=\"users\"} 8.0",
+            "verbena_table_subtables{table=\"items\"} 1.0");
+    }
+
+    @Test
+    void shouldNameEachFigureOfMemoryOnceItIsKnown()
+    {
+        assertThat(page((measurements) -> ComputeMeasurements.measure(
+            new SpaceFigures(1, true, 2, 3, 4, 5), measurements))).contains(
+            "verbena_held_bytes 1.0", "verbena_unknown_bytes 2.0", "verbena_waiting_bytes 3.0",
+            "verbena_sweeps_total{state=\"asked\"} 4.0", "verbena_sweeps_total{state=\"ended\"} 5.0");
+        assertThat(page((measurements) -> ComputeMeasurements.measure((SpaceFigures)null, measurements)))
+            .noneMatch((line) -> line.startsWith("verbena_"));
+    }
+
+    @Test
+    void shouldNameEachFigureOfPacketsWhereThereAreSome()
+    {
+        final Device.NetworkCounters counters = new Device.NetworkCounters(1, 2, 3, 4, 5, 6, 7);
+        assertThat(page((measurements) -> ProcessMeasurements.measure(device(counters), measurements))).contains(
+            "verbena_network_packets_total{direction=\"sent\"} 1.0",
+            "verbena_network_packets_total{direction=\"received\"} 2.0",
+            "verbena_network_retransmits_total 3.0",
+            "verbena_network_timeouts_total 4.0",
+            "verbena_network_drops_total{reason=\"invalid\"} 5.0",
+            "verbena_network_drops_total{reason=\"unsendable\"} 6.0",
+            "verbena_network_congestion_notifications_total 7.0");
+        assertThat(counters.plus(new Device.NetworkCounters(10, 20, 30, 40, 50, 60, 70)))
+            .isEqualTo(new Device.NetworkCounters(11, 22, 33, 44, 55, 66, 77));
+        assertThat(page((measurements) -> ProcessMeasurements.measure(device(null), measurements)))
+            .anyMatch((line) -> line.startsWith("verbena_heap_allocated_bytes_total "))
+            .noneMatch((line) -> line.startsWith("verbena_network_"));
+    }
+}
