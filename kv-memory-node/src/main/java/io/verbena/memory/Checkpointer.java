@@ -43,6 +43,26 @@ public final class Checkpointer implements AutoCloseable
     private volatile long finishedMs;
     private volatile long durationMs;
     private volatile long records;
+    private volatile Progress progress = Progress.NONE;
+
+    /**
+     * How far the checkpoint is that is being made.
+     *
+     * @param startedMs when it began, ms since 1970; 0: none is being made.
+     * @param subtables that were looked at.
+     * @param all       subtables that there were when it began.
+     * @param records   found so far.
+     */
+    public record Progress(long startedMs, int subtables, int all, long records)
+    {
+        static final Progress NONE = new Progress(0, 0, 0, 0);
+
+        /** @return the part that is done, 0 to 1; 0 while nothing is known. */
+        public double fraction()
+        {
+            return 0 == all ? 0 : Math.min(1, (double)subtables / all);
+        }
+    }
 
     Checkpointer(
         final MemoryFolder folder,
@@ -107,6 +127,12 @@ public final class Checkpointer implements AutoCloseable
         return records;
     }
 
+    /** @return how far the checkpoint is that is being made now. */
+    public Progress progress()
+    {
+        return progress;
+    }
+
     private void run()
     {
         while (!isCancelled && !isLastDone)
@@ -158,7 +184,9 @@ public final class Checkpointer implements AutoCloseable
         state.setProperty("memory_id", Long.toHexString(folder.memoryId()));
         state.setProperty("node_id", Integer.toString(folder.nodeId()));
         state.setProperty("cluster_id", Long.toHexString(folder.clusterId()));
-        state.setProperty("started_ms", Long.toString(wallClock.time()));
+        final long startedMs = wallClock.time();
+        state.setProperty("started_ms", Long.toString(startedMs));
+        progress = new Progress(startedMs, 0, 0, 0);
         try
         {
             write(state, loads.apply(region));
@@ -181,6 +209,10 @@ public final class Checkpointer implements AutoCloseable
         {
             // The thread goes on: a node that makes no more checkpoints, and does not say so, is worse.
             onFailure("no checkpoint: " + ex, ex);
+        }
+        finally
+        {
+            progress = Progress.NONE;
         }
     }
 
@@ -207,9 +239,15 @@ public final class Checkpointer implements AutoCloseable
         try (Arena arena = Arena.ofConfined(); CheckpointStore store = folder.openCheckpoint())
         {
             new CheckpointWriter(
-                region, loads, store, arena.allocate(SizeClasses.MAX_BLOCK_BYTES, 64), () -> isCancelled).run(state);
+                region, loads, store, arena.allocate(SizeClasses.MAX_BLOCK_BYTES, 64), () -> isCancelled)
+                .listener(this::onProgress).run(state);
             state.setProperty("finished_ms", Long.toString(wallClock.time()));
         }
+    }
+
+    private void onProgress(final int subtables, final int all, final long found)
+    {
+        progress = new Progress(progress.startedMs, subtables, all, found);
     }
 
     private void reportFailure()

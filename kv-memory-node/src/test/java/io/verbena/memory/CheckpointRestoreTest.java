@@ -33,6 +33,7 @@ import java.lang.foreign.ValueLayout;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.ArrayList;
 import java.util.Properties;
 import java.util.Random;
 
@@ -239,6 +240,21 @@ class CheckpointRestoreTest
         assertThat(check.tables().get("t").committed).isEqualTo((CHUNKS - 1) * LENGTHS.length);
         assertThat(check.unreclaimedBytes()).isZero();
         assertThat(chunks.orphanCount()).isEqualTo(CHUNKS - 1);
+    }
+
+    @Test
+    void shouldReportHowFarACheckpointIs()
+    {
+        fill();
+        final List<String> heard = new ArrayList<>();
+        try (CheckpointStore store = CheckpointStore.open(directory))
+        {
+            new CheckpointWriter(region, new MappedLoads(region), store,
+                arena.allocate(SizeClasses.MAX_BLOCK_BYTES, 64), () -> false)
+                .listener((subtables, all, records) -> heard.add(subtables + " of " + all + ": " + records))
+                .run(new Properties());
+        }
+        assertThat(heard).containsExactly("1 of 1: " + (CHUNKS - 1) * LENGTHS.length);
     }
 
     @Test

@@ -1,5 +1,6 @@
 package io.verbena.memory;
 
+import io.verbena.memory.checkpoint.MappedLoads;
 import io.verbena.table.format.ChunkDescriptor;
 import io.verbena.table.format.Superblock;
 import io.verbena.table.format.SuperblockDescriptor;
@@ -12,6 +13,8 @@ import org.junit.jupiter.api.io.TempDir;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
@@ -77,6 +80,31 @@ class CheckpointerTest
         nowNs.addAndGet(1);
         assertThat(checkpointer.poll()).as("when it is over").isTrue();
         assertThat(checkpointer.finishedMs()).isGreaterThan(firstMs);
+    }
+
+    @Test
+    void shouldReportHowFarItIsWhileItIsMade()
+    {
+        final Checkpointer checkpointer = checkpointer(PERIOD_NS);
+        assertThat(checkpointer.progress()).isEqualTo(new Checkpointer.Progress(0, 0, 0, 0));
+        final List<Checkpointer.Progress> seen = new ArrayList<>();
+        final long startedMs = nowMs.get() + 1;
+        checkpointer.make((mapped) ->
+        {
+            seen.add(checkpointer.progress());
+            return new MappedLoads(mapped);
+        });
+        assertThat(checkpointer.failure()).isEmpty();
+        assertThat(seen).containsExactly(new Checkpointer.Progress(startedMs, 0, 0, 0));
+        assertThat(checkpointer.progress()).isEqualTo(new Checkpointer.Progress(0, 0, 0, 0));
+        checkpointer.make((mapped) ->
+        {
+            throw new IllegalStateException("planted");
+        });
+        assertThat(checkpointer.progress().startedMs()).as("after one that failed").isZero();
+        assertThat(new Checkpointer.Progress(1, 3, 4, 0).fraction()).isEqualTo(0.75);
+        assertThat(new Checkpointer.Progress(1, 5, 4, 0).fraction()).as("subtables were made meanwhile").isEqualTo(1);
+        assertThat(new Checkpointer.Progress(1, 0, 0, 0).fraction()).isZero();
     }
 
     @Test

@@ -223,6 +223,10 @@ public final class MemoryNodeRole implements Role
             figures.put("checkpoint_records", checkpointer.records());
             figures.put("checkpoint_failure", checkpointer.failure());
             figures.put("checkpoint_failed_ms", checkpointer.failedMs());
+            final Checkpointer.Progress progress = checkpointer.progress();
+            figures.put("checkpoint_started_ms", progress.startedMs());
+            figures.put("checkpoint_fraction", progress.fraction());
+            figures.put("checkpoint_records_read", progress.records());
         }
         return figures;
     }

@@ -12,6 +12,8 @@ import io.verbena.table.format.BucketDescriptor;
 import io.verbena.table.format.ChunkDescriptor;
 import io.verbena.table.format.SlotWord;
 import io.verbena.table.format.SuperblockDescriptor;
+import java.util.ArrayList;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -97,6 +99,32 @@ class StoreCheckerTest
         assertThat(check.damagedRecords).as("byte %d", at).isEqualTo(isOfRecord ? 1 : 0);
         assertThat(check.violation()).isEqualTo(isOfRecord ? "" : check.problems().getFirst());
         store.memory().putByte(at, (byte)~store.memory().getByte(at));
+    }
+
+    @Test
+    void shouldReportHowFarItIs()
+    {
+        try (DisturbedStore store = new DisturbedStore(1, MANY_GROUPS, true))
+        {
+            final List<Double> fractions = new ArrayList<>();
+            final long[] slots = new long[1];
+            final StoreChecker checker = new StoreChecker(store).listener((fraction, read) ->
+            {
+                fractions.add(fraction);
+                assertThat(read).isGreaterThan(slots[0]);
+                slots[0] = read;
+            });
+            for (int i = 0; i < 2; i++)
+            {
+                checker.check(List.of(EngineFixture.NODE));
+                // Each piece of its groups once for its words and once for its blocks.
+                assertThat(fractions).hasSize(2 * 6).isSorted().endsWith(1.0);
+                assertThat(fractions.getFirst()).isBetween(0.01, 0.2);
+                assertThat(slots[0]).isEqualTo(2L * MANY_GROUPS * SLOTS_PER_GROUP);
+                fractions.clear();
+                slots[0] = 0;
+            }
+        }
     }
 
     /** More words than can be read while writers wait: told so, and neither a lie nor a writer without memory. */

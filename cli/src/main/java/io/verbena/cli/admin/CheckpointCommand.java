@@ -9,6 +9,7 @@ import io.verbena.cli.console.CommandFailedException;
 import io.verbena.cli.console.ExitStatus;
 import io.verbena.cli.console.OptionRange;
 import io.verbena.cli.console.SettingsProvider;
+import io.verbena.cli.console.WatchedProgress;
 import io.verbena.memory.MemoryFolder;
 import io.verbena.memory.MemoryNodeException;
 
@@ -81,6 +82,16 @@ public final class CheckpointCommand implements Callable<Integer>
     private String await(final ProcessTable table, final String name, final Path path, final long beganMs)
         throws InterruptedException
     {
+        try (WatchedProgress progress = WatchedProgress.begin(name, "records"))
+        {
+            return await(table, name, path, beganMs, progress);
+        }
+    }
+
+    private String await(
+        final ProcessTable table, final String name, final Path path, final long beganMs,
+        final WatchedProgress progress) throws InterruptedException
+    {
         int looks = 0;
         while (SystemEpochClock.INSTANCE.time() - beganMs < TimeUnit.SECONDS.toMillis(timeoutS))
         {
@@ -102,12 +113,23 @@ public final class CheckpointCommand implements Callable<Integer>
                     ExitStatus.UNAVAILABLE, name + " is dead: 'verbena up' starts it again", null));
             if (++looks % LOOKS_PER_PROBE == 0)
             {
-                failIfItSaysSo(name, HealthProbe.figures(node), beganMs);
+                final Map<String, Object> figures = HealthProbe.figures(node);
+                failIfItSaysSo(name, figures, beganMs);
+                show(figures, progress);
             }
             Thread.sleep(POLL_MS);
         }
         throw new CommandFailedException(
             ExitStatus.UNAVAILABLE, name + " made no checkpoint within " + timeoutS + " s", null);
+    }
+
+    static void show(final Map<String, Object> figures, final WatchedProgress progress)
+    {
+        if (null != figures && figures.get("checkpoint_started_ms") instanceof final Long startedMs && startedMs > 0)
+        {
+            progress.update(((Number)figures.get("checkpoint_fraction")).doubleValue(),
+                ((Number)figures.get("checkpoint_records_read")).longValue());
+        }
     }
 
     /** Where the disk is full, the node cannot write down that it failed either. */

@@ -56,6 +56,13 @@ public final class Terminal
             Progress.onTerminal(System.err, columns()) : Progress.plain(System.err);
     }
 
+    /** @return progress as one line, where standard error is a terminal that can show it; else null. */
+    static Progress watched()
+    {
+        return isTerminal("/proc/self/fd/2") && !"dumb".equals(System.getenv("TERM")) ?
+            Progress.onTerminal(System.err, columns()) : null;
+    }
+
     // The JDK does not know the width of a terminal; stty does, on every Unix. Without it: 0, not known.
     private static int columns()
     {

@@ -6,6 +6,7 @@ import io.verbena.cli.cluster.OfflineStore;
 import io.verbena.cli.console.CommandFailedException;
 import io.verbena.cli.console.ExitStatus;
 import io.verbena.cli.console.SettingsProvider;
+import io.verbena.cli.console.WatchedProgress;
 import io.verbena.compute.ComputeNodeException;
 import io.verbena.load.report.Units;
 import io.verbena.table.access.EmptiedWords;
@@ -119,7 +120,11 @@ final class TableCheckCommand implements Callable<Integer>
 
     private static StoreCheck walk(final OpenedStore opened, final String table)
     {
-        return new StoreChecker(opened.store()).only(table).check(opened.memoryNodeIds());
+        try (WatchedProgress progress = WatchedProgress.begin("check", "slots"))
+        {
+            return new StoreChecker(opened.store()).only(table).listener(progress::update)
+                .check(opened.memoryNodeIds());
+        }
     }
 
     /** Only the processes of a folder can be asked. */

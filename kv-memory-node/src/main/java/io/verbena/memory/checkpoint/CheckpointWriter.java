@@ -37,11 +37,28 @@ public final class CheckpointWriter
     private static final int LOOKS_AT_ONE_WORD = 50;
     private static final int MAX_ROUNDS = 10_000;
 
+    /** Hears how far a checkpoint is, on the thread that makes it. */
+    @FunctionalInterface
+    public interface Listener
+    {
+        /**
+         * A subtable was looked at.
+         *
+         * @param subtables that were looked at, those that were made or changed meanwhile included.
+         * @param all       subtables that there were when it began.
+         * @param records   found so far.
+         */
+        void onProgress(int subtables, int all, long records);
+    }
+
     private final MemorySegment region;
     private final RegionLoads loads;
     private final CheckpointStore store;
     private final BooleanSupplier isCancelled;
     private final UnsafeBuffer block;
+    private Listener listener = (subtables, all, found) ->
+    {
+    };
     private IndexChunks chunks;
     private SplitTrail trail;
     private TreeSet<Long> pages;
@@ -80,6 +97,18 @@ public final class CheckpointWriter
     }
 
     /**
+     * Sets who hears how far it is; nobody does otherwise.
+     *
+     * @param hears called often.
+     * @return this.
+     */
+    public CheckpointWriter listener(final Listener hears)
+    {
+        listener = hears;
+        return this;
+    }
+
+    /**
      * Makes a checkpoint.
      *
      * @param state says what it is of; what is found is added.
@@ -115,6 +144,8 @@ public final class CheckpointWriter
 
     private void lookAtAll()
     {
+        final int all = chunks.indexes();
+        int looks = 0;
         int rounds = 0;
         do
         {
@@ -124,6 +155,7 @@ public final class CheckpointWriter
                 if (chunks.beginsLook(chunk))
                 {
                     look();
+                    listener.onProgress(++looks, all, records);
                 }
                 else if (!chunks.isIndex(chunk))
                 {

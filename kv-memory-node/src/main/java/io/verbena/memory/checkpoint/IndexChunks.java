@@ -45,6 +45,24 @@ final class IndexChunks
         return superblock.chunkCount();
     }
 
+    /** @return chunks that hold an index now, about: what is to be looked at at least. */
+    int indexes()
+    {
+        int indexes = 0;
+        for (int chunk = 0; chunk < count(); chunk++)
+        {
+            loads.copy(headerOffset(chunk), header, ChunkDescriptor.HEADER_BYTES);
+            indexes += ChunkDescriptor.isWhole(header, 0) &&
+                ChunkDescriptor.STATE_INDEX == ChunkDescriptor.state(header, 0) ? 1 : 0;
+        }
+        return indexes;
+    }
+
+    private long headerOffset(final int chunk)
+    {
+        return superblock.chunkHeadersOffset() + (long)chunk * ChunkDescriptor.HEADER_BYTES;
+    }
+
     /** Offset of the first byte of a chunk, where its subtable begins. */
     long offset(final int chunk)
     {
@@ -153,7 +171,7 @@ final class IndexChunks
     /** -1 if it is no index. A header that is being written is looked at again; the node's thread never takes long. */
     private long leaseNumber(final int chunk)
     {
-        final long offset = superblock.chunkHeadersOffset() + (long)chunk * ChunkDescriptor.HEADER_BYTES;
+        final long offset = headerOffset(chunk);
         for (int look = 0; look < MAX_LOOKS; look++)
         {
             loads.copy(offset, header, ChunkDescriptor.HEADER_BYTES);

@@ -45,6 +45,19 @@ public final class StoreChecker
     {
     }
 
+    /** Hears how far a check is, on its thread. */
+    @FunctionalInterface
+    public interface Listener
+    {
+        /**
+         * Some slots were checked.
+         *
+         * @param fraction that is done of all, 0 to 1; it never goes back.
+         * @param slots    read so far: each is read twice, first its word and then its block.
+         */
+        void onProgress(double fraction, long slots);
+    }
+
     private final CheckedStore store;
     private final List<HeldRange> held;
     private final Int2ObjectHashMap<CheckedNode> nodes = new Int2ObjectHashMap<>();
@@ -52,6 +65,11 @@ public final class StoreChecker
     private List<TableDescriptor> tables = List.of();
     private int onlyNodeId;
     private String onlyTable;
+    private Listener listener = (fraction, slots) ->
+    {
+    };
+    private long readGroups;
+    private long leastReadGroups;
 
     /**
      * @param reader of the memory nodes.
@@ -84,6 +102,18 @@ public final class StoreChecker
     }
 
     /**
+     * Sets who hears how far it is; nobody does otherwise.
+     *
+     * @param hears called often.
+     * @return this.
+     */
+    public StoreChecker listener(final Listener hears)
+    {
+        listener = hears;
+        return this;
+    }
+
+    /**
      * Checks one memory node by itself: its superblock and chunk headers, and what of the tables is there.
      *
      * @param memoryNodeId whose.
@@ -109,6 +139,10 @@ public final class StoreChecker
         {
             readSuperblock(memoryNodeId);
         }
+        readGroups = 0;
+        leastReadGroups = 0;
+        store.tables().forEach((table) ->
+            leastReadGroups += groups(table) * (onlyTable == null || onlyTable.equals(table.name()) ? 2 : 1));
         checkWords();
         for (final TableDescriptor table : tables)
         {
@@ -117,7 +151,7 @@ public final class StoreChecker
                 continue;
             }
             check.tables().put(table.name(), new TableChecker(table, store)
-                .forStore(onlyNodeId, this::regionLengthBytes)
+                .forStore(onlyNodeId, this::regionLengthBytes, this::onGroups)
                 .check());
         }
         for (final HeldRange range : held)
@@ -135,6 +169,19 @@ public final class StoreChecker
         node.space().quarantinedChunks.stream().forEach((chunk) -> check.quarantined().add(String.format(Locale.ROOT,
             "memory node %d: chunk %d, %,d bytes at 0x%x: its header was damaged; its records are served, and its " +
             "memory is not used again", node.id(), chunk, node.view().chunkLengthBytes(), node.view().offset(chunk))));
+    }
+
+    private static long groups(final TableDescriptor table)
+    {
+        return (long)table.subtableCount() * table.groupCount();
+    }
+
+    private void onGroups(final int groups)
+    {
+        readGroups += groups;
+        // What has to be read again adds to both, as what is split meanwhile does.
+        leastReadGroups = Math.max(leastReadGroups, readGroups);
+        listener.onProgress((double)readGroups / leastReadGroups, readGroups * BucketDescriptor.SLOTS_PER_GROUP);
     }
 
     private long regionLengthBytes(final int memoryNodeId)
@@ -270,6 +317,7 @@ public final class StoreChecker
                 return false;
             }
             words.forEach(table, subtable, group, sink);
+            onGroups(TableWords.pieceLength(table, group));
         }
         return true;
     }

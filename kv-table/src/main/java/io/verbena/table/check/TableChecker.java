@@ -17,6 +17,7 @@ import java.lang.foreign.Arena;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.IntConsumer;
 import java.util.function.IntToLongFunction;
 import net.openhft.hashing.LongTupleHashFunction;
 import org.agrona.concurrent.SystemEpochClock;
@@ -49,6 +50,9 @@ public final class TableChecker
     private boolean findsSharedBlocks = true;
     private IntToLongFunction regionLengthBytes = (nodeId) -> SlotWord.ADDRESSABLE_BYTES;
     private final ExpiryClock expiryClock = new ExpiryClock(SystemEpochClock.INSTANCE);
+    private IntConsumer groupListener = (groups) ->
+    {
+    };
     private UnsafeBuffer block;
     private UnsafeBuffer line;
     private TableCheck check;
@@ -94,10 +98,12 @@ public final class TableChecker
 
     /**
      * Leaves out whether two words name one block, which the {@link StoreChecker} finds out with less memory, and, if
-     * an id is given, what is at other memory nodes; blocks beyond the end of their region are not read.
+     * an id is given, what is at other memory nodes; blocks beyond the end of their region are not read. Reports how
+     * many groups it has checked since it last did.
      */
-    TableChecker forStore(final int nodeId, final IntToLongFunction regionLengths)
+    TableChecker forStore(final int nodeId, final IntToLongFunction regionLengths, final IntConsumer onGroups)
     {
+        groupListener = onGroups;
         findsSharedBlocks = false;
         onlyNodeId = nodeId;
         regionLengthBytes = regionLengths;
@@ -157,6 +163,7 @@ public final class TableChecker
             {
                 store.release();
             }
+            groupListener.accept(TableWords.pieceLength(table, group));
         }
     }
 

@@ -198,12 +198,6 @@ final class RocePair implements AutoCloseable
         requester.queuePair.close();
     }
 
-    /** Closes the queue pair that answers; its device stays. */
-    void closeResponder()
-    {
-        responder.close();
-    }
-
     /** Takes completions. */
     void takeAll(final int count)
     {

@@ -1,0 +1,75 @@
+package io.verbena.cli.console;
+
+import io.verbena.load.report.Progress;
+
+import org.junit.jupiter.api.Test;
+
+import java.io.ByteArrayOutputStream;
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
+import java.util.concurrent.TimeUnit;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+class WatchedProgressTest
+{
+    private static final int COLUMNS = 100;
+
+    private final ByteArrayOutputStream out = new ByteArrayOutputStream();
+    private long nowNs = Long.MAX_VALUE - 10;
+
+    private WatchedProgress onTerminal()
+    {
+        return new WatchedProgress(Progress.onTerminal(new PrintStream(out, true, StandardCharsets.UTF_8), COLUMNS),
+            "check", "slots", () -> nowNs);
+    }
+
+    private String shown()
+    {
+        final String text = out.toString(StandardCharsets.UTF_8).strip();
+        out.reset();
+        return text;
+    }
+
+    @Test
+    void shouldShowRateAndTimeLeftAndTakeTheLineAway()
+    {
+        try (WatchedProgress progress = onTerminal())
+        {
+            progress.update(0.1, 1_000);
+            assertThat(shown()).startsWith("check ").endsWith(" 10%  1,000 slots");
+            nowNs += TimeUnit.SECONDS.toNanos(2);
+            progress.update(0.25, 2_000);
+            assertThat(shown()).endsWith(" 25%  2,000 slots, 1,000/s, 6 s left");
+        }
+        assertThat(out.toString(StandardCharsets.UTF_8)).isEqualTo("\r" + " ".repeat(COLUMNS - 1) + "\r");
+    }
+
+    @Test
+    void shouldShowItTenTimesASecondAtMost()
+    {
+        final WatchedProgress progress = onTerminal();
+        progress.update(0.1, 1);
+        assertThat(shown()).isNotEmpty();
+        nowNs += WatchedProgress.PAUSE_NS - 1;
+        progress.update(0.2, 2);
+        assertThat(shown()).isEmpty();
+        nowNs++;
+        progress.update(0.3, 3);
+        assertThat(shown()).endsWith(" 30%  3 slots");
+    }
+
+    @Test
+    void shouldShowNothingWhereNobodyLooks()
+    {
+        try (WatchedProgress progress = new WatchedProgress(null, "check", "slots", () -> nowNs))
+        {
+            progress.update(0.5, 5);
+        }
+        try (WatchedProgress progress = onTerminal())
+        {
+            assertThat(progress).isNotNull();
+        }
+        assertThat(shown()).as("of what showed nothing yet").isEmpty();
+    }
+}
