@@ -18,7 +18,8 @@ import java.util.Map;
  * more where there are so many pairs that there would be more than {@link #LOOKS_PER_PAUSE} looks in a pause.
  * As long as looks find something, the next one comes at once. Each look also finds what somebody has begun and may
  * have left; so that this is found in subtables without a sibling to be merged with, too, the header line of one of
- * those is looked at with each pair, and some groups of it, which say how full the table is. Owned by the node's thread.
+ * those is looked at with each pair, and some groups of it, which say how full the table is. Owned by the node's
+ * thread.
  *
  * <p>Two are merged when both together take {@link #MERGE_FILL} of the slots of one, and one is split when 0.85 of its
  * slots are taken: so three fifths of a subtable have to come or go before what was done is undone.
