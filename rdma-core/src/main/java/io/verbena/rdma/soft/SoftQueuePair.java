@@ -470,6 +470,12 @@ final class SoftQueuePair extends SoftSender
     }
 
     @Override
+    public boolean isIdle()
+    {
+        return !isInError() && sends.isDone();
+    }
+
+    @Override
     void retry()
     {
         sends.retry();

@@ -101,6 +101,12 @@ final class SoftSendQueue
         return isWaiting;
     }
 
+    /** Whether everything that was posted has been executed. */
+    boolean isDone()
+    {
+        return head == queuePair.tail();
+    }
+
     /** Attributes were changed: the peer is looked for anew when it may be another one. */
     void termsChanged(final QueuePairAttributes change)
     {

@@ -211,6 +211,18 @@ public abstract class StagedQueuePair implements QueuePair
         }
     }
 
+    /** Whether everything posted was executed without an error; false where the provider does not say. Owner. */
+    public boolean isIdle()
+    {
+        return false;
+    }
+
+    /** Frees all slots; by the owner, when it {@link #isIdle()} and no completion is left to be polled. */
+    public final void freeSends()
+    {
+        releaseSends(sendTail);
+    }
+
     /** Forgets everything posted, as on the way to RESET. */
     protected final void clearSends()
     {

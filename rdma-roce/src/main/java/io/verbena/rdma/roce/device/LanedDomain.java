@@ -167,8 +167,16 @@ public final class LanedDomain implements ProtectionDomain
     @Override
     public DcTarget createDcTarget(final DcTargetOptions options)
     {
+        return createDcTarget(options, 0);
+    }
+
+    /** As {@link RoceProtectionDomain#createDcTarget(DcTargetOptions, int)}. */
+    public DcTarget createDcTarget(final DcTargetOptions options, final int number)
+    {
+        final SharedReceiveQueue receives = options.sharedReceiveQueue();
         return domains[0].createDcTarget(new DcTargetOptions(part(options.receiveCompletions(), 0),
-            options.sharedReceiveQueue(), options.accessKey(), options.accessFlags(), options.maxReadAtomic()));
+            receives instanceof final LanedReceiveQueue laned ? laned.part(0) : receives, options.accessKey(),
+            options.accessFlags(), options.maxReadAtomic()), number);
     }
 
     @Override

@@ -4,6 +4,7 @@ import io.verbena.rdma.spi.AsyncEventQueue;
 import io.verbena.rdma.spi.OpenChildren;
 import org.agrona.concurrent.NanoClock;
 
+import java.util.function.BooleanSupplier;
 import java.util.function.IntSupplier;
 
 /** What all objects of an engine share. Used by the thread that drives, except where it says otherwise. */
@@ -112,6 +113,20 @@ final class EngineContext
         finally
         {
             driver.exit();
+        }
+    }
+
+    /** Asks a question while no other thread drives. */
+    boolean whether(final BooleanSupplier question)
+    {
+        enter();
+        try
+        {
+            return question.getAsBoolean();
+        }
+        finally
+        {
+            exit();
         }
     }
 

@@ -101,7 +101,7 @@ public final class RoceCompletionQueue implements NetworkCompletionQueue
     @Override
     public boolean hasCompletion()
     {
-        return (long)HEAD.getAcquire(this) != (long)TAIL.getAcquire(this);
+        return (long)HEAD.getAcquire(this) != (long)TAIL.getAcquire(this) || isOverrun;
     }
 
     @Override
@@ -122,7 +122,7 @@ public final class RoceCompletionQueue implements NetworkCompletionQueue
      */
     public int pollUndriven(final WorkCompletions completions)
     {
-        if (!hasCompletion() && !isOverrun)
+        if (!hasCompletion())
         {
             return 0;
         }

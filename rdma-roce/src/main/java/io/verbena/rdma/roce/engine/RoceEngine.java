@@ -272,10 +272,7 @@ public final class RoceEngine
     private RoceQueuePair openQueuePair(
         final RoceProtectionDomain domain, final QueuePairOptions queuePairOptions, final int wantedNumber)
     {
-        if (queuePairs.containsKey(wantedNumber) || targets.contains(wantedNumber))
-        {
-            throw new RdmaException("there is a queue pair of that number: " + wantedNumber);
-        }
+        checkUnused(wantedNumber);
         checkRoom();
         final QueuePairType type = queuePairOptions.type();
         final int maxMessageBytes = type == QueuePairType.UD ? context.options().datagramBytes() : MAX_MESSAGE_BYTES;
@@ -325,6 +322,14 @@ public final class RoceEngine
         };
     }
 
+    private void checkUnused(final int number)
+    {
+        if (queuePairs.containsKey(number) || targets.contains(number))
+        {
+            throw new RdmaException("there is a queue pair or DC target of that number: " + number);
+        }
+    }
+
     private void checkRoom()
     {
         if (queuePairs.size() + targets.count() >= MAX_QUEUE_PAIRS)
@@ -334,13 +339,14 @@ public final class RoceEngine
         }
     }
 
-    private DcTarget createDcTarget(final RoceProtectionDomain domain, final DcTargetOptions options)
+    private DcTarget createDcTarget(final RoceProtectionDomain domain, final DcTargetOptions options, final int number)
     {
         context.enter();
         try
         {
+            checkUnused(number);
             checkRoom();
-            return targets.open(domain, options, nextNumber());
+            return targets.open(domain, options, number == 0 ? nextNumber() : number);
         }
         finally
         {

@@ -20,7 +20,6 @@ import io.verbena.rdma.verbs.RdmaException;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import java.util.function.BiFunction;
 
 /** A protection domain of a {@link RoceEngine}. Thread-safe. */
 public final class RoceProtectionDomain implements ProtectionDomain
@@ -32,13 +31,20 @@ public final class RoceProtectionDomain implements ProtectionDomain
     private final ProtectionDomain user;
     private final SecondWay others;
     private final Factory queuePairs;
-    private final BiFunction<RoceProtectionDomain, DcTargetOptions, DcTarget> targets;
+    private final TargetFactory targets;
 
     /** Makes queue pairs. */
     interface Factory
     {
         /** Makes one, of a number, or of any when that is 0. */
         RoceQueuePair create(RoceProtectionDomain domain, QueuePairOptions options, int number);
+    }
+
+    /** Makes DC targets. */
+    interface TargetFactory
+    {
+        /** Makes one, of a number, or of any when that is 0. */
+        DcTarget create(RoceProtectionDomain domain, DcTargetOptions options, int number);
     }
 
     /**
@@ -50,7 +56,7 @@ public final class RoceProtectionDomain implements ProtectionDomain
         final ProtectionDomain user,
         final SecondWay others,
         final Factory queuePairs,
-        final BiFunction<RoceProtectionDomain, DcTargetOptions, DcTarget> targets)
+        final TargetFactory targets)
     {
         engine.children().add();
         this.targets = targets;
@@ -313,12 +319,24 @@ public final class RoceProtectionDomain implements ProtectionDomain
     @Override
     public DcTarget createDcTarget(final DcTargetOptions options)
     {
+        return createDcTarget(options, 0);
+    }
+
+    /**
+     * Creates a DC target of a number.
+     *
+     * @param options as of {@link #createDcTarget(DcTargetOptions)}.
+     * @param number  2 to 2^24 - 2, that no queue pair or target of the engine has; 0 for any.
+     * @return the target, closed by the caller.
+     */
+    public DcTarget createDcTarget(final DcTargetOptions options, final int number)
+    {
         if (!isOwn(options.receiveCompletions()) ||
             !(options.sharedReceiveQueue() instanceof RoceSharedReceiveQueue shared && shared.domain() == this))
         {
             throw new RdmaException("queues of a DC target must be of its device and domain");
         }
-        return targets.apply(this, options);
+        return targets.create(this, options, number);
     }
 
     @Override

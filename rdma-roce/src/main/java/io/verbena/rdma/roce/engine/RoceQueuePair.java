@@ -257,6 +257,12 @@ public final class RoceQueuePair extends StagedQueuePair
     }
 
     @Override
+    public boolean isIdle()
+    {
+        return engine.whether(() -> state != QueuePairState.ERR && sender.completedPosition == sendTail());
+    }
+
+    @Override
     protected void onDoorbell()
     {
         engine.posted().add(turn);

@@ -15,7 +15,7 @@ import java.util.function.Function;
 
 /**
  * A completion queue of shared memory and one of the network, each as deep as asked for, polled in turns. As long as no
- * queue pair that completes here takes the network, nothing of it is looked at.
+ * queue pair that completes here takes the network, it is looked at for receives of DC targets alone.
  */
 final class HostCompletionQueue implements HostCompletionChannel.Queue
 {
@@ -24,6 +24,7 @@ final class HostCompletionQueue implements HostCompletionChannel.Queue
     private final CompletionQueue shared;
     private final NetworkCompletionQueue network;
     private final List<QueuePair> queuePairs = new CopyOnWriteArrayList<>();
+    private final List<HostDcTarget> targets = new CopyOnWriteArrayList<>();
     /** Roles of queue pairs that take the network. */
     private final AtomicInteger networkUses = new AtomicInteger();
     private final AtomicBoolean isArmed = new AtomicBoolean();
@@ -89,6 +90,17 @@ final class HostCompletionQueue implements HostCompletionChannel.Queue
         queuePairs.remove(queuePair);
     }
 
+    /** What it receives by the network comes without a queue pair here that takes the network. */
+    void attach(final HostDcTarget target)
+    {
+        targets.add(target);
+    }
+
+    void detach(final HostDcTarget target)
+    {
+        targets.remove(target);
+    }
+
     /** A queue pair that completes here takes the network from now on. */
     void networkBegins()
     {
@@ -104,7 +116,7 @@ final class HostCompletionQueue implements HostCompletionChannel.Queue
     @Override
     public int poll(final WorkCompletions completions)
     {
-        return networkUses.get() == 0 ? shared.poll(completions) : pollBoth(completions);
+        return networkUses.get() == 0 && targets.isEmpty() ? shared.poll(completions) : pollBoth(completions);
     }
 
     private int pollBoth(final WorkCompletions completions)
@@ -122,12 +134,15 @@ final class HostCompletionQueue implements HostCompletionChannel.Queue
             }
             final int count = shared.poll(completions);
             isNetworkNext = count > 0;
-            return count > 0 ? count : network.poll(completions);
+            // What comes for DC targets alone is taken by the thread that drives the network: no system call for it.
+            final boolean isNetworkPolled = count == 0 && (networkUses.get() > 0 || network.hasCompletion());
+            return isNetworkPolled ? network.poll(completions) : count;
         }
         catch (final RdmaException overrun)
         {
             // One part has failed its queue pairs: the queue is dead, and so are the others.
             queuePairs.forEach(QueuePair::moveToError);
+            targets.forEach(HostDcTarget::fail);
             throw overrun;
         }
     }

@@ -49,7 +49,6 @@ final class HostDevice implements Device
     {
         final Set<DeviceCapability> capabilities = EnumSet.copyOf(shared.capabilities());
         capabilities.retainAll(network.capabilities());
-        capabilities.remove(DeviceCapability.DC);
         return new DeviceAttributes(
             shared.provider(),
             capabilities,
@@ -61,7 +60,7 @@ final class HostDevice implements Device
             Math.min(shared.maxReadAtomic(), network.maxReadAtomic()),
             Math.min(shared.maxSharedReceiveRequests(), network.maxSharedReceiveRequests()),
             Math.min(shared.maxMemoryWindows(), network.maxMemoryWindows()),
-            0);
+            Math.min(shared.maxDcContexts(), network.maxDcContexts()));
     }
 
     int udpPort()
@@ -96,14 +95,6 @@ final class HostDevice implements Device
     }
 
     @Override
-    public String missing(final DeviceCapability capability)
-    {
-        return capability == DeviceCapability.DC ?
-            "a queue pair takes shared memory or the network, and an initiator has no peer that says which: use RC, " +
-            "or soft without a network" : "";
-    }
-
-    @Override
     public List<String> transports()
     {
         return List.of(shared.transports().getFirst(), network.transports().getFirst());
@@ -125,6 +116,10 @@ final class HostDevice implements Device
     @Override
     public DeviceAddress address(final QueuePair queuePair)
     {
+        if (queuePair instanceof final HostDcInitiator initiator && initiator.isOf(parts))
+        {
+            return address();
+        }
         final QueuePair part = HostQueuePair.of(parts, queuePair).networkPart();
         return part == null ? address() : network.address(part);
     }
@@ -138,7 +133,7 @@ final class HostDevice implements Device
     @Override
     public ProtectionDomain allocateProtectionDomain()
     {
-        return new HostDomain(parts, attributes, missing(DeviceCapability.DC));
+        return new HostDomain(parts, attributes);
     }
 
     @Override

@@ -21,7 +21,6 @@ import io.verbena.rdma.verbs.QueuePairOptions;
 import io.verbena.rdma.verbs.QueuePairType;
 import io.verbena.rdma.verbs.RdmaException;
 import io.verbena.rdma.verbs.SharedReceiveQueue;
-import io.verbena.rdma.verbs.UnsupportedVerbException;
 
 import java.lang.foreign.MemorySegment;
 
@@ -35,7 +34,6 @@ final class HostDomain implements ProtectionDomain
 
     private final HostParts parts;
     private final DeviceAttributes limits;
-    private final String whyMissing;
     private final LanedDomain network;
     private final ProtectionDomain shared;
 
@@ -67,15 +65,11 @@ final class HostDomain implements ProtectionDomain
         }
     }
 
-    /**
-     * @param limits     attributes of the device.
-     * @param whyMissing what the device says of what it lacks.
-     */
-    HostDomain(final HostParts parts, final DeviceAttributes limits, final String whyMissing)
+    /** @param limits attributes of the device. */
+    HostDomain(final HostParts parts, final DeviceAttributes limits)
     {
         this.parts = parts;
         this.limits = limits;
-        this.whyMissing = whyMissing;
         network = parts.network().allocateProtectionDomain(this);
         ProtectionDomain made = null;
         try
@@ -114,12 +108,8 @@ final class HostDomain implements ProtectionDomain
     @Override
     public QueuePair createQueuePair(final QueuePairOptions options)
     {
-        if (options.type() == QueuePairType.DC_INITIATOR)
-        {
-            throw unsupported("a DC initiator");
-        }
         final HostSharedReceiveQueue queue = HostSharedReceiveQueue.of(this, options.sharedReceiveQueue());
-        if (queue != null && options.type() == QueuePairType.UC)
+        if (queue != null && options.type() != QueuePairType.RC && options.type() != QueuePairType.UD)
         {
             throw new RdmaException("a shared receive queue is for RC and UD queue pairs: type=" + options.type());
         }
@@ -138,9 +128,11 @@ final class HostDomain implements ProtectionDomain
         boolean isMade = false;
         try
         {
-            final HostQueuePair queuePair = new HostQueuePair(
-                parts, sends, receives, local,
-                isByService -> networkPart(remote, local.number(), isByService), isDatagram);
+            final QueuePair queuePair = options.type() == QueuePairType.DC_INITIATOR ?
+                new HostDcInitiator(parts, sends, receives, local, networkPart(remote, local.number(), false),
+                    options.capabilities().maxSendRequests()) :
+                new HostQueuePair(parts, sends, receives, local,
+                    isByService -> networkPart(remote, local.number(), isByService), isDatagram);
             isMade = true;
             return queuePair;
         }
@@ -175,11 +167,6 @@ final class HostDomain implements ProtectionDomain
         }
     }
 
-    private UnsupportedVerbException unsupported(final String what)
-    {
-        return new UnsupportedVerbException(what, parts.name(), whyMissing);
-    }
-
     @Override
     public SharedReceiveQueue createSharedReceiveQueue(final int maxReceiveRequests)
     {
@@ -191,7 +178,25 @@ final class HostDomain implements ProtectionDomain
     @Override
     public DcTarget createDcTarget(final DcTargetOptions options)
     {
-        throw unsupported("a DC target");
+        check("maxReadAtomic", options.maxReadAtomic(), 0, limits.maxReadAtomic());
+        final HostSharedReceiveQueue queue = HostSharedReceiveQueue.of(this, options.sharedReceiveQueue());
+        final HostCompletionQueue completions = HostCompletionQueue.of(parts, options.receiveCompletions());
+        final DcTarget local = shared.createDcTarget(new DcTargetOptions(completions.shared(), queue.shared(),
+            options.accessKey(), options.accessFlags(), options.maxReadAtomic()));
+        DcTarget remote = null;
+        try
+        {
+            remote = network.createDcTarget(new DcTargetOptions(completions.network(), queue.network(),
+                options.accessKey(), options.accessFlags(), options.maxReadAtomic()), local.number());
+            return new HostDcTarget(completions, local, remote);
+        }
+        finally
+        {
+            if (remote == null)
+            {
+                local.close();
+            }
+        }
     }
 
     @Override
@@ -203,18 +208,19 @@ final class HostDomain implements ProtectionDomain
     @Override
     public AddressHandle createAddressHandle(final DeviceAddress target)
     {
-        final AddressHandle counted = shared.createAddressHandle(target);
-        AddressHandle way = null;
+        final DeviceAddress local = parts.local(target);
+        final AddressHandle byMemory = shared.createAddressHandle(local == null ? target : local);
+        AddressHandle byNetwork = null;
         try
         {
-            way = network.createAddressHandle(target);
-            return new HostAddressHandle(counted, way);
+            byNetwork = network.createAddressHandle(target);
+            return new HostAddressHandle(byMemory, byNetwork, local != null);
         }
         finally
         {
-            if (way == null)
+            if (byNetwork == null)
             {
-                counted.close();
+                byMemory.close();
             }
         }
     }

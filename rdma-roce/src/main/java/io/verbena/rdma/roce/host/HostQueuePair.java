@@ -80,6 +80,10 @@ final class HostQueuePair implements QueuePair
         {
             return own;
         }
+        if (queuePair instanceof final HostDcInitiator initiator && initiator.isOf(parts))
+        {
+            throw new RdmaException("DC is not connected: address each request, queuePair=" + queuePair);
+        }
         throw new RdmaException(
             "not a queue pair of this device: device=" + parts.name() + ", queuePair=" + queuePair);
     }

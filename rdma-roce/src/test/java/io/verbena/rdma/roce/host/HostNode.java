@@ -34,6 +34,7 @@ final class HostNode implements AutoCloseable
     private static final AtomicInteger LAST_SERVICE_PORT = new AtomicInteger(1000);
 
     private final Fabric fabric;
+    final String fabricName;
     private final List<QueuePair> queuePairs = new ArrayList<>();
     final Device device;
     final CompletionChannel channel;
@@ -46,6 +47,7 @@ final class HostNode implements AutoCloseable
 
     HostNode(final String fabricName)
     {
+        this.fabricName = fabricName;
         fabric = Fabrics.open(fabricName);
         device = fabric.openDevice("node");
         channel = device.createCompletionChannel();
@@ -75,14 +77,20 @@ final class HostNode implements AutoCloseable
 
     QueuePair newQueuePair()
     {
-        return newQueuePair(null);
+        return newQueuePair((SharedReceiveQueue)null);
     }
 
     /** Which takes its receives from a shared queue, if there is one. */
     QueuePair newQueuePair(final SharedReceiveQueue receives)
     {
-        final QueuePair queuePair = domain.createQueuePair(new QueuePairOptions()
+        return newQueuePair(new QueuePairOptions()
             .completions(completions, completions).sharedReceiveQueue(receives).capabilities(CAPABILITIES));
+    }
+
+    /** Which is closed with this, if not before. */
+    QueuePair newQueuePair(final QueuePairOptions options)
+    {
+        final QueuePair queuePair = domain.createQueuePair(options);
         queuePairs.add(queuePair);
         return queuePair;
     }
