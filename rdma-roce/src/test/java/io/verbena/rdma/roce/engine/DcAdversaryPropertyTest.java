@@ -23,19 +23,23 @@ import io.verbena.rdma.verbs.SharedReceiveQueue;
 import org.junit.jupiter.api.Test;
 
 import java.lang.foreign.ValueLayout;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.SplittableRandom;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Packets of DC with wrong parts, with a right checksum, key, context and number more often than not: no byte changes
- * outside of what a target and its regions give, and nothing at all for a wrong key.
+ * Packets of DC with wrong parts, of a grammar and captured ones with bits flipped, with a right checksum, key, context
+ * and number more often than not: no byte changes outside of what a target and its regions give, nothing at all for a
+ * wrong key, the heap does not grow, and everything closes.
  * {@code -Dverbena.roce.attacks=10000000} for more than 200,000.
  */
 class DcAdversaryPropertyTest
 {
     private static final int PACKETS = Integer.getInteger("verbena.roce.attacks", 200_000);
     private static final int PACKETS_PER_CHECK = 5_000;
+    private static final long MAX_GROWTH_BYTES = 8L << 20;
     private static final int MEMORY_BYTES = 1 << 16;
     private static final int OPEN_OFFSET = 16_384;
     private static final int OPEN_BYTES = 4_096;
@@ -65,20 +69,31 @@ class DcAdversaryPropertyTest
     private int attacked = writable.number();
     private int ofInitiator;
     private int initiatorSequence;
+    private final List<RocePacket> captured = new ArrayList<>();
 
     @Test
     void shouldChangeNoByteOutsideOfRights()
     {
+        capture();
         victim.onCompletion = (completion) ->
         {
         };
         network.observe(this::follow);
         closed.segment().fill((byte)0x5A);
+        long usedBytes = 0;
         for (int i = 1; i <= PACKETS; i++)
         {
             repair();
-            attack(random.nextInt(30) == 0 ? random.nextLong() : DcRig.KEY);
+            if (random.nextInt(4) == 0)
+            {
+                attackWithCaptured();
+            }
+            else
+            {
+                attack(random.nextInt(30) == 0 ? random.nextLong() : DcRig.KEY);
+            }
             victim.work();
+            usedBytes = i == PACKETS / 3 ? usedBytes() : usedBytes;
             // Now and then so long that contexts are taken from the silent.
             network.elapse(random.nextInt(300) == 0 ? EngineOptions.DC_SILENCE_NS : random.nextInt(2_000));
             if (i % PACKETS_PER_CHECK == 0)
@@ -86,6 +101,7 @@ class DcAdversaryPropertyTest
                 assertUntouched();
             }
         }
+        assertThat(usedBytes() - usedBytes).as("heap").isLessThan(MAX_GROWTH_BYTES);
         // That much of it was right enough to have an effect says that the rest was stopped by checks that matter.
         final EngineCounters counters = victim.engine.counters();
         assertThat(counters.sent).isGreaterThan(PACKETS / 100);
@@ -97,6 +113,87 @@ class DcAdversaryPropertyTest
         assertThat(writable.accessKeyViolations()).isGreaterThan(PACKETS / 100);
         assertThat(open.segment().toArray(ValueLayout.JAVA_BYTE))
             .isNotEqualTo(closed.segment().asSlice(0, OPEN_BYTES).toArray(ValueLayout.JAVA_BYTE));
+        closeAll();
+    }
+
+    /** Packets to the victim of an initiator that does every operation once. */
+    private void capture()
+    {
+        network.observe(sent ->
+        {
+            if (sent.destinationLow() == victim.address.gidLow())
+            {
+                final RocePacket copy = new RocePacket();
+                copy.copyOf(sent);
+                captured.add(copy);
+            }
+        });
+        final RoceQueuePair asking = DcRig.initiator(peer, 256, 14, 7);
+        final AddressHandle toVictim = DcRig.to(peer, victim);
+        shared.postReceive(1, open.address() + 500, 500, open.localKey());
+        final List<Runnable> verbs = List.of(
+            () -> asking.write(1, SendFlags.SIGNALED, peer.at(0), 700, peer.key(), open.address(), open.remoteKey()),
+            () -> asking.read(2, SendFlags.SIGNALED, peer.at(0), 8, peer.key(), open.address(), open.remoteKey()),
+            () -> asking.fetchAdd(3, SendFlags.SIGNALED, peer.at(0), peer.key(), open.address(), open.remoteKey(), 1),
+            () -> asking.compareSwap(
+                4, SendFlags.SIGNALED, peer.at(0), peer.key(), open.address(), open.remoteKey(), 1, 2),
+            () -> asking.send(5, SendFlags.SIGNALED, peer.at(0), 300, peer.key()));
+        for (final Runnable verb : verbs)
+        {
+            asking.begin();
+            verb.run();
+            asking.toDcTarget(toVictim, writable.number(), DcRig.KEY);
+            assertThat(asking.complete()).isZero();
+        }
+        assertThat(network.run(() -> peer.polled.size() == verbs.size(), 1_000_000_000)).isTrue();
+        asking.close();
+        toVictim.close();
+        network.elapse(1_000_000);
+        assertThat(captured).hasSizeGreaterThan(verbs.size() + 1);
+    }
+
+    /** Under the present context and number, some bits flipped. */
+    private void attackWithCaptured()
+    {
+        packet.copyOf(captured.get(random.nextInt(captured.size())));
+        final int opcode = BthDescriptor.opcode(packet.buffer(), 0);
+        final int at = RoceOpcode.dcOffset(opcode);
+        if (random.nextInt(4) > 0 && opcode != (RoceOpcode.DC | RoceOpcode.DC_CONNECT))
+        {
+            final int padBytes = BthDescriptor.padBytes(packet.buffer(), 0);
+            BthDescriptor.encode(packet.buffer(), 0, opcode, false, padBytes, attacked,
+                true, expected);
+            DcEthDescriptor.encode(packet.buffer(), at, DcRig.KEY, context, 0, 5);
+        }
+        for (int flips = random.nextInt(4); flips > 0; flips--)
+        {
+            final int index = random.nextInt(packet.lengthBytes() - InvariantCrc.LENGTH_BYTES);
+            packet.buffer().putByte(index, (byte)(packet.buffer().getByte(index) ^ 1 << random.nextInt(Byte.SIZE)));
+        }
+        if (random.nextInt(20) > 0)
+        {
+            crc.seal(packet);
+        }
+        victim.engine.onPacket(packet);
+    }
+
+    private static long usedBytes()
+    {
+        System.gc();
+        return Runtime.getRuntime().totalMemory() - Runtime.getRuntime().freeMemory();
+    }
+
+    /** Everything that was made closes, and with it the engine: packets have made nothing. */
+    private void closeAll()
+    {
+        initiator.close();
+        List.of(writable, readOnly).forEach(DcTarget::close);
+        shared.close();
+        toPeer.close();
+        List.of(open, readable, closed, victim.region).forEach(MemoryRegion::close);
+        victim.domain.close();
+        victim.completions.close();
+        assertThat(victim.engine.close()).isTrue();
     }
 
     @Test
