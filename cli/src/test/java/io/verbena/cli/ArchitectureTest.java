@@ -156,6 +156,18 @@ class ArchitectureTest
             .map(module -> SourceTree.root().resolve(module.folder).resolve("target/classes")).toList();
     }
 
+    /** What is built behind this module has a test of its own: KubernetesArchitectureTest. */
+    @Test
+    void shouldKnowEveryModuleOfTheBuild()
+    {
+        final String pom = SourceTree.text(SourceTree.root().resolve("pom.xml"));
+        final List<String> known = new ArrayList<>(List.of("kubernetes"));
+        Arrays.stream(Module.values()).forEach(module -> known.add(module.folder));
+        assertThat(Pattern.compile("<module>([^<]+)</module>").matcher(pom).results().map(found -> found.group(1)))
+            .containsExactlyInAnyOrderElementsOf(known);
+        check(noClasses().should().dependOnClassesThat().resideInAPackage("io.fabric8.."));
+    }
+
     @Test
     void shouldSeeTheClassesOfEveryModule()
     {
