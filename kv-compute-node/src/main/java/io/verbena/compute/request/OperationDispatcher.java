@@ -22,8 +22,8 @@ import io.verbena.table.operation.TableRequest;
 
 import org.agrona.concurrent.NanoClock;
 
-import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
 import java.nio.ByteOrder;
 import java.util.ArrayDeque;
 
@@ -33,8 +33,8 @@ import java.util.ArrayDeque;
  */
 public final class OperationDispatcher implements OperationListener, TableRegistry.Waiters
 {
-    private static final ValueLayout.OfLong COUNTER =
-        ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
+    private static final VarHandle COUNTER =
+        MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN);
     private static final int[] ENGINE_KINDS = engineKinds();
 
     private final TableRequest tableRequest = new TableRequest();
@@ -335,14 +335,14 @@ public final class OperationDispatcher implements OperationListener, TableRegist
             value = request.arrayFor(length);
             if (length > 0)
             {
-                operation.copyValueTo(MemorySegment.ofArray(value), 0);
+                operation.copyValueTo(value);
             }
         }
         else if (RequestKind.INCREMENT == request.kind() && OperationResult.STORED == operation.result())
         {
             length = Long.BYTES;
             value = request.arrayFor(length);
-            MemorySegment.ofArray(value).set(COUNTER, 0, operation.counter());
+            COUNTER.set(value, 0, operation.counter());
         }
         final String unreadable = whyUnreadable(tables, request, operation.result());
         if (null == unreadable)

@@ -167,6 +167,33 @@ public final class Scratch implements AutoCloseable
         }
     }
 
+    /** As {@link #copyTo(int, MemorySegment, long, int)}, to the beginning of an array, of which no segment is made. */
+    public void copyTo(final int offset, final byte[] target, final int lengthBytes)
+    {
+        Objects.checkFromIndexSize(0, lengthBytes, target.length);
+        if (lengthBytes > MAX_LOOP_BYTES)
+        {
+            MemorySegment.copy(segment, ValueLayout.JAVA_BYTE, offset, target, 0, lengthBytes);
+            return;
+        }
+        Objects.checkFromIndexSize(offset, lengthBytes, buffer.capacity());
+        final long source = address + offset;
+        int i = 0;
+        for (; i <= lengthBytes - Long.BYTES; i += Long.BYTES)
+        {
+            UnsafeApi.putLong(target, ARRAY_BASE + i, UnsafeApi.getLong(source + i));
+        }
+        if (i <= lengthBytes - Integer.BYTES)
+        {
+            UnsafeApi.putInt(target, ARRAY_BASE + i, UnsafeApi.getInt(source + i));
+            i += Integer.BYTES;
+        }
+        for (; i < lengthBytes; i++)
+        {
+            target[i] = UnsafeApi.getByte(source + i);
+        }
+    }
+
     public long word(final int offset)
     {
         return buffer.getLong(offset, LITTLE_ENDIAN);

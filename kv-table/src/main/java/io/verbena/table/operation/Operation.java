@@ -221,6 +221,16 @@ public final class Operation
         scratch.copyTo(answer.valueOffset, target, targetOffset, answer.valueLength);
     }
 
+    /**
+     * Copies the value of a GET that found it to the beginning of an array; allocates nothing.
+     *
+     * @param target with {@link #valueLength()} bytes of room.
+     */
+    public void copyValueTo(final byte[] target)
+    {
+        scratch.copyTo(answer.valueOffset, target, answer.valueLength);
+    }
+
     /** @return requests posted for it. */
     public int verbs()
     {
