@@ -36,7 +36,7 @@ final class ClusterFleet implements Fleet
     private final Launcher launcher;
     private final long launchTimeoutNs;
     private final NanoClock clock;
-    private final SpareLaunches launches = new SpareLaunches();
+    private final SpareLaunches launches;
     /** What nodes are called, by their incarnations. */
     private final Map<Integer, String> names = new HashMap<>();
     /** Nodes of the launcher that served and were not ended. */
@@ -56,6 +56,7 @@ final class ClusterFleet implements Fleet
         this.launcher = launcher;
         launchTimeoutNs = TimeUnit.SECONDS.toNanos(launchTimeoutS);
         this.clock = clock;
+        launches = new SpareLaunches(clock);
     }
 
     @Override

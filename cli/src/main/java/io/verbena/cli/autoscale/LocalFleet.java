@@ -9,6 +9,8 @@ import io.verbena.cli.cluster.ProcessTable.Entry;
 import io.verbena.cli.console.CommandFailedException;
 import io.verbena.cli.console.ExitStatus;
 
+import org.agrona.concurrent.SystemNanoClock;
+
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
@@ -32,6 +34,7 @@ final class LocalFleet implements Fleet
     private static final String SPARE = "spare-";
     private static final String META = "meta-server";
     private static final String AWAY = "away";
+    private static final int UNSEEN = -1;
     private static final long META_TIMEOUT_NS = TimeUnit.SECONDS.toNanos(2);
 
     /** A process that is ready and was not activated. */
@@ -44,10 +47,12 @@ final class LocalFleet implements Fleet
     private final long launchTimeoutS;
     private final Consumer<LocalCluster> setup;
     private final ClusterNodes nodes;
-    private final SpareLaunches launches = new SpareLaunches();
+    private final SpareLaunches launches = new SpareLaunches(SystemNanoClock.INSTANCE);
     /** Numbers of processes that were activated here: their own figures say so a moment later. */
     private final Set<Long> activated = new HashSet<>();
     private List<Spare> spares = List.of();
+    /** Nodes that the last look has seen; {@link #UNSEEN} when they were changed since. */
+    private int seen = UNSEEN;
 
     /**
      * @param folder         of the cluster.
@@ -127,6 +132,7 @@ final class LocalFleet implements Fleet
         final int live = (int)IntStream.range(0, running.size())
             .filter((i) -> !isSpare(running.get(i), figures.get(i))).count();
         spares = ready;
+        seen = live;
         return new State(live, ready.size(), dead, samples, !isMetaServerLive ?
             "the meta server is dead: './verbena up' starts it again" :
             isReached ? null : "the meta server does not answer the nodes");
@@ -181,7 +187,9 @@ final class LocalFleet implements Fleet
     @Override
     public void resize(final int wanted, final Consumer<String> progress)
     {
-        final int live = liveWithoutLook();
+        // Files are read only when spares have been activated: clients wait for those.
+        final int live = UNSEEN == seen ? liveWithoutLook() : seen;
+        seen = UNSEEN;
         final List<Spare> taken = spares.subList(0, Math.clamp((long)wanted - live, 0, spares.size()));
         for (final Spare spare : taken)
         {

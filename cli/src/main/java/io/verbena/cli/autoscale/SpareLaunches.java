@@ -2,7 +2,7 @@ package io.verbena.cli.autoscale;
 
 import io.verbena.cli.console.CommandFailedException;
 
-import org.agrona.concurrent.SystemNanoClock;
+import org.agrona.concurrent.NanoClock;
 
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
@@ -18,9 +18,16 @@ final class SpareLaunches implements AutoCloseable
     /** Held by whoever changes processes: this one's thread, or the one of the decisions. */
     private final ReentrantLock changing = new ReentrantLock(true);
     private final Backoff backoff = new Backoff(FIRST_PAUSE_MS);
+    private final NanoClock clock;
     private Thread thread;
     private volatile String trouble;
     private boolean hasEnded = true;
+
+    /** @param clock for the distance between attempts. */
+    SpareLaunches(final NanoClock clock)
+    {
+        this.clock = clock;
+    }
 
     /** @return whether a change is under way. */
     boolean isUnderWay()
@@ -100,9 +107,9 @@ final class SpareLaunches implements AutoCloseable
         }
     }
 
-    private static long nowMs()
+    private long nowMs()
     {
-        return TimeUnit.NANOSECONDS.toMillis(SystemNanoClock.INSTANCE.nanoTime());
+        return TimeUnit.NANOSECONDS.toMillis(clock.nanoTime());
     }
 
     /** Ends the launch under way, and waits until that has given up what it held. */

@@ -152,7 +152,7 @@ public final class MetaCalls implements AutoCloseable
                 VirtualQp.State.FAILED == link.getValue().state();
             if (isGone)
             {
-                link.getValue().close();
+                close(link.getValue());
             }
             return isGone;
         });
@@ -174,9 +174,15 @@ public final class MetaCalls implements AutoCloseable
         final VirtualQp link = links.remove(node.incarnation());
         if (null != link)
         {
-            link.close();
+            close(link);
             raas.poll();
         }
+    }
+
+    private void close(final VirtualQp link)
+    {
+        link.close();
+        raas.forget(link.peer());
     }
 
     /** A spare is not listed with its port. */

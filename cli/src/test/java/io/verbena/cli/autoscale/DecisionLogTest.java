@@ -94,6 +94,51 @@ class DecisionLogTest
     }
 
     @Test
+    void shouldShowTheLatestEventsOfALongLog() throws IOException
+    {
+        final ClusterFolder folder = new ClusterFolder(directory);
+        assertThat(RecentDecisions.of(folder, 3)).isEmpty();
+        try (DecisionLog log = DecisionLog.open(folder, 1 << 20))
+        {
+            for (int i = 0; i < 700; i++)
+            {
+                log.add(record(i, i + 1, DecisionRecord.DONE));
+                log.add(record(i + 1, i + 1, DecisionRecord.HELD));
+            }
+        }
+        assertThat(Files.size(directory.resolve("autoscale.log"))).as("more than what is read")
+            .isGreaterThan(300_000);
+        assertThat(RecentDecisions.of(folder, 3)).extracting((record) -> record.get("to"))
+            .containsExactly(700L, 699L, 698L);
+        assertThat(DecisionLog.readEnd(folder)).hasSizeBetween(500, 1_300)
+            .allMatch((record) -> record.get("wait_p99_us") instanceof Number);
+    }
+
+    @Test
+    void shouldSayBothWhatWasDoneAndWhatWentWrong()
+    {
+        final DecisionRecord done = new DecisionRecord(1_000, new Decision(1, 2, 2, Rule.USE, "use of 1.50 nodes"),
+            new Demand(1, 1.5, 12_345, 678, 9, 1.7), DecisionRecord.DONE, "in 5 ms");
+        assertThat(DecisionRecord.line(done.withTrouble("no spare").json()))
+            .contains("1 -> 2  use of 1.50 nodes; done: in 5 ms; no spare  [");
+        final DecisionRecord held = new DecisionRecord(1_000, new Decision(2, 2, 2, Rule.HOLD, "use fits"),
+            new Demand(2, 1.5, 1, 1, 1, 1), DecisionRecord.HELD, "");
+        assertThat(DecisionRecord.line(held.withTrouble("no spare").json())).contains("2 stay  use fits: no spare  [");
+    }
+
+    @Test
+    void shouldPrintNothingForAProgramWhereNothingWasChanged()
+    {
+        try (DecisionLog log = DecisionLog.open(new ClusterFolder(directory), 1 << 20))
+        {
+            log.add(record(1, 1, DecisionRecord.HELD));
+        }
+        assertThat(explain("--json").out()).isEmpty();
+        assertThat(explain("--json", "--all").out()).hasLineCount(1);
+        assertThat(explain("--last", "1000001").status()).isEqualTo(ExitStatus.USAGE);
+    }
+
+    @Test
     void shouldHaveOneWriter()
     {
         try (DecisionLog log = DecisionLog.open(new ClusterFolder(directory), 1))
