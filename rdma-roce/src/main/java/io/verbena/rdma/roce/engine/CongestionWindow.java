@@ -251,8 +251,10 @@ final class CongestionWindow
 
     private void cut(final double factor, final int sentEnd)
     {
+        // A window that is opening again is small because of the time-out before, not because of its share.
+        final double share = window < threshold && threshold < maxPackets ? threshold : window;
         window = Math.max(MIN_PACKETS, window * factor);
-        threshold = window;
+        threshold = Math.max(MIN_PACKETS, share * factor);
         isCut = true;
         cutEnd = sentEnd;
     }
@@ -316,10 +318,7 @@ final class CongestionWindow
     {
         if (window > 1)
         {
-            // A window that is opening again is small because of the time-out before, not because of its share.
-            final double before = threshold < maxPackets ? threshold : 0;
             cut(LOSS_FACTOR, sentEnd);
-            threshold = Math.max(threshold, before * LOSS_FACTOR);
             window = 1;
         }
         isCut = false;

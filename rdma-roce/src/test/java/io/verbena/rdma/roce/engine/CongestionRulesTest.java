@@ -277,6 +277,28 @@ class CongestionRulesTest
         assertThat(window.packets()).isBetween(18, 32);
     }
 
+    /** Else one of many that share a link keeps a packet or two for good: it grows slowly from there on. */
+    @Test
+    void shouldKeepItsShareThoughItLosesSomethingWhileItOpensAgain()
+    {
+        for (int i = 0; i < 2; i++)
+        {
+            round();
+        }
+        lose(1);
+        round();
+        final int share = window.packets();
+        window.onTimeout(sequence);
+        round();
+        lose(1);
+        window.onNotification(sequence);
+        for (int i = 0; i < 8; i++)
+        {
+            round();
+        }
+        assertThat(window.packets()).isBetween(share / 4, share);
+    }
+
     /** The same PSNs, but other packets: the window would stay as large as it was, and the way as full. */
     @Test
     void shouldCutAgainWhenWhatWasSentAgainIsLost()
