@@ -142,8 +142,8 @@ public final class Demo
 
     private DemoReport run(final DemoCluster cluster, final Path history) throws InterruptedException, IOException
     {
-        progress.say("Started " + cluster.metaServers() + (1 == cluster.metaServers() ? " meta server, " : " meta servers, ") +
-            plan.memoryNodes() + " memory nodes of " +
+        progress.say("Started " + cluster.metaServers() + " meta server" + (1 == cluster.metaServers() ? "" : "s") +
+            ", " + plan.memoryNodes() + " memory nodes of " +
             Units.mebibytes(plan.memoryBytesPerNode()) + " and 1 compute node on fabric " + cluster.fabric());
         final DeadlineWatch deadlines = new DeadlineWatch(clock, plan.timeoutNs());
         final KvClient client = deadlines.watch(clientDecorator.apply(cluster.client()));
