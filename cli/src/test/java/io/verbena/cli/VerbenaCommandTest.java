@@ -99,6 +99,8 @@ class VerbenaCommandTest
         assertOneLine(ExitStatus.USAGE, "--seconds 0", run("demo", "--seconds", "0"));
         assertOneLine(ExitStatus.USAGE, "--threads 5000", run("demo", "--threads", "5000"));
         assertOneLine(ExitStatus.USAGE, "at least 4 MiB", run("demo", "--memory", "1"));
+        assertOneLine(ExitStatus.USAGE, "--meta-servers 2", run("demo", "--processes", "--meta-servers", "2"));
+        assertOneLine(ExitStatus.USAGE, "give --processes", run("demo", "--meta-servers", "3"));
         assertOneLine(ExitStatus.USAGE, "'x'", run("demo", "--workload", "x"));
         assertOneLine(ExitStatus.USAGE, "choose one", run("demo", "-w", "a", "-P", "x"));
         assertOneLine(ExitStatus.USAGE, "scans", run("demo", "--workload", "e"));
