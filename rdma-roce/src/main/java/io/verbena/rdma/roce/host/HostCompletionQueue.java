@@ -24,7 +24,8 @@ final class HostCompletionQueue implements HostCompletionChannel.Queue
     private final CompletionQueue shared;
     private final NetworkCompletionQueue network;
     private final List<QueuePair> queuePairs = new CopyOnWriteArrayList<>();
-    private final List<HostDcTarget> targets = new CopyOnWriteArrayList<>();
+    /** What is done to each DC target that completes here when the queue is dead. */
+    private final List<Runnable> targets = new CopyOnWriteArrayList<>();
     /** Roles of queue pairs that take the network. */
     private final AtomicInteger networkUses = new AtomicInteger();
     private final AtomicBoolean isArmed = new AtomicBoolean();
@@ -90,15 +91,15 @@ final class HostCompletionQueue implements HostCompletionChannel.Queue
         queuePairs.remove(queuePair);
     }
 
-    /** What it receives by the network comes without a queue pair here that takes the network. */
-    void attach(final HostDcTarget target)
+    /** What a DC target receives by the network comes without a queue pair here that takes the network. */
+    void attachTarget(final Runnable failure)
     {
-        targets.add(target);
+        targets.add(failure);
     }
 
-    void detach(final HostDcTarget target)
+    void detachTarget(final Runnable failure)
     {
-        targets.remove(target);
+        targets.remove(failure);
     }
 
     /** A queue pair that completes here takes the network from now on. */
@@ -142,7 +143,7 @@ final class HostCompletionQueue implements HostCompletionChannel.Queue
         {
             // One part has failed its queue pairs: the queue is dead, and so are the others.
             queuePairs.forEach(QueuePair::moveToError);
-            targets.forEach(HostDcTarget::fail);
+            targets.forEach(Runnable::run);
             throw overrun;
         }
     }

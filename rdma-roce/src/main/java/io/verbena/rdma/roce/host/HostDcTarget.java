@@ -12,6 +12,7 @@ final class HostDcTarget implements DcTarget
     private final HostCompletionQueue completions;
     private final DcTarget shared;
     private final DcTarget network;
+    private final Runnable failure = this::fail;
     private volatile boolean hasFailed;
     private boolean isClosed;
 
@@ -20,7 +21,7 @@ final class HostDcTarget implements DcTarget
         this.completions = completions;
         this.shared = shared;
         this.network = network;
-        completions.attach(this);
+        completions.attachTarget(failure);
     }
 
     @Override
@@ -42,7 +43,7 @@ final class HostDcTarget implements DcTarget
     }
 
     /** Its completions have no place any more: neither part serves anybody from now on. */
-    void fail()
+    private void fail()
     {
         hasFailed = true;
         // That of the network first: the other one frees what either has taken from the shared queue.
@@ -59,7 +60,7 @@ final class HostDcTarget implements DcTarget
             shared.close();
             hasFailed = false;
             isClosed = true;
-            completions.detach(this);
+            completions.detachTarget(failure);
         }
     }
 
