@@ -59,7 +59,7 @@ class CreationOverLossSimTest
             while (madeNs - preventedNs > STEP_NS / 2 && seen.isEmpty())
             {
                 final long afterNs = (preventedNs + madeNs) / 2;
-                if (isFlawedCreated(seed, afterNs, seen))
+                if (isCreated(seed, afterNs, Flaw.CLAIM, seen))
                 {
                     madeNs = afterNs;
                 }
@@ -70,18 +70,18 @@ class CreationOverLossSimTest
             }
             for (int step = 0; step < STEPS_AFTER && seen.isEmpty(); step++)
             {
-                isFlawedCreated(seed, preventedNs + step * STEP_NS, seen);
+                isCreated(seed, preventedNs + step * STEP_NS, Flaw.CLAIM, seen);
             }
         }
         assertThat(seen).hasSize(1).allMatch((text) -> text.contains("not a subtable"));
     }
 
     /** @return whether a table was made; what is wrong with it is added to what was seen. */
-    private static boolean isFlawedCreated(final long seed, final long afterNs, final List<String> seen)
+    private static boolean isCreated(final long seed, final long afterNs, final Flaw flaw, final List<String> seen)
     {
         try
         {
-            return create(seed, afterNs, FLAWED_PAUSE_NS, Flaw.CLAIM);
+            return create(seed, afterNs, FLAWED_PAUSE_NS, flaw);
         }
         catch (final AssertionError ex)
         {
