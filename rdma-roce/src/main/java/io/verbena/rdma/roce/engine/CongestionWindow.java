@@ -228,35 +228,45 @@ final class CongestionWindow
     {
         if (smoothedNs == UNKNOWN)
         {
-            restart(sentEnd);
+            restart();
         }
         else if (!isCut || isLostAgain || PacketSequence.distance(unacked, cutEnd) >= 0)
         {
-            cut(LOSS_FACTOR, sentEnd);
+            cut(LOSS_FACTOR, unacked, sentEnd);
         }
         probeBackoff = 0;
     }
 
     /** The way was congested; {@code sentEnd} as in {@link #onLoss}. */
-    void onNotification(final int sentEnd)
+    void onNotification(final int unacked, final int sentEnd)
     {
         if (!isMarked)
         {
             isMarked = true;
             markShare += (1 - markShare) * MARK_WEIGHT;
             hasGoneBack = false;
-            cut(1 - markShare / 2, sentEnd);
+            cut(1 - markShare / 2, unacked, sentEnd);
         }
     }
 
-    private void cut(final double factor, final int sentEnd)
+    /**
+     * Until the window that was in flight is answered nothing more is taken away, and nothing added. That is not all up
+     * to {@code sentEnd}: after going back most of that has to be sent once more, and a window of one packet would
+     * stay so for as many round trips.
+     */
+    private void cut(final double factor, final int unacked, final int sentEnd)
     {
-        // A window that is opening again is small because of the time-out before, not because of its share.
-        final double share = window < threshold && threshold < maxPackets ? threshold : window;
+        final int inFlight = Math.min(packets(), PacketSequence.distance(sentEnd, unacked));
+        threshold = Math.max(MIN_PACKETS, share() * factor);
         window = Math.max(MIN_PACKETS, window * factor);
-        threshold = Math.max(MIN_PACKETS, share * factor);
         isCut = true;
-        cutEnd = sentEnd;
+        cutEnd = PacketSequence.add(unacked, inFlight);
+    }
+
+    /** A window that is opening again is small because of the time-out before, not because of its share. */
+    private double share()
+    {
+        return window < threshold && threshold < maxPackets ? threshold : window;
     }
 
     /**
@@ -308,17 +318,17 @@ final class CongestionWindow
     }
 
     /** All that was sent is lost: a window of one packet opens quickly if the way is well. */
-    void onTimeout(final int sentEnd)
+    void onTimeout()
     {
-        restart(sentEnd);
+        restart();
         probeBackoff = Math.min(MAX_PROBE_BACKOFF, probeBackoff + 1);
     }
 
-    private void restart(final int sentEnd)
+    private void restart()
     {
         if (window > 1)
         {
-            cut(LOSS_FACTOR, sentEnd);
+            threshold = Math.max(MIN_PACKETS, share() * LOSS_FACTOR);
             window = 1;
         }
         isCut = false;

@@ -567,7 +567,7 @@ final class ReliableSender extends SendSide
                 fail(WorkCompletionStatus.RETRY_EXC_ERR);
                 return;
             }
-            timers.repeat(nowNs, sentEnd);
+            timers.repeat(nowNs);
             isRecovering = false;
             goBack();
         }
@@ -583,6 +583,6 @@ final class ReliableSender extends SendSide
     @Override
     void onNotification()
     {
-        congestion.onNotification(sentEnd);
+        congestion.onNotification(unacked, sentEnd);
     }
 }

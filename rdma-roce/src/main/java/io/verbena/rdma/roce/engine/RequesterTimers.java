@@ -86,10 +86,10 @@ final class RequesterTimers
     }
 
     /** What was sent is sent once more; the retry counts, and waits longer than before. */
-    void repeat(final long nowNs, final int sentEnd)
+    void repeat(final long nowNs)
     {
         retries.repeat(nowNs, MAX_BACKOFF);
-        congestion.onTimeout(sentEnd);
+        congestion.onTimeout();
         probeNs = congestion.probeNs(nowNs);
     }
 

@@ -106,12 +106,34 @@ class CongestionRulesTest
         final CongestionWindow cut = new CongestionWindow(64);
         cut.onSent(1, true, 0);
         cut.onProgress(0, 1, 10_000);
-        cut.onLoss(1, 4000);
-        cut.onLimited(4000);
-        cut.onProgress(1, 1001, 20_000);
+        cut.onLoss(1, 17);
+        cut.onLimited(200);
+        cut.onProgress(1, 16, 20_000);
         assertThat(cut.packets()).isEqualTo(12);
-        cut.onProgress(1001, 4000, 30_000);
+        cut.onProgress(16, 100, 30_000);
         assertThat(cut.packets()).isGreaterThan(12);
+    }
+
+    /** It was of one packet after a time-out, and all but that is to be sent again: one a round trip until the end. */
+    @Test
+    void shouldNotWaitForAllThatWasEverSentAfterALossWhileItOpensAgain()
+    {
+        round();
+        round();
+        final int sentEnd = sequence + 64;
+        window.onTimeout();
+        window.onLoss(sequence, sentEnd);
+        window.onLimited(sentEnd);
+        int rounds = 0;
+        while (window.packets() < 32 && rounds < 64)
+        {
+            final int count = window.packets();
+            window.onProgress(sequence, sequence + count, nowNs);
+            sequence += count;
+            rounds++;
+        }
+        // One round trip is the window that was cut; then it doubles to three quarters of three quarters of 64.
+        assertThat(rounds).isBetween(6, 8);
     }
 
     @Test
@@ -219,16 +241,16 @@ class CongestionRulesTest
     void shouldCutLessTheRarerNotificationsAre()
     {
         round();
-        window.onNotification(sequence);
+        window.onNotification(sequence, sequence);
         assertThat(window.packets()).isEqualTo(16);
-        window.onNotification(sequence);
+        window.onNotification(sequence, sequence);
         assertThat(window.packets()).isEqualTo(16);
         for (int i = 0; i < 40; i++)
         {
             round();
         }
         final int before = window.packets();
-        window.onNotification(sequence);
+        window.onNotification(sequence, sequence);
         assertThat(window.packets()).isBetween(before * 9 / 10, before - 1);
     }
 
@@ -261,14 +283,14 @@ class CongestionRulesTest
     void shouldBeginAnewWithOnePacketAfterATimeout()
     {
         round();
-        window.onTimeout(sequence);
+        window.onTimeout();
         assertThat(window.packets()).isEqualTo(1);
         round();
         round();
         round();
         assertThat(window.packets()).isEqualTo(8);
-        window.onTimeout(sequence);
-        window.onTimeout(sequence);
+        window.onTimeout();
+        window.onTimeout();
         // Past three quarters of what it was to open to, by doubling: that it was small was the time-out's doing.
         for (int i = 0; i < 6; i++)
         {
@@ -288,10 +310,10 @@ class CongestionRulesTest
         lose(1);
         round();
         final int share = window.packets();
-        window.onTimeout(sequence);
+        window.onTimeout();
         round();
         lose(1);
-        window.onNotification(sequence);
+        window.onNotification(sequence, sequence);
         for (int i = 0; i < 8; i++)
         {
             round();
@@ -319,7 +341,7 @@ class CongestionRulesTest
     {
         round();
         assertThat(window.mayRecover(false, nowNs)).isTrue();
-        window.onNotification(sequence + 32);
+        window.onNotification(sequence, sequence + 32);
         final int cut = window.packets();
         assertThat(window.mayRecover(false, nowNs + ROUND_NS)).isTrue();
         window.onLoss(sequence, sequence + 32);
@@ -364,7 +386,7 @@ class CongestionRulesTest
         round();
         lose(5);
         assertThat(pacedNs()).isPositive();
-        window.onTimeout(sequence);
+        window.onTimeout();
         assertThat(window.sendNs()).isZero();
     }
 
@@ -373,7 +395,7 @@ class CongestionRulesTest
     void shouldCutForALossOfWhatWasSentAfterTheLastCut()
     {
         round();
-        window.onNotification(sequence);
+        window.onNotification(sequence, sequence);
         assertThat(window.packets()).isEqualTo(16);
         window.onLoss(sequence, sequence + 10);
         assertThat(window.packets()).isEqualTo(12);
