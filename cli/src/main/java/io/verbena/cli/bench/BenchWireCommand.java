@@ -1,5 +1,6 @@
 package io.verbena.cli.bench;
 
+import io.verbena.cli.console.CommandFailedException;
 import io.verbena.cli.console.ExitStatus;
 import io.verbena.cli.console.OutputFile;
 import io.verbena.load.report.JsonWriter;
@@ -47,6 +48,10 @@ final class BenchWireCommand implements Callable<Integer>
         description = "Packets of a queue pair in flight, 1 to 4096 (default ${DEFAULT-VALUE}, as the provider has).")
     private int windowPackets;
 
+    @Option(names = "--only", paramLabel = "TEXT", defaultValue = "",
+        description = "Measure only figures whose names begin with it, and what is measured together with them.")
+    private String only;
+
     @Option(names = "--rounds", paramLabel = "N", defaultValue = "" + WireOptions.ROUNDS, hidden = true,
         description = "Rounds of each measurement.")
     private int rounds;
@@ -61,11 +66,16 @@ final class BenchWireCommand implements Callable<Integer>
         final OutputFile output = OutputFile.open("--json", json);
         final PrintWriter out = spec.commandLine().getOut();
         final WireOptions options = new WireOptions(
-            mtuBytes, windowPackets, Math.max(1, rounds), Math.max(1, roundMs));
+            mtuBytes, windowPackets, Math.max(1, rounds), Math.max(1, roundMs), only);
         out.println("figure                                     RoCEv2 unit      UDP or Redis    judged goal");
         out.flush();
         final List<WireFigure> figures = new WireBenchmark(options, figure -> print(out, figure),
             note -> out.println(note)).run();
+        if (figures.isEmpty())
+        {
+            throw new CommandFailedException(ExitStatus.USAGE,
+                "--only " + only + ": no figure's name begins with it; without --only all are listed", null);
+        }
         output.write(json(figures));
         return figures.stream().allMatch(WireFigure::isReached) ? ExitStatus.OK : ExitStatus.FAILED;
     }

@@ -20,7 +20,7 @@ final class EngineRequester
 
     EngineRequester(final UdpPort port, final int windowPackets)
     {
-        side = new EngineSide(port, windowPackets, EngineSide.QUEUE_PAIRS);
+        side = new EngineSide(port, port, windowPackets, EngineSide.QUEUE_PAIRS);
     }
 
     /** Connects, given the greeting of the responder; returns the command that connects it back. */

@@ -10,9 +10,9 @@ final class EngineResponder implements WireResponder
 
     private final EngineSide side;
 
-    EngineResponder(final UdpPort port, final int windowPackets, final int queuePairs)
+    EngineResponder(final UdpPort port, final int windowPackets, final int queuePairs, final int lostPerThousand)
     {
-        side = new EngineSide(port, windowPackets, queuePairs);
+        side = new EngineSide(port, LossyPort.of(port, lostPerThousand, 0), windowPackets, queuePairs);
     }
 
     @Override

@@ -8,6 +8,7 @@ import io.verbena.rdma.roce.engine.RoceProtectionDomain;
 import io.verbena.rdma.roce.engine.RoceQueuePair;
 import io.verbena.rdma.roce.udp.PacketHandler;
 import io.verbena.rdma.roce.udp.UdpPort;
+import io.verbena.rdma.roce.wire.PacketSink;
 import io.verbena.rdma.roce.wire.RocePacket;
 import io.verbena.rdma.verbs.AccessFlags;
 import io.verbena.rdma.verbs.DeviceAddress;
@@ -45,13 +46,14 @@ final class EngineSide
     private final PacketHandler handler;
     private int lastNumber = 16;
 
-    EngineSide(final UdpPort port, final int windowPackets, final int queuePairCount)
+    /** @param sink where packets go: the port, or what loses some of them before. */
+    EngineSide(final UdpPort port, final PacketSink sink, final int windowPackets, final int queuePairCount)
     {
         this.port = port;
         queuePairs = new RoceQueuePair[queuePairCount];
         final EngineOptions options = new EngineOptions(
             port.address(), windowPackets, EngineOptions.ACK_INTERVAL, RocePacket.MAX_PAYLOAD_BYTES);
-        engine = new RoceEngine(options, port, clock, () -> ++lastNumber, EngineDriver.NONE);
+        engine = new RoceEngine(options, sink, clock, () -> ++lastNumber, EngineDriver.NONE);
         handler = engine::onPacket;
         final RoceProtectionDomain domain = engine.createProtectionDomain();
         region = domain.allocateRegistered(REGION_BYTES, AccessFlags.ALL_REMOTE);

@@ -42,10 +42,23 @@ final class ResponderProcess implements AutoCloseable
         final WireOptions options,
         final String processors) throws IOException
     {
+        this(link, kind, queuePairs, 0, options, processors);
+    }
+
+    /** One that loses some of the packets that it sends. */
+    ResponderProcess(
+        final WireLink link,
+        final String kind,
+        final int queuePairs,
+        final int lostPerThousand,
+        final WireOptions options,
+        final String processors) throws IOException
+    {
         final List<String> command = new ArrayList<>(link.farPrefix());
         command.addAll(WirePlaces.far(processors));
         command.addAll(JavaCommand.of(WireResponderMain.class));
-        command.addAll(List.of(kind, Integer.toString(options.windowPackets()), Integer.toString(queuePairs)));
+        command.addAll(List.of(kind, Integer.toString(options.windowPackets()), Integer.toString(queuePairs),
+            Integer.toString(lostPerThousand)));
         process = new ProcessBuilder(command).redirectErrorStream(true).start();
         lines = process.inputReader(StandardCharsets.UTF_8);
         commands = process.outputWriter(StandardCharsets.UTF_8);

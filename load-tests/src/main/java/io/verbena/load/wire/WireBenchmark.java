@@ -64,12 +64,13 @@ public final class WireBenchmark
         command.addAll(WirePlaces.near());
         command.addAll(JavaCommand.of(WireRequesterMain.class));
         command.addAll(List.of(Integer.toString(options.mtuBytes()), Integer.toString(options.windowPackets()),
-            Integer.toString(options.rounds()), Integer.toString(options.roundMs()), WirePlaces.allowed()));
+            Integer.toString(options.rounds()), Integer.toString(options.roundMs()), WirePlaces.allowed(),
+            options.only()));
         final List<WireFigure> figures = new ArrayList<>(figures(command));
         final List<String> gets = new ArrayList<>(namespaces);
         gets.addAll(JavaCommand.of(WireGetsMain.class));
         gets.addAll(List.of(Integer.toString(options.mtuBytes()), Integer.toString(options.rounds()),
-            Integer.toString(options.roundMs())));
+            Integer.toString(options.roundMs()), options.only()));
         figures.addAll(figures(gets));
         return figures;
     }

@@ -20,10 +20,23 @@ import java.util.stream.IntStream;
 /**
  * GETs of the store, whose engine is on this side of the wire and whose memory is on the other one, and of a Redis on
  * the other side, in turn. Runs in a network namespace of its own. Arguments: MTU of the link, rounds, milliseconds of
- * a round. Prints a line for each figure.
+ * a round, what the names of figures begin with. Prints a line for each figure.
  */
 final class WireGetsMain
 {
+    private static final String SCHEDULED = "get_cached_as_scheduled";
+    private static final String ECHO = "udp_echo_as_scheduled";
+    private static final String POLLED = "get_polling_memory_as_scheduled";
+    private static final String BEST = "get_cached_best_placement";
+    private static final String BEST_ECHO = "udp_echo_best_placement";
+    private static final String RATE = "gets_per_second_in_batches_of_64";
+    private static final String ECHO_RATE = "udp_echo_per_second_in_batches_of_64";
+    private static final String COST = "cpu_per_get_in_batches_of_64";
+    private static final String ECHO_COST = "cpu_per_udp_echo_in_batches_of_64";
+    private static final String MEMORY_GET = "memory_node_cpu_per_get";
+    private static final String MEMORY_UPDATE = "memory_node_cpu_per_update";
+    private static final String[] FIGURES = {SCHEDULED, ECHO, POLLED, BEST, BEST_ECHO, RATE, ECHO_RATE, COST,
+        ECHO_COST, MEMORY_GET, MEMORY_UPDATE};
     private static final int REDIS_PORT = 6379;
     private static final int RECORDS = 1_000;
     private static final int VALUE_BYTES = 100;
@@ -40,8 +53,6 @@ final class WireGetsMain
     private static final double NS_PER_US = 1_000;
     private static final double NS_PER_S = 1e9;
     private static final long NS_PER_MS = 1_000_000;
-    /** Of {@code /proc/PID/stat}: a hundredth of a second. */
-    private static final long NS_PER_TICK = 10_000_000;
     private static final int WARM_UP_ROUNDS = 6;
 
     /** One round trip to a store. */
@@ -51,11 +62,14 @@ final class WireGetsMain
     }
 
     private final NanoClock clock = SystemNanoClock.INSTANCE;
+    private final WireOptions options;
     private final int rounds;
     private final long roundNs;
     private final WireMemory memory;
+    private final WireStore store;
     /** Whose process polls before it sleeps. */
     private final WireMemory polling;
+    private final WireStore pollingStore;
     private final ResponderProcess echoProcess;
     private final EchoRequester echo;
     /** Null where there is none. */
@@ -64,17 +78,21 @@ final class WireGetsMain
         .mapToObj((number) -> ("key-" + number).getBytes(StandardCharsets.US_ASCII)).toList();
 
     private WireGetsMain(
-        final int rounds,
-        final long roundNs,
+        final WireOptions options,
         final WireMemory memory,
+        final WireStore store,
         final WireMemory polling,
+        final WireStore pollingStore,
         final ResponderProcess echoProcess,
         final RedisServer redis) throws IOException
     {
-        this.rounds = rounds;
-        this.roundNs = roundNs;
+        this.options = options;
+        rounds = options.rounds();
+        roundNs = options.roundMs() * NS_PER_MS;
         this.memory = memory;
+        this.store = store;
         this.polling = polling;
+        this.pollingStore = pollingStore;
         this.echoProcess = echoProcess;
         echo = new EchoRequester(WireLink.openNear(), echoProcess.address());
         this.redis = redis;
@@ -82,19 +100,34 @@ final class WireGetsMain
 
     public static void main(final String[] args) throws IOException, InterruptedException
     {
-        final int mtuBytes = Integer.parseInt(args[0]);
-        final int rounds = Integer.parseInt(args[1]);
-        final int roundMs = Integer.parseInt(args[2]);
-        final WireOptions options = new WireOptions(mtuBytes, WireOptions.WINDOW_PACKETS, rounds, roundMs);
-        try (WireLink link = new WireLink(mtuBytes);
-            WireMemory memory = new WireMemory(link, "", RECORDS);
-            WireMemory polling = new WireMemory(link, POLLING, RECORDS);
+        final WireOptions options = new WireOptions(Integer.parseInt(args[0]), WireOptions.WINDOW_PACKETS,
+            Integer.parseInt(args[1]), Integer.parseInt(args[2]), args[3]);
+        try (WireLink link = new WireLink(options.mtuBytes()))
+        {
+            if (options.wants(FIGURES))
+            {
+                compare(link, options);
+            }
+            for (final int threads : new int[]{1, 2})
+            {
+                MemoryLoad.measure(link, options, threads);
+            }
+        }
+        System.exit(0);
+    }
+
+    private static void compare(final WireLink link, final WireOptions options)
+        throws IOException, InterruptedException
+    {
+        try (WireMemory memory = new WireMemory(link, "", 1);
+            WireStore store = memory.store(0, RECORDS);
+            WireMemory polling = new WireMemory(link, POLLING, 1);
+            WireStore pollingStore = polling.store(0, RECORDS);
             ResponderProcess echoProcess = new ResponderProcess(link, "echo", 0, options, ANYWHERE);
             RedisServer redis = startRedis(link))
         {
-            new WireGetsMain(rounds, roundMs * NS_PER_MS, memory, polling, echoProcess, redis).run();
+            new WireGetsMain(options, memory, store, polling, pollingStore, echoProcess, redis).run();
         }
-        System.exit(0);
     }
 
     private static RedisServer startRedis(final WireLink link) throws IOException, InterruptedException
@@ -120,10 +153,9 @@ final class WireGetsMain
                 redis.set(key, new byte[VALUE_BYTES]);
             }
         }
-        final WireStore store = memory.store;
         final Work get = store::get;
         final Work getBatch = store::getBatch;
-        final Work pollingGet = polling.store::get;
+        final Work pollingGet = pollingStore::get;
         // One datagram each way; of a batch as many as its GETs have packets.
         final Work echoes = () -> echo.exchange(1, REQUEST_BYTES, 1, ANSWER_BYTES);
         final Work echoBatch =
@@ -141,6 +173,30 @@ final class WireGetsMain
             medianNs(redisGet);
             medianNs(redisBatch);
         }
+        if (options.wants(SCHEDULED, ECHO, POLLED, BEST, BEST_ECHO))
+        {
+            times(redisGet, get, echoes, pollingGet);
+        }
+        if (options.wants(RATE, ECHO_RATE, COST, ECHO_COST))
+        {
+            rates(getBatch, echoBatch, redisBatch);
+        }
+        if (options.wants(MEMORY_GET))
+        {
+            System.out.println(WireFigure.value(MEMORY_GET, "us", memoryCpuUs(get), Double.NaN).line());
+        }
+        if (options.wants(MEMORY_UPDATE))
+        {
+            System.out.println(WireFigure.value(MEMORY_UPDATE, "us", memoryCpuUs(store::update), Double.NaN).line());
+        }
+        // These fail when an operation has.
+        store.takeRoundTrips();
+        pollingStore.takeRoundTrips();
+    }
+
+    private void times(final Work redisGet, final Work get, final Work echoes, final Work pollingGet)
+        throws IOException, InterruptedException
+    {
         final String processors = WirePlaces.allowed();
         echoProcess.ask("wait");
         final double[] scheduled = inTurn(false, redisGet, get, echoes, pollingGet);
@@ -148,18 +204,11 @@ final class WireGetsMain
         final double pollingEchoUs = inTurn(false, echoes)[0];
         echoProcess.ask("wait");
         final double[] best = bestPlaced(scheduled, processors, redisGet, get, echoes, pollingGet);
-        print("get_cached_as_scheduled", scheduled[1], scheduled[0], LEAST_AS_SCHEDULED, scheduled[2]);
-        print("udp_echo_as_scheduled", scheduled[2], scheduled[0], Double.NaN, Double.NaN);
-        print("get_polling_memory_as_scheduled", scheduled[3], scheduled[0], LEAST_AS_SCHEDULED, pollingEchoUs);
-        print("get_cached_best_placement", Math.min(best[1], best[3]), best[0], LEAST_PLACED, best[2]);
-        print("udp_echo_best_placement", best[2], best[0], Double.NaN, Double.NaN);
-        rates(getBatch, echoBatch, redisBatch);
-        System.out.println(WireFigure.value("memory_node_cpu_per_get", "us", memoryCpuUs(get), Double.NaN).line());
-        System.out.println(
-            WireFigure.value("memory_node_cpu_per_update", "us", memoryCpuUs(store::update), Double.NaN).line());
-        // These fail when an operation has.
-        store.takeRoundTrips();
-        polling.store.takeRoundTrips();
+        print(SCHEDULED, scheduled[1], scheduled[0], LEAST_AS_SCHEDULED, scheduled[2]);
+        print(ECHO, scheduled[2], scheduled[0], Double.NaN, Double.NaN);
+        print(POLLED, scheduled[3], scheduled[0], LEAST_AS_SCHEDULED, pollingEchoUs);
+        print(BEST, Math.min(best[1], best[3]), best[0], LEAST_PLACED, best[2]);
+        print(BEST_ECHO, best[2], best[0], Double.NaN, Double.NaN);
     }
 
     /** Judged: how many times as fast as Redis; the echo in its place makes the floor. */
@@ -284,10 +333,10 @@ final class WireGetsMain
             }
         }
         final double reached = median(referenceRates);
-        printRate("gets_per_second_in_batches_of_64", median(rates), reached, LEAST_RATE, median(echoRates) / reached);
-        printRate("udp_echo_per_second_in_batches_of_64", median(echoRates), reached, Double.NaN, Double.NaN);
-        printCost("cpu_per_get_in_batches_of_64", median(cpuUs), median(referenceCpuUs));
-        printCost("cpu_per_udp_echo_in_batches_of_64", median(echoCpuUs), median(referenceCpuUs));
+        printRate(RATE, median(rates), reached, LEAST_RATE, median(echoRates) / reached);
+        printRate(ECHO_RATE, median(echoRates), reached, Double.NaN, Double.NaN);
+        printCost(COST, median(cpuUs), median(referenceCpuUs));
+        printCost(ECHO_COST, median(echoCpuUs), median(referenceCpuUs));
     }
 
     /** Judged: the share of the rate of Redis. */
@@ -309,7 +358,7 @@ final class WireGetsMain
         final int round, final Work work, final long other, final double[] rates, final double[] cpuUs)
         throws IOException
     {
-        final long cpuNs = ownCpuNs() + cpuNs(other);
+        final long cpuNs = ownCpuNs() + WireMemory.cpuNs(other);
         final long startNs = clock.nanoTime();
         long count = 0;
         long nowNs = startNs;
@@ -321,7 +370,7 @@ final class WireGetsMain
             nowNs = clock.nanoTime();
         }
         rates[round] = count * NS_PER_S / (nowNs - startNs);
-        cpuUs[round] = (ownCpuNs() + cpuNs(other) - cpuNs) / NS_PER_US / count;
+        cpuUs[round] = (ownCpuNs() + WireMemory.cpuNs(other) - cpuNs) / NS_PER_US / count;
     }
 
     /** What the process of the memory uses for one operation, which one client asks for. */
@@ -330,7 +379,7 @@ final class WireGetsMain
         final double[] all = new double[rounds];
         for (int i = 0; i < rounds; i++)
         {
-            final long cpuNs = cpuNs(memory.process.pid());
+            final long cpuNs = memory.cpuNs();
             final long startNs = clock.nanoTime();
             long count = 0;
             while (clock.nanoTime() - startNs < roundNs * 2)
@@ -338,7 +387,7 @@ final class WireGetsMain
                 work.run();
                 count++;
             }
-            all[i] = (cpuNs(memory.process.pid()) - cpuNs) / NS_PER_US / count;
+            all[i] = (memory.cpuNs() - cpuNs) / NS_PER_US / count;
         }
         return median(all);
     }
@@ -346,13 +395,6 @@ final class WireGetsMain
     private static long ownCpuNs()
     {
         return ((OperatingSystemMXBean)ManagementFactory.getOperatingSystemMXBean()).getProcessCpuTime();
-    }
-
-    private static long cpuNs(final long process) throws IOException
-    {
-        final String stat = Files.readString(Path.of("/proc/" + process + "/stat"));
-        final String[] fields = stat.substring(stat.lastIndexOf(')') + 2).split(" ");
-        return (Long.parseLong(fields[11]) + Long.parseLong(fields[12])) * NS_PER_TICK;
     }
 
     private static double median(final double[] values)

@@ -3,6 +3,8 @@ package io.verbena.load.wire;
 import io.verbena.load.LoadException;
 import io.verbena.rdma.roce.engine.EngineOptions;
 
+import java.util.Arrays;
+
 /**
  * How the wire is measured.
  *
@@ -10,8 +12,9 @@ import io.verbena.rdma.roce.engine.EngineOptions;
  * @param windowPackets packets of a queue pair in flight, 1 to 4,096.
  * @param rounds        of each measurement, 1 or more; the median counts.
  * @param roundMs       milliseconds of a round.
+ * @param only          what the names of the figures begin with that are wanted; empty for all.
  */
-public record WireOptions(int mtuBytes, int windowPackets, int rounds, int roundMs)
+public record WireOptions(int mtuBytes, int windowPackets, int rounds, int roundMs, String only)
 {
     /** MTU of Ethernet. */
     public static final int MTU_BYTES = 1_500;
@@ -40,6 +43,12 @@ public record WireOptions(int mtuBytes, int windowPackets, int rounds, int round
             throw new LoadException(LoadException.Reason.USAGE,
                 "the window must be 1 to " + MAX_WINDOW_PACKETS + " packets: " + windowPackets);
         }
+    }
+
+    /** Whether one of some figures, which are measured together, is wanted. */
+    boolean wants(final String... figures)
+    {
+        return Arrays.stream(figures).anyMatch(figure -> figure.startsWith(only));
     }
 
     /** The largest path MTU of RDMA that fits the link with all headers. */

@@ -11,7 +11,8 @@ import java.util.Arrays;
 
 /**
  * The near side of the wire: makes the link and the responders, and measures both in turn. Runs in a network namespace
- * of its own. Arguments: those of {@link WireOptions}, and the processors to use. Prints a line for each figure.
+ * of its own. Arguments: those of {@link WireOptions}, with the processors to use before the last one. Prints a line for
+ * each figure.
  */
 final class WireRequesterMain
 {
@@ -22,6 +23,11 @@ final class WireRequesterMain
     private static final int CAS_RESPONSE_BYTES = 28;
     private static final int WRITE_REQUEST_BYTES = 32;
     private static final int ACKNOWLEDGE_BYTES = 20;
+    private static final String BULK = "read_1_mib";
+    private static final String LOSSES = "raw_transfers_with_loss";
+    private static final String CPU = "responder_cpu_per_read";
+    private static final String NEAR_GARBAGE = "allocated_per_packet_requester";
+    private static final String FAR_GARBAGE = "allocated_per_packet_responder";
     private static final int RECORD_BYTES = 64;
     private static final int WRITTEN_BYTES = 128;
     private static final int LARGE_BYTES = 1 << 20;
@@ -59,7 +65,7 @@ final class WireRequesterMain
     public static void main(final String[] args) throws IOException
     {
         final WireOptions options = new WireOptions(Integer.parseInt(args[0]), Integer.parseInt(args[1]),
-            Integer.parseInt(args[2]), Integer.parseInt(args[3]));
+            Integer.parseInt(args[2]), Integer.parseInt(args[3]), args[5]);
         final String processors = args[4];
         try (WireLink link = new WireLink(options.mtuBytes());
             ResponderProcess echoProcess = new ResponderProcess(link, "echo", 0, options, processors);
@@ -90,6 +96,10 @@ final class WireRequesterMain
 
     private void latency(final String name, final Runnable ours, final Runnable reference, final int operations)
     {
+        if (!options.wants(name))
+        {
+            return;
+        }
         final double[] medians = medians(ours, reference);
         print(WireFigure.ratio(name, "us", medians[0] / operations / NS_PER_US, medians[1] / operations / NS_PER_US,
             MOST));
@@ -97,17 +107,25 @@ final class WireRequesterMain
 
     private void bulk()
     {
+        if (!options.wants(BULK, LOSSES))
+        {
+            return;
+        }
         final int payloadBytes = options.pathMtuBytes();
         final int replies = LARGE_BYTES / payloadBytes;
         final double[] medians = medians(() -> engine.read(1, LARGE_BYTES),
             () -> echo.exchange(1, READ_REQUEST_BYTES, replies, READ_RESPONSE_BYTES + payloadBytes));
         final double bits = (double)LARGE_BYTES * Byte.SIZE * NS_PER_S / BITS_PER_GBIT;
-        print(WireFigure.atLeast("read_1_mib", "Gbit/s", bits / medians[0], bits / medians[1], LEAST_BULK));
-        print(WireFigure.value("raw_transfers_with_loss", "count", echo.lostExchanges(), Double.NaN));
+        print(WireFigure.atLeast(BULK, "Gbit/s", bits / medians[0], bits / medians[1], LEAST_BULK));
+        print(WireFigure.value(LOSSES, "count", echo.lostExchanges(), Double.NaN));
     }
 
     private void costs(final Runnable readBatch, final Runnable batchEcho) throws IOException
     {
+        if (!options.wants(CPU, NEAR_GARBAGE, FAR_GARBAGE))
+        {
+            return;
+        }
         final double[] cpuNs = new double[options.rounds()];
         final double[] echoCpuNs = new double[options.rounds()];
         double nearBytes = Double.MAX_VALUE;
@@ -128,10 +146,10 @@ final class WireRequesterMain
             farBytes = Math.min(farBytes, (double)used.allocatedBytes() / used.packets());
         }
         print(WireFigure.ratio(
-            "responder_cpu_per_read", "us", median(cpuNs) / NS_PER_US, median(echoCpuNs) / NS_PER_US, MOST));
+            CPU, "us", median(cpuNs) / NS_PER_US, median(echoCpuNs) / NS_PER_US, MOST));
         // A command and its answer allocate, too: less than a byte for each packet of a round.
-        print(WireFigure.value("allocated_per_packet_requester", "bytes", Math.floor(nearBytes), 0));
-        print(WireFigure.value("allocated_per_packet_responder", "bytes", Math.floor(farBytes), 0));
+        print(WireFigure.value(NEAR_GARBAGE, "bytes", Math.floor(nearBytes), 0));
+        print(WireFigure.value(FAR_GARBAGE, "bytes", Math.floor(farBytes), 0));
     }
 
     private double cpuNs(final ResponderProcess process, final Runnable batch) throws IOException

@@ -16,9 +16,9 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 
 /**
  * The other side of the wire: a process that answers, by plain UDP ({@code echo}) or as an RDMA device ({@code
- * engine}). Arguments: which, packets in flight, queue pairs. Commands come as lines on its input, each is answered by
- * a line; it ends with its input. Polls while there is something to do, and sleeps in the kernel otherwise: at once in
- * mode {@code wait}, after two milliseconds in mode {@code poll}.
+ * engine}). Arguments: which, packets in flight, queue pairs, thousandths of its packets that are lost. Commands come as
+ * lines on its input, each is answered by a line; it ends with its input. Polls while there is something to do, and
+ * sleeps in the kernel otherwise: at once in mode {@code wait}, after two milliseconds in mode {@code poll}.
  */
 final class WireResponderMain
 {
@@ -42,7 +42,8 @@ final class WireResponderMain
         final UdpPort port = UdpPort.open(new UdpPortOptions(InetAddress.getByName(WireLink.FAR_ADDRESS), 0));
         final WireResponder responder =
             "echo".equals(args[0]) ? new EchoResponder(port) :
-            new EngineResponder(port, Integer.parseInt(args[1]), Integer.parseInt(args[2]));
+            new EngineResponder(
+                port, Integer.parseInt(args[1]), Integer.parseInt(args[2]), Integer.parseInt(args[3]));
         new WireResponderMain(port, responder).run();
     }
 

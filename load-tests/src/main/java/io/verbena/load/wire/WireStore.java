@@ -62,16 +62,12 @@ final class WireStore implements AutoCloseable, OperationListener
 
     /**
      * @param address of this side.
-     * @param memory  what the memory printed.
+     * @param peer    device of the memory.
+     * @param region  that is this store's.
      * @param records that are stored.
      */
-    WireStore(final String address, final String memory, final int records)
+    WireStore(final String address, final DeviceAddress peer, final RemoteRegion region, final int records)
     {
-        final String[] words = memory.split(" ");
-        final DeviceAddress peer =
-            new DeviceAddress(Long.parseLong(words[0]), Long.parseLong(words[1]), Long.parseLong(words[2]));
-        final RemoteRegion region =
-            new RemoteRegion(Long.parseLong(words[3]), Long.parseLong(words[4]), Integer.parseInt(words[5]));
         this.records = records;
         memoryBytes = region.lengthBytes();
         fabric = Fabrics.open("roce:" + address);

@@ -22,7 +22,7 @@ class WireBenchmarkTest
         final List<WireFigure> heard = new ArrayList<>();
         final List<String> notes = new ArrayList<>();
         final List<WireFigure> figures = new WireBenchmark(
-            new WireOptions(1_500, 64, 1, 20), heard::add, notes::add).run();
+            new WireOptions(1_500, 64, 1, 20, ""), heard::add, notes::add).run();
 
         assertThat(figures).isEqualTo(heard);
         final List<String> names = new ArrayList<>(List.of("read_64_one_outstanding",
@@ -31,13 +31,17 @@ class WireBenchmarkTest
             "allocated_per_packet_responder"));
         if (notes.stream().noneMatch(note -> note.contains("shared link")))
         {
-            names.addAll(List.of("shared_link_of_16_writers", "shared_link_least_writer"));
+            names.addAll(List.of("shared_link_of_16_writers", "shared_link_least_writer",
+                "shared_link_at_1_percent_loss", "shared_link_failed_writes"));
         }
         final int gets = names.size();
         names.addAll(List.of("get_cached_as_scheduled", "udp_echo_as_scheduled", "get_polling_memory_as_scheduled",
             "get_cached_best_placement", "udp_echo_best_placement", "gets_per_second_in_batches_of_64",
             "udp_echo_per_second_in_batches_of_64", "cpu_per_get_in_batches_of_64",
-            "cpu_per_udp_echo_in_batches_of_64", "memory_node_cpu_per_get", "memory_node_cpu_per_update"));
+            "cpu_per_udp_echo_in_batches_of_64", "memory_node_cpu_per_get", "memory_node_cpu_per_update",
+            "memory_node_gets_per_second_under_load_1_thread", "memory_node_cpu_per_get_under_load_1_thread",
+            "memory_node_cpu_under_load_1_thread", "memory_node_gets_per_second_under_load_2_threads",
+            "memory_node_cpu_per_get_under_load_2_threads", "memory_node_cpu_under_load_2_threads"));
         assertThat(figures).extracting(WireFigure::name).containsExactlyElementsOf(names);
         final boolean hasRedis = notes.stream().noneMatch(note -> note.startsWith("GETs"));
         assertThat(figures.subList(gets, gets + 8)).allSatisfy(figure ->
@@ -55,6 +59,21 @@ class WireBenchmarkTest
             assertThat(figure.value()).isPositive();
             assertThat(figure.reference()).isPositive();
         });
+    }
+
+    @Test
+    void shouldMeasureWhatIsWantedOnly() throws IOException
+    {
+        assumeTrue(WireBenchmark.isPermitted(), "no network namespaces may be made here, or 'ip' is absent");
+        assertThat(new WireBenchmark(new WireOptions(1_500, 64, 1, 20, "write_"), figure -> {}, note -> {}).run())
+            .extracting(WireFigure::name).containsExactly("write_128_one_outstanding");
+        final WireOptions link = new WireOptions(1_500, 64, 1, 20, "shared_link_f");
+        final List<String> notes = new ArrayList<>();
+        final List<WireFigure> figures = new WireBenchmark(link, figure -> {}, notes::add).run();
+        assumeTrue(notes.isEmpty(), "no slow link can be made here");
+        assertThat(figures.getLast().name()).isEqualTo("shared_link_failed_writes");
+        assertThat(figures.getLast().value()).isZero();
+        assertThat(figures).as("what is measured with it, too").hasSize(4);
     }
 
     @Test
@@ -87,15 +106,15 @@ class WireBenchmarkTest
     @Test
     void shouldChooseThePathMtuThatFitsTheLink()
     {
-        assertThat(new WireOptions(1_280, 64, 1, 1).pathMtuBytes()).isEqualTo(1_024);
-        assertThat(new WireOptions(1_500, 64, 1, 1).pathMtuBytes()).isEqualTo(1_024);
-        assertThat(new WireOptions(4_175, 64, 1, 1).pathMtuBytes()).isEqualTo(2_048);
-        assertThat(new WireOptions(4_176, 64, 1, 1).pathMtuBytes()).isEqualTo(4_096);
-        assertThat(new WireOptions(9_000, 64, 1, 1).pathMtuBytes()).isEqualTo(4_096);
-        assertThatThrownBy(() -> new WireOptions(9_001, 64, 1, 1)).isInstanceOf(LoadException.class)
+        assertThat(new WireOptions(1_280, 64, 1, 1, "").pathMtuBytes()).isEqualTo(1_024);
+        assertThat(new WireOptions(1_500, 64, 1, 1, "").pathMtuBytes()).isEqualTo(1_024);
+        assertThat(new WireOptions(4_175, 64, 1, 1, "").pathMtuBytes()).isEqualTo(2_048);
+        assertThat(new WireOptions(4_176, 64, 1, 1, "").pathMtuBytes()).isEqualTo(4_096);
+        assertThat(new WireOptions(9_000, 64, 1, 1, "").pathMtuBytes()).isEqualTo(4_096);
+        assertThatThrownBy(() -> new WireOptions(9_001, 64, 1, 1, "")).isInstanceOf(LoadException.class)
             .hasMessageContaining("9001");
-        assertThatThrownBy(() -> new WireOptions(1_279, 64, 1, 1)).isInstanceOf(LoadException.class);
-        assertThatThrownBy(() -> new WireOptions(1_500, 0, 1, 1)).isInstanceOf(LoadException.class)
+        assertThatThrownBy(() -> new WireOptions(1_279, 64, 1, 1, "")).isInstanceOf(LoadException.class);
+        assertThatThrownBy(() -> new WireOptions(1_500, 0, 1, 1, "")).isInstanceOf(LoadException.class)
             .hasMessageContaining("1 to 4096 packets: 0");
     }
 }
