@@ -8,18 +8,19 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * Asks all members of a group of meta servers at once, each on a virtual thread: who does not lead does not listen, and
- * one that stands still must not delay the answer of the leader. Stateless.
+ * Asks all members of a group of meta servers side by side, each on a virtual thread and again soon after it has
+ * refused: one that does not lead does not listen, and one that stands still must delay neither the answer of the
+ * leader nor the next question to a member that is about to lead. One object for each question.
  */
 final class GroupBootstrap
 {
-    /** For each member in the first round; twice as long in each that follows. */
+    /** From one question to a member to the next one. */
+    private static final long PERIOD_NS = TimeUnit.MILLISECONDS.toNanos(50);
+    /** For the first answer of a member; twice as long after each time that it was too short. */
     private static final int FIRST_TIMEOUT_MS = 500;
-    private static final long PAUSE_NS = TimeUnit.MILLISECONDS.toNanos(50);
 
     /** Asks one member. */
     interface Asker
@@ -27,74 +28,42 @@ final class GroupBootstrap
         BootstrapAnswer ask(ClusterAddress member, int timeoutMs);
     }
 
-    private GroupBootstrap()
+    private final ClusterAddress group;
+    private final Asker asker;
+    private final long endNs;
+    private final CompletableFuture<BootstrapAnswer> first = new CompletableFuture<>();
+    private int asking;
+    private BootstrapException refusal;
+
+    private GroupBootstrap(final ClusterAddress group, final int timeoutMs, final Asker asker)
     {
+        this.group = group;
+        this.asker = asker;
+        endNs = SystemNanoClock.INSTANCE.nanoTime() + TimeUnit.MILLISECONDS.toNanos(timeoutMs);
     }
 
     /**
      * Asks until one has answered.
      *
-     * @param address   of the group.
-     * @param timeoutMs after which no new round begins.
+     * @param group     address of the group.
+     * @param timeoutMs for the answer of any.
      * @param asker     called by many threads.
      * @return the first answer.
      * @throws BootstrapException when there was none: the reason of a member that refused, or else of one that could
      *                            not be reached.
      */
-    static BootstrapAnswer ask(final ClusterAddress address, final int timeoutMs, final Asker asker)
+    static BootstrapAnswer ask(final ClusterAddress group, final int timeoutMs, final Asker asker)
     {
-        final long giveUpNs = SystemNanoClock.INSTANCE.nanoTime() + TimeUnit.MILLISECONDS.toNanos(timeoutMs);
-        for (int memberTimeoutMs = FIRST_TIMEOUT_MS; true; memberTimeoutMs = Math.min(2 * memberTimeoutMs, timeoutMs))
-        {
-            try
-            {
-                return askAll(address, Math.min(memberTimeoutMs, timeoutMs), asker);
-            }
-            catch (final BootstrapException ex)
-            {
-                if (Reason.UNREACHABLE != ex.reason() || SystemNanoClock.INSTANCE.nanoTime() - giveUpNs >= 0)
-                {
-                    throw ex;
-                }
-                LockSupport.parkNanos(PAUSE_NS);
-            }
-        }
+        return new GroupBootstrap(group, timeoutMs, asker).ask();
     }
 
-    private static BootstrapAnswer askAll(final ClusterAddress address, final int timeoutMs, final Asker asker)
+    private BootstrapAnswer ask()
     {
-        final List<ClusterAddress> members = address.all();
-        final CompletableFuture<BootstrapAnswer> first = new CompletableFuture<>();
-        final AtomicInteger left = new AtomicInteger(members.size());
-        final BootstrapException[] refusal = {null};
+        final List<ClusterAddress> members = group.all();
+        asking = members.size();
         for (final ClusterAddress member : members)
         {
-            Thread.ofVirtual().name("verbena-bootstrap-group").start(() ->
-            {
-                try
-                {
-                    first.complete(asker.ask(member, timeoutMs));
-                }
-                catch (final BootstrapException ex)
-                {
-                    synchronized (refusal)
-                    {
-                        refusal[0] = null == refusal[0] || Reason.UNREACHABLE != ex.reason() ? ex : refusal[0];
-                    }
-                }
-                catch (final RuntimeException ex)
-                {
-                    first.completeExceptionally(ex);
-                }
-                if (0 == left.decrementAndGet())
-                {
-                    synchronized (refusal)
-                    {
-                        first.completeExceptionally(null == refusal[0] ? new BootstrapException(
-                            Reason.UNREACHABLE, "no meta server of " + address + " answers", null) : refusal[0]);
-                    }
-                }
-            });
+            Thread.ofVirtual().name("verbena-bootstrap-group").start(() -> askMember(member));
         }
         try
         {
@@ -107,6 +76,70 @@ final class GroupBootstrap
                 throw cause;
             }
             throw ex;
+        }
+    }
+
+    private void askMember(final ClusterAddress member)
+    {
+        try
+        {
+            long memberTimeoutNs = TimeUnit.MILLISECONDS.toNanos(FIRST_TIMEOUT_MS);
+            long nowNs = SystemNanoClock.INSTANCE.nanoTime();
+            do
+            {
+                final long askedNs = nowNs;
+                askOnce(member, Math.min(memberTimeoutNs, endNs - nowNs));
+                nowNs = SystemNanoClock.INSTANCE.nanoTime();
+                memberTimeoutNs = nowNs - askedNs < memberTimeoutNs ? memberTimeoutNs : 2 * memberTimeoutNs;
+                final long pauseNs = Math.min(askedNs + PERIOD_NS, endNs) - nowNs;
+                if (pauseNs > 0 && !isOver())
+                {
+                    LockSupport.parkNanos(pauseNs);
+                    nowNs = SystemNanoClock.INSTANCE.nanoTime();
+                }
+            }
+            while (!isOver() && endNs - nowNs > 0);
+        }
+        catch (final RuntimeException ex)
+        {
+            first.completeExceptionally(ex);
+        }
+        finally
+        {
+            end();
+        }
+    }
+
+    private void askOnce(final ClusterAddress member, final long memberTimeoutNs)
+    {
+        try
+        {
+            first.complete(asker.ask(member, (int)Math.max(1, TimeUnit.NANOSECONDS.toMillis(memberTimeoutNs))));
+        }
+        catch (final BootstrapException ex)
+        {
+            onRefusal(ex);
+        }
+    }
+
+    /** A member that was reached and refuses is no reason to wait for others that cannot be reached. */
+    private synchronized boolean isOver()
+    {
+        return first.isDone() || null != refusal && Reason.UNREACHABLE != refusal.reason();
+    }
+
+    private synchronized void onRefusal(final BootstrapException ex)
+    {
+        refusal = null == refusal || Reason.UNREACHABLE != ex.reason() ? ex : refusal;
+    }
+
+    private synchronized void end()
+    {
+        asking--;
+        if (0 == asking)
+        {
+            first.completeExceptionally(null == refusal ?
+                new BootstrapException(Reason.UNREACHABLE, "no meta server of " + group + " answers", null) : refusal);
         }
     }
 }

@@ -18,6 +18,10 @@ import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -86,6 +90,66 @@ class GroupBootstrapTest
         leader = BootstrapServer.open(
             new ClusterAddress("127.0.0.1", port), token, ANSWER, () -> AccessRules.NONE);
         assertThat(asked.get()).isEqualTo(ANSWER);
+    }
+
+    /** One that stands still uses up its own time only: the next leader is asked every 50 ms meanwhile. */
+    @Test
+    void shouldFindTheNextLeaderWhileAnEarlierOneStandsStill()
+    {
+        final ClusterAddress group = group(1, 2);
+        final AtomicInteger asked = new AtomicInteger();
+        final long startNs = System.nanoTime();
+        final BootstrapAnswer answer = GroupBootstrap.ask(group, TIMEOUT_MS, (member, timeoutMs) ->
+        {
+            if (1 == member.port())
+            {
+                LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(timeoutMs));
+            }
+            else if (asked.incrementAndGet() > 5)
+            {
+                return ANSWER;
+            }
+            throw new BootstrapException(Reason.UNREACHABLE, "refused", null);
+        });
+        assertThat(answer).isEqualTo(ANSWER);
+        // Five periods of 50 ms; rounds that wait for the silent one take 0.5, 1, 2 s and so on.
+        assertThat(System.nanoTime() - startNs).isBetween(
+            TimeUnit.MILLISECONDS.toNanos(240), TimeUnit.MILLISECONDS.toNanos(3_000));
+    }
+
+    /** An answer that takes 600 ms comes too late for the first question, and in time for the second. */
+    @Test
+    void shouldGiveASlowMemberMoreTime()
+    {
+        final List<Integer> timeouts = new CopyOnWriteArrayList<>();
+        assertThat(GroupBootstrap.ask(group(1), TIMEOUT_MS, (member, timeoutMs) ->
+        {
+            timeouts.add(timeoutMs);
+            LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(Math.min(timeoutMs, 600)));
+            if (timeoutMs < 600)
+            {
+                throw new BootstrapException(Reason.UNREACHABLE, "too slow", null);
+            }
+            return ANSWER;
+        })).isEqualTo(ANSWER);
+        assertThat(timeouts).containsExactly(500, 1_000);
+    }
+
+    /** No question lasts longer than what is left, and none begins after that. */
+    @Test
+    void shouldKeepTheDeadline()
+    {
+        final long startNs = System.nanoTime();
+        final AtomicInteger longest = new AtomicInteger();
+        assertThatThrownBy(() -> GroupBootstrap.ask(group(1, 2, 3), 300, (member, timeoutMs) ->
+        {
+            longest.accumulateAndGet(timeoutMs, Math::max);
+            LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(3 == member.port() ? 0 : timeoutMs));
+            throw new BootstrapException(Reason.UNREACHABLE, "silent", null);
+        })).isInstanceOf(BootstrapException.class);
+        assertThat(longest.get()).isBetween(1, 300);
+        assertThat(System.nanoTime() - startNs).isGreaterThanOrEqualTo(TimeUnit.MILLISECONDS.toNanos(290))
+            .isLessThan(TimeUnit.MILLISECONDS.toNanos(5_000));
     }
 
     @Test
