@@ -4,6 +4,7 @@ import io.verbena.raas.OneSidedPort;
 import io.verbena.rdma.verbs.DeviceAttributes;
 import io.verbena.rdma.verbs.ProtectionDomain;
 import io.verbena.rdma.verbs.WorkCompletionStatus;
+import io.verbena.table.access.MirroredPort;
 import io.verbena.table.allocation.BlockAllocator;
 import io.verbena.table.allocation.EpochTracker;
 import io.verbena.table.allocation.HeldConsumer;
@@ -112,6 +113,7 @@ public final class TableEngine implements AutoCloseable
         final NodeLink link = links.get(memoryNodeId);
         operations.drop(link);
         link.port = port;
+        link.isMirrored = port instanceof MirroredPort;
     }
 
     /**

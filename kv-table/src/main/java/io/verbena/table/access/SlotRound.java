@@ -8,7 +8,8 @@ import io.verbena.table.format.SlotWord;
  * Stages whatever changes a slot, a bucket header or a link: nothing else in this module swaps words. The word that
  * counts in a slot names a round, and whoever changes it proposes the next one on it. A tentative word of an insert
  * decides nothing: it is claimed, withdrawn or killed in a round that goes on. A table with one copy has one member,
- * which decides and commits with one compare-and-swap.
+ * which decides and commits with one compare-and-swap; with several copies the port is a {@link MirroredPort}, to which
+ * a compare-and-swap is a round, and which asks here for those of its members.
  *
  * <p>The word that a request finds lands in the local memory, and says whether it took effect. Stateless.
  */
@@ -28,7 +29,14 @@ public final class SlotRound
         final long tentative)
     {
         assert SlotWord.isEmpty(empty) : SlotWord.toString(empty);
-        port.compareSwap(local, resultAt, slotOffset, empty, tentative);
+        if (port instanceof final MirroredPort mirrored)
+        {
+            mirrored.claim(local, resultAt, slotOffset, empty, tentative);
+        }
+        else
+        {
+            port.compareSwap(local, resultAt, slotOffset, empty, tentative);
+        }
     }
 
     /** Takes the own tentative word back: what it was put on stands there again, as if nothing had been. */
@@ -41,7 +49,14 @@ public final class SlotRound
         final long empty)
     {
         assert SlotWord.isEmpty(empty) : SlotWord.toString(empty);
-        port.compareSwap(local, resultAt, slotOffset, tentative, empty);
+        if (port instanceof final MirroredPort mirrored)
+        {
+            mirrored.withdraw(local, resultAt, slotOffset, tentative, empty);
+        }
+        else
+        {
+            port.compareSwap(local, resultAt, slotOffset, tentative, empty);
+        }
     }
 
     /**
@@ -59,13 +74,58 @@ public final class SlotRound
     {
         assert SlotWord.isTentative(tentative) : SlotWord.toString(tentative);
         assert SlotWord.isEmpty(emptied) && SlotWord.EMPTY != emptied : SlotWord.toString(emptied);
-        port.compareSwap(local, resultAt, slotOffset, tentative, emptied);
+        if (port instanceof final MirroredPort mirrored)
+        {
+            mirrored.kill(local, resultAt, slotOffset, tentative, emptied);
+        }
+        else
+        {
+            port.compareSwap(local, resultAt, slotOffset, tentative, emptied);
+        }
+    }
+
+    /**
+     * Makes the own tentative word the word that counts.
+     *
+     * @param empty what the tentative word was put on.
+     */
+    public static void commit(
+        final OneSidedPort port,
+        final MemoryRegion local,
+        final long resultAt,
+        final long slotOffset,
+        final long empty,
+        final long tentative,
+        final long committed)
+    {
+        if (port instanceof final MirroredPort mirrored)
+        {
+            mirrored.commit(local, resultAt, slotOffset, empty, tentative, committed);
+        }
+        else
+        {
+            port.compareSwap(local, resultAt, slotOffset, tentative, committed);
+        }
+    }
+
+    /** Reads the word that counts in a slot, behind whatever was decided before and is not committed. */
+    public static void settle(
+        final OneSidedPort port, final MemoryRegion local, final long resultAt, final long slotOffset)
+    {
+        if (port instanceof final MirroredPort mirrored)
+        {
+            mirrored.settle(local, resultAt, slotOffset);
+        }
+        else
+        {
+            port.read(local, resultAt, Long.BYTES, slotOffset);
+        }
     }
 
     /**
      * Proposes a word on the one that counts.
      *
-     * @param expected what counts, or the own tentative word that stands on it.
+     * @param expected what was seen to count.
      */
     public static void propose(
         final OneSidedPort port,

@@ -14,6 +14,8 @@ public final class NodeLink
     public final TombstoneQueue tombstones = new TombstoneQueue();
     public final PendingRemovals removals = new PendingRemovals();
     public OneSidedPort port;
+    /** Whether the port, or the last one, is to memory that several memory nodes hold. */
+    public boolean isMirrored;
     /** Without a port: nobody knows whether there will be one. */
     public boolean isUnreachable;
     /**

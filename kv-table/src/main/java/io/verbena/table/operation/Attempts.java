@@ -67,7 +67,9 @@ final class Attempts
         epochs[entry] = leader.beginEpoch;
         final boolean isCommit = leader.step == Step.COMMIT;
         slotOffsets[entry] = isCommit ? leader.claim.offset : leader.target.offset;
-        expectedWords[entry] = isCommit ? leader.claim.word : leader.target.word;
+        // Of several copies the one that is read never has a tentative word.
+        expectedWords[entry] = !isCommit ? leader.target.word :
+            leader.request.link.isMirrored ? leader.claim.base : leader.claim.word;
         desiredWords[entry] = isCommit ? leader.block.word : leader.target.desiredWord;
         versions[entry] = OperationKind.storesValue(op.request.kind) ? op.block.version : op.target.version;
         blockVersions[entry] = op == leader ? 0 : leader.block.version;

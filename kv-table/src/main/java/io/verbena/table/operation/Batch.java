@@ -3,6 +3,7 @@ package io.verbena.table.operation;
 import io.verbena.raas.OneSidedPort;
 import io.verbena.raas.limit.RaasMisuseException;
 import io.verbena.rdma.verbs.PostStatus;
+import io.verbena.table.access.MirroredPort;
 import io.verbena.table.access.Scratch;
 import io.verbena.table.access.SlotRound;
 import io.verbena.table.directory.NodeLink;
@@ -326,6 +327,27 @@ public final class Batch
         current.cost.stagedVerbs++;
     }
 
+    /** As {@link #read}, of what stands beside own claims, which other copies than the first do not have. */
+    void readBesideClaims(final int localOffset, final int lengthBytes, final long remoteOffset)
+    {
+        if (port instanceof final MirroredPort mirrored)
+        {
+            mirrored.readAtHead(scratch.region, localOffset, lengthBytes, remoteOffset);
+            current.cost.stagedVerbs++;
+        }
+        else
+        {
+            read(localOffset, lengthBytes, remoteOffset);
+        }
+    }
+
+    /** Stages a READ of the word that counts in a slot, behind whatever was decided before and is not committed. */
+    void readSettled(final int localOffset, final long slotOffset)
+    {
+        SlotRound.settle(port, scratch.region, localOffset, slotOffset);
+        current.cost.stagedVerbs++;
+    }
+
     void write(final int localOffset, final int lengthBytes, final long remoteOffset)
     {
         port.write(scratch.region, localOffset, lengthBytes, remoteOffset);
@@ -348,6 +370,13 @@ public final class Batch
     void claim(final int resultNumber, final Claim claim)
     {
         SlotRound.claim(port, scratch.region, resultAt(resultNumber), claim.offset, claim.base, claim.word);
+    }
+
+    /** As {@link #propose}: the tentative word of the operation becomes the word of its block. */
+    void commit(final int resultNumber, final Claim claim, final long committed)
+    {
+        SlotRound.commit(
+            port, scratch.region, resultAt(resultNumber), claim.offset, claim.base, claim.word, committed);
     }
 
     /** As {@link #propose}: the tentative word of the operation is taken back. */

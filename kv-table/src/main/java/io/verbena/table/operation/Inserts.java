@@ -25,6 +25,7 @@ final class Inserts
     private final SlotMoves slotMoves;
     private final Combiner combiner;
     private final GrowthSource growthSource;
+    final MirroredInserts mirrored;
 
     Inserts(
         final OperationFlow flow,
@@ -38,12 +39,20 @@ final class Inserts
         this.slotMoves = slotMoves;
         this.combiner = combiner;
         this.growthSource = growthSource;
+        mirrored = new MirroredInserts(flow, this);
     }
 
     /** A look found the key absent: choose a slot. */
     void insert(final Operation op)
     {
-        forgetRivalThatLeft(op);
+        if (op.request.link.isMirrored)
+        {
+            mirrored.rememberLook(op);
+        }
+        else
+        {
+            forgetRivalThatLeft(op);
+        }
         noteFill(op);
         final int slot = op.emptySlot();
         if (slot >= 0)
@@ -167,11 +176,12 @@ final class Inserts
     void stageClaim(final Operation op)
     {
         op.location.peeked = false;
+        op.claim.unsettledCount = 0;
         if (!op.block.isWritten)
         {
             flow.batch.writeOwnBlock(op);
         }
-        if (op.claim.rivalOffset != 0)
+        if (op.claim.rivalOffset != 0 && !op.request.link.isMirrored)
         {
             flow.batch.kill(1, op.claim.rivalOffset, op.claim.rivalWord, flow.records.emptied());
             flow.counters.kills++;
@@ -179,8 +189,9 @@ final class Inserts
         slotMoves.stageMoves(op, FIRST_MOVE);
         op.claim.word = claimWord(op);
         flow.batch.claim(0, op.claim);
+        op.block.isProposed = op.request.link.isMirrored;
         flow.batch.readsFollowAtomics();
-        lookups.stageBuckets(op);
+        lookups.stageBucketsBesideClaims(op);
     }
 
     /** What readers take for absent until the operation has looked for rivals. */
@@ -204,9 +215,14 @@ final class Inserts
 
     void onClaim(final Operation op)
     {
-        op.claim.rivalOffset = 0;
         op.moving.pending = 0;
         op.claim.stands = claimTook(op);
+        if (op.request.link.isMirrored)
+        {
+            mirrored.onClaim(op);
+            return;
+        }
+        op.claim.rivalOffset = 0;
         if (op.claim.stands)
         {
             judgeReRead(op);
@@ -251,7 +267,7 @@ final class Inserts
         lookups.scan(op);
     }
 
-    private static boolean ownWordStands(final Operation op)
+    static boolean ownWordStands(final Operation op)
     {
         for (int slot = 0, slots = op.location.slotsRead(); slot < slots; slot++)
         {
@@ -293,6 +309,12 @@ final class Inserts
             withdraw(op);
             return;
         }
+        judgeRivals(op);
+    }
+
+    /** Of two inserts of a key the one at the lower slot kills the other, which withdraws if it sees it first. */
+    void judgeRivals(final Operation op)
+    {
         op.claim.victimCount = 0;
         for (int slot = 0, slots = op.location.slotsRead(); slot < slots; slot++)
         {
@@ -302,7 +324,7 @@ final class Inserts
                 op.location.slotCounts(slot) &&
                 offset != op.claim.offset)
             {
-                if (offset < op.claim.offset)
+                if (offset < op.claim.offset && !MirroredInserts.isSeenAgain(op, offset, word))
                 {
                     // d
                     op.claim.rivalOffset = offset;
@@ -318,7 +340,7 @@ final class Inserts
         killOrCommit(op);
     }
 
-    private void withdraw(final Operation op)
+    void withdraw(final Operation op)
     {
         flow.counters.withdrawals++;
         flow.go(op, Step.WITHDRAW);
@@ -344,6 +366,11 @@ final class Inserts
             final long victim = op.claim.victims[op.claim.victimCount - 1 - i];
             flow.counters.kills += found == victim ? 1 : 0;
             allDead &= isDead(victim, found);
+        }
+        if (!allDead && op.request.link.isMirrored)
+        {
+            // What was met there may have been decided, and has to be finished before the next look.
+            mirrored.settleVictims(op, kills);
         }
         op.claim.victimCount -= kills;
         if (allDead)
@@ -375,7 +402,7 @@ final class Inserts
     void stageCommit(final Operation op)
     {
         assert op.block.isWritten : "commit of a block that was not written: " + op;
-        flow.batch.propose(0, op.claim.offset, op.claim.word, op.block.word);
+        flow.batch.commit(0, op.claim, op.block.word);
     }
 
     /** Only the success of this compare-and-swap is the answer. */
@@ -386,6 +413,10 @@ final class Inserts
             op.answer.version = op.block.version;
             op.answer.expiryMs = op.block.expiryMs;
             flow.end(op, OperationResult.STORED);
+        }
+        else if (op.request.link.isMirrored)
+        {
+            flow.retryAnew(op, 1);
         }
         else
         {
@@ -408,7 +439,11 @@ final class Inserts
 
     void stageWithdraw(final Operation op)
     {
-        flow.batch.withdraw(0, op.claim);
+        if (op.claim.stands)
+        {
+            flow.batch.withdraw(0, op.claim);
+        }
+        mirrored.stageSettling(op);
     }
 
     /** @return false: the operation took no effect. */
@@ -422,7 +457,14 @@ final class Inserts
     void onWithdraw(final Operation op)
     {
         op.claim.stands = false;
-        flow.retry(op, 0);
+        if (op.request.link.isMirrored)
+        {
+            mirrored.onSettled(op);
+        }
+        else
+        {
+            flow.retry(op, 0);
+        }
     }
 
     void stageMakeRoom(final Operation op)

@@ -103,6 +103,14 @@ abstract class OperationFlow implements Batch.Owner
         go(op, pause == 0 ? stepAtOnce : stepAfterPause);
     }
 
+    /** As {@link #retry(Operation, int)}, with another block, for which it may have to wait. */
+    void retryAnew(final Operation op, final int lossesWithoutPause)
+    {
+        OwnBlocks.giveBack(op);
+        op.forget();
+        retry(op, lossesWithoutPause, Step.START, Step.START);
+    }
+
     /**
      * Begins again, as an operation that has not begun: it keeps neither what it read nor a block. In the first step an
      * operation does not delay epochs, so that the block's chunk may be reclaimed while it waits.

@@ -7,6 +7,8 @@ final class OwnBlock
     /** In the region of its memory node; 0 if it has none. */
     long offset;
     boolean isWritten;
+    /** Whether a word that names it was proposed for a slot of which there are several copies. */
+    boolean isProposed;
     /** The word that it was sealed to replace. */
     long sealedOver;
     long version;
@@ -27,6 +29,7 @@ final class OwnBlock
     {
         offset = 0;
         isWritten = false;
+        isProposed = false;
         version = 0;
         word = 0;
         flags = 0;

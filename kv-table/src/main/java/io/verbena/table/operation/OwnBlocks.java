@@ -13,11 +13,24 @@ final class OwnBlocks
         this.chunkSource = chunkSource;
     }
 
+    /**
+     * Gives a block back whose word was proposed and not committed: with several copies it may stand on one of them, or
+     * get there late, and so must not be proposed again while somebody may know it.
+     */
+    static void abandon(final Operation op)
+    {
+        op.request.link.allocator.retire(op.block.word);
+        op.block.offset = BlockAllocator.NONE;
+        op.block.isWritten = false;
+        op.block.isProposed = false;
+    }
+
     /** Takes a block of the operation's class. @return false if there is none. */
     boolean take(final Operation op)
     {
         final BlockAllocator allocator = op.request.link.allocator;
         op.block.offset = allocator.allocate(op.block.sizeClass);
+        op.block.isProposed = false;
         if (op.block.offset == BlockAllocator.NONE)
         {
             return false;
@@ -43,7 +56,11 @@ final class OwnBlocks
     /** Gives the block that an operation has taken and not published back, if there is one. */
     static void giveBack(final Operation op)
     {
-        if (op.block.offset != BlockAllocator.NONE)
+        if (op.block.offset != BlockAllocator.NONE && op.block.isProposed)
+        {
+            abandon(op);
+        }
+        else if (op.block.offset != BlockAllocator.NONE)
         {
             op.request.link.allocator.free(op.block.offset, op.block.sizeClass);
             op.block.offset = BlockAllocator.NONE;

@@ -60,8 +60,7 @@ final class RepeatStep
 
     void stageSlot(final Operation op)
     {
-        flow.batch.read(
-            op.base + Scratch.SLOT_OFFSET, Long.BYTES, attempts.slotOffset(attempts.find(op)));
+        flow.batch.readSettled(op.base + Scratch.SLOT_OFFSET, attempts.slotOffset(attempts.find(op)));
     }
 
     /** The word that stands in the slot of the attempt by now. */

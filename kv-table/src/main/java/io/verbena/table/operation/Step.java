@@ -66,12 +66,15 @@ public final class Step
     /** The compare-and-swap that takes away a record whose deadline has passed; decides no operation. */
     static final int REMOVE = 22;
 
-    static final int COUNT = 23;
+    /** Finish rounds of others beside the own claim, where there are several copies. */
+    static final int SETTLE = 23;
+
+    static final int COUNT = 24;
 
     private static final String[] NAMES = {
         "free", "start", "cached_read", "follow", "look", "match", "swap", "claim", "kill", "commit", "withdraw",
         "make_room", "resolve", "resolve_block", "combined", "slot_read", "peek", "freeze", "read_hashes", "move",
-        "hinted_read", "unit", "remove" };
+        "hinted_read", "unit", "remove", "settle" };
 
     private final Action stage;
     private final Action onComplete;

@@ -46,6 +46,7 @@ final class SwapStep
         }
         op.target.desiredWord = stores ? op.block.word : flow.records.tombstone(op.target.word);
         flow.batch.propose(0, op.target.offset, op.target.word, op.target.desiredWord);
+        op.block.isProposed = stores && op.request.link.isMirrored;
         if (!stores)
         {
             flow.tombstones.stageClearing(op);
@@ -82,7 +83,11 @@ final class SwapStep
     {
         // A stale cached location is no contention: go on at once.
         final int doorstep = op.target.isCached ? 2 : 0;
-        if (Lookups.mayName(op, returned))
+        if (takesFreshBlock(op))
+        {
+            flow.retryAnew(op, doorstep);
+        }
+        else if (Lookups.mayName(op, returned))
         {
             // Never the next expected value as it is: another key may have moved in. Its block tells.
             op.target.isCached = false;
@@ -93,6 +98,12 @@ final class SwapStep
         {
             flow.retry(op, doorstep);
         }
+    }
+
+    /** With several copies no word is proposed twice for a slot: that of a lost round may stand on one of them. */
+    private static boolean takesFreshBlock(final Operation op)
+    {
+        return op.block.isProposed;
     }
 
     /** An attempt of unknown outcome that expected the same word did not take it away. */

@@ -97,7 +97,7 @@ public final class Tombstones
             if (dueWord != SlotWord.EMPTY)
             {
                 counters.tombstonesCleared++;
-                batch.kill(FIRST_RESULT + i, dueOffset, dueWord, records.emptied());
+                batch.propose(FIRST_RESULT + i, dueOffset, dueWord, records.emptied());
             }
         }
     }
@@ -119,7 +119,7 @@ public final class Tombstones
             {
                 counters.tombstonesCleared++;
                 staged++;
-                SlotRound.kill(port, scratch.region, resultAt, dueOffset, dueWord, records.emptied());
+                SlotRound.propose(port, scratch.region, resultAt, dueOffset, dueWord, records.emptied());
             }
         }
         return staged;

@@ -179,6 +179,26 @@ public final class MutatedSteps
         return SlotWord.namesBlock(old) ? SlotWord.withKind(old, SlotWord.KIND_COMMITTED) : SlotWord.EMPTY;
     }
 
+    public static void readSettled(final Batch batch, final int localOffset, final long slotOffset)
+    {
+        batch.read(localOffset, Long.BYTES, slotOffset);
+    }
+
+    public static void judgeReRead(final MirroredInserts mirrored, final Operation op)
+    {
+        field(mirrored, "flow", OperationFlow.class).go(op, Step.COMMIT);
+    }
+
+    public static boolean isOfKey(final Operation op, final long word)
+    {
+        return Lookups.mayName(op, word);
+    }
+
+    public static boolean isNoRecord(final Operation op, final long word)
+    {
+        return !SlotWord.isCommitted(word);
+    }
+
     public static boolean finishWhenPosted(final OperationRunner runner, final Operation op, final boolean isPosted)
     {
         final boolean isBatch = isPosted && op.combining.firstMember != null && Step.isDecisive(op.step);

@@ -1,0 +1,34 @@
+package io.verbena.table.access;
+
+import io.verbena.raas.OneSidedPort;
+import io.verbena.rdma.verbs.MemoryRegion;
+
+/**
+ * A port to memory that several memory nodes hold at equal offsets. WRITEs go to all of them, READs to the primary, and
+ * a compare-and-swap is a round: its result is the expected word if the round was decided for it and is committed, and
+ * another word if it was lost, or was over before. What a slot may hold beside the word that counts is claimed,
+ * withdrawn, killed and committed by the methods below.
+ */
+public interface MirroredPort extends OneSidedPort
+{
+    /** Stages what puts a tentative word on that of an empty slot, at the head only. */
+    void claim(MemoryRegion local, long resultAt, long slotOffset, long empty, long tentative);
+
+    /** Stages what takes the own tentative word back, at the head only. */
+    void withdraw(MemoryRegion local, long resultAt, long slotOffset, long tentative, long empty);
+
+    /** Stages a round that replaces a tentative word; the result is that word only if the round is committed. */
+    void kill(MemoryRegion local, long resultAt, long slotOffset, long tentative, long emptied);
+
+    /**
+     * Stages a round in which the own tentative word stands at the head, and the word that it was put on elsewhere. The
+     * result is the tentative word if the round is committed.
+     */
+    void commit(MemoryRegion local, long resultAt, long slotOffset, long empty, long tentative, long committed);
+
+    /** Stages a READ of a slot at the primary behind the end of whatever round of it is decided and not committed. */
+    void settle(MemoryRegion local, long resultAt, long slotOffset);
+
+    /** Stages a READ at the head: what it brings may never be reported, nor is anything proposed on it. */
+    void readAtHead(MemoryRegion local, long localOffset, int lengthBytes, long remoteOffset);
+}

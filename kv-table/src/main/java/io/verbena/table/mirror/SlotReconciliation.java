@@ -1,0 +1,127 @@
+package io.verbena.table.mirror;
+
+import io.verbena.table.access.EmptiedWords;
+import io.verbena.table.format.BlockDescriptor;
+import io.verbena.table.format.SizeClasses;
+import io.verbena.table.format.SlotWord;
+import java.util.List;
+import org.agrona.ExpandableDirectByteBuffer;
+import org.agrona.MutableDirectBuffer;
+
+/**
+ * Makes the surviving copies of slots equal, when the view that they were in is over and nothing of it lands any more.
+ * Whatever was acknowledged, or seen, is on all of them; what one has beyond that was proposed by an operation that was
+ * answered nothing. So any one of them may be the source of a slot, and it may be another one for each slot, when the
+ * work is cut off and begun again with fewer.
+ *
+ * <p>Nobody else has access meanwhile. Not thread-safe.
+ */
+public final class SlotReconciliation
+{
+    /** The memory of a survivor. */
+    public interface Copy
+    {
+        /** Reads. */
+        void read(long offset, MutableDirectBuffer target, int lengthBytes);
+
+        /** Writes. */
+        void write(long offset, MutableDirectBuffer source, int lengthBytes);
+
+        /** @return a word of it. */
+        long word(long offset);
+
+        /** Sets a word of it. */
+        void word(long offset, long word);
+    }
+
+    private final Copy source;
+    private final boolean isPrimary;
+    private final List<Copy> others;
+    private final ExpandableDirectByteBuffer block = new ExpandableDirectByteBuffer(SizeClasses.MAX_BLOCK_BYTES);
+    private final ExpandableDirectByteBuffer present = new ExpandableDirectByteBuffer(SizeClasses.MAX_BLOCK_BYTES);
+    private long wordsChanged;
+    private long blocksCopied;
+
+    /**
+     * @param members   of the view that is over, in its order: head first, primary last.
+     * @param survivors by member: those that have closed the view, and were in sync.
+     */
+    public SlotReconciliation(final List<Copy> members, final boolean[] survivors)
+    {
+        final int from = sourceOf(survivors);
+        source = members.get(from);
+        isPrimary = from == survivors.length - 1;
+        others = members.stream().filter(copy -> copy != source && survivors[members.indexOf(copy)]).toList();
+    }
+
+    /**
+     * The primary, where nothing stands that was not committed; else the head, else a middle.
+     *
+     * @throws IllegalArgumentException when no member survives.
+     */
+    static int sourceOf(final boolean[] survivors)
+    {
+        if (survivors[survivors.length - 1])
+        {
+            return survivors.length - 1;
+        }
+        for (int member = 0; member < survivors.length; member++)
+        {
+            if (survivors[member])
+            {
+                return member;
+            }
+        }
+        throw new IllegalArgumentException("no member of the view is left: its records are in the last checkpoints");
+    }
+
+    /** Makes a slot, a bucket header or a link equal. May be done again. */
+    public void reconcile(final long offset)
+    {
+        long word = source.word(offset);
+        if (SlotWord.isTentative(word) && !isPrimary)
+        {
+            // A claim, or a delete that nobody was answered: absent in either case, and never what was there before.
+            word = EmptiedWords.byTool(word);
+            source.word(offset, word);
+            wordsChanged++;
+        }
+        for (final Copy copy : others)
+        {
+            reconcile(copy, offset, word);
+        }
+    }
+
+    private void reconcile(final Copy copy, final long offset, final long word)
+    {
+        if (SlotWord.namesBlock(word))
+        {
+            final int lengthBytes = SizeClasses.lengthBytes(SlotWord.sizeClass(word));
+            copy.read(SlotWord.blockOffset(word), present, lengthBytes);
+            if (!BlockDescriptor.isValid(
+                present, 0, lengthBytes, SlotWord.withKind(word, SlotWord.KIND_COMMITTED)))
+            {
+                source.read(SlotWord.blockOffset(word), block, lengthBytes);
+                copy.write(SlotWord.blockOffset(word), block, lengthBytes);
+                blocksCopied++;
+            }
+        }
+        if (copy.word(offset) != word)
+        {
+            copy.word(offset, word);
+            wordsChanged++;
+        }
+    }
+
+    /** @return words of copies that were not those of the source, with those of the source that were emptied. */
+    public long wordsChanged()
+    {
+        return wordsChanged;
+    }
+
+    /** @return blocks that did not prove themselves. */
+    public long blocksCopied()
+    {
+        return blocksCopied;
+    }
+}

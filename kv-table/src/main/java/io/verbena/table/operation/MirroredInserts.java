@@ -1,0 +1,201 @@
+package io.verbena.table.operation;
+
+import io.verbena.table.access.Scratch;
+import io.verbena.table.format.BucketDescriptor;
+import io.verbena.table.format.SlotWord;
+
+/**
+ * What differs in the insert of a key where there are several copies: claims stand at the head only, which may hold
+ * words that are decided and not committed. Nothing is taken from there but what hinders the insert; for all else it
+ * looks again, behind the end of the rounds that it met.
+ */
+final class MirroredInserts
+{
+    private static final int SLOTS_PER_BUCKET = BucketDescriptor.SLOTS_PER_BUCKET;
+
+    private final OperationFlow flow;
+    private final Inserts inserts;
+
+    MirroredInserts(final OperationFlow flow, final Inserts inserts)
+    {
+        this.flow = flow;
+        this.inserts = inserts;
+    }
+
+    /** The look found the key absent in these words, which were at the primary. */
+    void rememberLook(final Operation op)
+    {
+        for (int slot = 0, slots = op.location.slotsRead(); slot < slots; slot++)
+        {
+            op.claim.seen[slot] = op.slotWord(slot);
+        }
+    }
+
+    void onClaim(final Operation op)
+    {
+        op.claim.unsettledCount = 0;
+        if (!op.claim.stands)
+        {
+            // The word of this claim never stood anywhere.
+            op.block.isProposed = false;
+            onRefused(op, op.swapResult(0));
+        }
+        else if (!Inserts.ownWordStands(op))
+        {
+            op.claim.stands = false;
+            flow.retryAnew(op, 1);
+        }
+        else
+        {
+            judgeReRead(op);
+        }
+    }
+
+    private void judgeReRead(final Operation op)
+    {
+        if (!collectUnsettled(op))
+        {
+            inserts.withdraw(op);
+        }
+        else if (op.claim.unsettledCount > 0)
+        {
+            flow.go(op, Step.SETTLE);
+        }
+        else
+        {
+            inserts.judgeRivals(op);
+        }
+    }
+
+    /** Lost the slot to the claim of somebody, who is killed when he is met again; or to a decision. */
+    private void onRefused(final Operation op, final long found)
+    {
+        if (!SlotWord.isTentative(found))
+        {
+            op.claim.addUnsettled(op.claim.offset);
+            inserts.withdraw(op);
+        }
+        else if (isSeenAgain(op, op.claim.offset, found))
+        {
+            op.claim.rivalOffset = 0;
+            op.claim.victimCount = 1;
+            op.claim.victims[0] = found;
+            op.claim.victimOffsets[0] = op.claim.offset;
+            flow.go(op, Step.MAKE_ROOM);
+        }
+        else
+        {
+            op.claim.rivalOffset = op.claim.offset;
+            op.claim.rivalWord = found;
+            flow.retry(op, 0);
+        }
+    }
+
+    /** Whether the operation gave way to this claim before. */
+    static boolean isSeenAgain(final Operation op, final long slotOffset, final long word)
+    {
+        return op.request.link.isMirrored && op.claim.rivalOffset == slotOffset && op.claim.rivalWord == word;
+    }
+
+    /**
+     * Notes what differs from the look, and may be of the key: it may be decided and not committed.
+     *
+     * @return false: the insert cannot go on from this look, whatever comes of it.
+     */
+    private static boolean collectUnsettled(final Operation op)
+    {
+        boolean goesOn = true;
+        for (int bucket = op.location.pairCount * 2 - 1; bucket >= 0; bucket--)
+        {
+            if (op.bucketHeaderRead(bucket) != op.location.bucketHeader)
+            {
+                op.claim.addUnsettled(op.location.slotOffset(bucket * SLOTS_PER_BUCKET) -
+                    BucketDescriptor.SLOTS_OFFSET);
+                goesOn = false;
+            }
+        }
+        for (int slot = 0, slots = op.location.slotsRead(); slot < slots; slot++)
+        {
+            final long word = op.slotWord(slot);
+            if (word != op.claim.seen[slot] && op.location.slotCounts(slot) &&
+                op.location.slotOffset(slot) != op.claim.offset && mayConcern(op, word))
+            {
+                goesOn &= op.claim.addUnsettled(op.location.slotOffset(slot)) && isAbsent(word);
+            }
+        }
+        return goesOn;
+    }
+
+    /** Another key's record is no matter; what is absent here may be a delete, whose record is at the primary still. */
+    private static boolean mayConcern(final Operation op, final long word)
+    {
+        return Lookups.mayName(op, word) || !SlotWord.isCommitted(word);
+    }
+
+    private static boolean isAbsent(final long word)
+    {
+        return SlotWord.isEmpty(word) || SlotWord.isTentative(word);
+    }
+
+    /** In the batch of a withdrawal. */
+    void stageSettling(final Operation op)
+    {
+        for (int i = 0; i < op.claim.unsettledCount; i++)
+        {
+            flow.batch.readSettled(op.base + Scratch.SLOT_OFFSET, op.claim.unsettled[i]);
+        }
+    }
+
+    /** Behind a withdrawal: looks again. */
+    void onSettled(final Operation op)
+    {
+        op.claim.unsettledCount = 0;
+        if (op.block.isProposed)
+        {
+            final long rivalOffset = op.claim.rivalOffset;
+            OwnBlocks.giveBack(op);
+            op.forget();
+            op.claim.rivalOffset = rivalOffset;
+            flow.retry(op, 0, Step.START, Step.START);
+        }
+        else
+        {
+            flow.retry(op, 0);
+        }
+    }
+
+    void stageSettlingBesideClaim(final Operation op)
+    {
+        for (int i = 0; i < op.claim.unsettledCount; i++)
+        {
+            flow.batch.readSettled(op.swapResultOffset(i), op.claim.unsettled[i]);
+        }
+    }
+
+    /** The own claim stands: goes on from the look before if nothing is where something was absent. */
+    void onSettledBesideClaim(final Operation op)
+    {
+        boolean goesOn = true;
+        for (int i = 0; i < op.claim.unsettledCount; i++)
+        {
+            goesOn &= isAbsent(op.swapResult(i));
+        }
+        op.claim.unsettledCount = 0;
+        if (goesOn)
+        {
+            inserts.judgeRivals(op);
+        }
+        else
+        {
+            inserts.withdraw(op);
+        }
+    }
+
+    void settleVictims(final Operation op, final int kills)
+    {
+        for (int i = 0; i < kills; i++)
+        {
+            op.claim.addUnsettled(op.claim.victimOffsets[op.claim.victimCount - 1 - i]);
+        }
+    }
+}
