@@ -26,7 +26,9 @@ public class KvException extends RuntimeException
         /** The client or cluster was closed; not applied. */
         CLOSED,
         /** The user has no right to that: not applied, and repeating it does not help. */
-        PERMISSION_DENIED
+        PERMISSION_DENIED,
+        /** The user has used up its quota: not applied, repeat it later. */
+        QUOTA_EXCEEDED
     }
 
     /** What a caller can do about it. */

@@ -59,8 +59,8 @@ public final class ComputeNode implements Agent
     }
 
     private static final Logger LOGGER = LoggerFactory.getLogger(ComputeNode.class);
-    /** Requests taken from the queue in one duty cycle, so that completions are not kept waiting. */
-    private static final int MAX_ACCEPTS = 32;
+    /** Requests refused in one duty cycle. */
+    private static final int MAX_REFUSALS = 32;
     /** After a longer sleep the engine is given the time before it begins operations: 1 ms. */
     private static final long STALE_NS = TimeUnit.MILLISECONDS.toNanos(1);
     /** Longest sleep of a node that has nothing to do: 50 ms. */
@@ -411,7 +411,7 @@ public final class ComputeNode implements Agent
         dispatcher.beginGroup();
         try
         {
-            return acceptRequests(nowNs);
+            return acceptRequests(nowNs) + dispatcher.beginWaiting(nowNs);
         }
         finally
         {
@@ -423,11 +423,11 @@ public final class ComputeNode implements Agent
     {
         int taken = 0;
         NodeRequest request;
-        while (taken < MAX_ACCEPTS && dispatcher.hasRoom() && null != (request = queue.poll()))
+        while (dispatcher.mayTake(taken) && null != (request = queue.poll()))
         {
             if (request instanceof final OperationRequest operation)
             {
-                dispatcher.accept(operation, nowNs);
+                dispatcher.take(operation, nowNs);
             }
             else
             {
@@ -462,7 +462,7 @@ public final class ComputeNode implements Agent
     {
         int refused = 0;
         NodeRequest request;
-        while (refused < MAX_ACCEPTS && null != (request = queue.poll()))
+        while (refused < MAX_REFUSALS && null != (request = queue.poll()))
         {
             if (request instanceof final OperationRequest operation)
             {

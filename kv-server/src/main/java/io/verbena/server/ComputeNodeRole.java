@@ -4,6 +4,7 @@ import io.verbena.compute.ComputeNode;
 import io.verbena.compute.ComputeNodeConfiguration;
 import io.verbena.compute.figures.NodeCounters;
 import io.verbena.compute.figures.SpaceFigures;
+import io.verbena.protocol.access.AccessRules;
 import io.verbena.protocol.bootstrap.MetaServerLocator;
 import io.verbena.protocol.remote.NodeFigures;
 import io.verbena.protocol.remote.RequestServer;
@@ -577,6 +578,12 @@ public final class ComputeNodeRole implements Role
         measurements.set(Metric.SLOW_OPERATIONS, node.operationFigures().traces().slowCount());
         DemandFigures.measure(node.operationFigures(), load, configuration.operationSlots(), measurements);
         ComputeMeasurements.measure(space, measurements);
+    }
+
+    /** Who may do what, as the node knows now; any thread. */
+    AccessRules access()
+    {
+        return node.endpoint().access();
     }
 
     private static long microseconds(final long ns)

@@ -36,6 +36,7 @@ import java.util.concurrent.Callable;
     subcommands = {
         UserCommand.AddCommand.class,
         UserCommand.GrantCommand.class,
+        UserQuotaCommand.class,
         UserCommand.SecretCommand.class,
         UserCommand.ListCommand.class,
         UserCommand.RemoveCommand.class})
@@ -64,13 +65,15 @@ public final class UserCommand implements Runnable
         return users;
     }
 
-    private static User user(final MetaCalls meta, final String name, final long timeoutNs)
+    static User user(final MetaCalls meta, final String name, final long timeoutNs)
     {
-        return users(meta, timeoutNs).stream().filter((user) -> user.name().equals(name)).findFirst().orElseThrow(
-            () -> new CommandFailedException(ExitStatus.FAILED, "there is no user '" + name + "'", null));
+        // Whoever has the token gets what the secret is checked with; sent back, that would be a new secret.
+        return users(meta, timeoutNs).stream().filter((user) -> user.name().equals(name)).findFirst()
+            .map(User::withoutVerifier).orElseThrow(() -> new CommandFailedException(
+                ExitStatus.FAILED, "there is no user '" + name + "'", null));
     }
 
-    private static void put(final MetaCalls meta, final User user, final long timeoutNs)
+    static void put(final MetaCalls meta, final User user, final long timeoutNs)
     {
         if (null != user.problem())
         {
@@ -79,7 +82,7 @@ public final class UserCommand implements Runnable
         meta.result((client) -> client.putUser(user, timeoutNs));
     }
 
-    private static void requireName(final String name)
+    static void requireName(final String name)
     {
         if (null != User.problem(name))
         {
@@ -226,7 +229,7 @@ public final class UserCommand implements Runnable
             try (MetaCalls meta = clientOptions.openMeta())
             {
                 final User user = user(meta, name, clientOptions.timeoutNs());
-                put(meta, new User(name, 0, 0, user.revision(), verifier, user.grants()), clientOptions.timeoutNs());
+                put(meta, user.withVerifier(verifier), clientOptions.timeoutNs());
             }
             return ExitStatus.OK;
         }
@@ -235,7 +238,7 @@ public final class UserCommand implements Runnable
     /** {@code verbena user list}. */
     @Command(
         name = "list",
-        description = "Print users and their rights.",
+        description = "Print users, their rights and their quotas.",
         defaultValueProvider = SettingsProvider.class)
     static final class ListCommand implements Callable<Integer>
     {
@@ -256,6 +259,10 @@ public final class UserCommand implements Runnable
                 {
                     out.println(user.name() + (user.grants().isEmpty() ? ": no rights" : ":"));
                     user.grants().forEach((grant) -> out.println("    " + grant));
+                    if (!user.quota().isNone())
+                    {
+                        out.println("    " + user.quota());
+                    }
                 }
                 if (users.isEmpty())
                 {

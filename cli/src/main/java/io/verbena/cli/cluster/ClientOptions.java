@@ -206,7 +206,7 @@ public final class ClientOptions
         return switch (category)
         {
             case INVALID_REQUEST -> ExitStatus.USAGE;
-            case NOT_APPLIED, UNAVAILABLE, CLOSED -> ExitStatus.UNAVAILABLE;
+            case NOT_APPLIED, UNAVAILABLE, CLOSED, QUOTA_EXCEEDED -> ExitStatus.UNAVAILABLE;
             case OUTCOME_UNKNOWN -> ExitStatus.UNKNOWN;
             case NO_SPACE -> ExitStatus.CANNOT_CREATE;
             case CORRUPT -> ExitStatus.FAILED;

@@ -75,6 +75,12 @@ class UserSystemTest
         expect(ExitStatus.USAGE, "rights 'own'", "user", "add", "ann", "--grant", "own:t", "--new-secret-file", file);
         expect(ExitStatus.USAGE, "table name", "user", "add", "ann", "--grant", "read:-t", "--new-secret-file", file);
         expect(ExitStatus.USAGE, "--new-secret-file", "user", "add", "ann");
+        expect(ExitStatus.USAGE, "limit 'rate=1'", "user", "quota", "ann", "rate=1");
+        expect(ExitStatus.USAGE, "limit 'bytes=0'", "user", "quota", "ann", "bytes=0");
+        expect(ExitStatus.USAGE, "limit 'bytes=-1'", "user", "quota", "ann", "bytes=-1");
+        expect(ExitStatus.USAGE, "limit 'scans=9999999999'", "user", "quota", "ann", "scans=9999999999");
+        expect(ExitStatus.USAGE, "100000001 operations a second", "user", "quota", "ann", "operations=100000001");
+        expect(ExitStatus.USAGE, "limit 'none'", "user", "quota", "ann", "none", "scans=1");
         expect(ExitStatus.BAD_DATA, "8 to 1024", "user", "add", "ann", "--new-secret-file", secretFile("short"));
         expect(ExitStatus.BAD_DATA, "cannot be read", "user", "add", "ann", "--new-secret-file", "/no/such/file");
         expect(ExitStatus.USAGE, "--secret-file without --user", "get", "k", "--secret-file", file);
@@ -106,6 +112,18 @@ class UserSystemTest
         expect(ExitStatus.NO_PERMISSION, "takes the cluster's token",
             "node", "forget", "1", "--user", "ann", "--secret-file", file);
         expect(ExitStatus.OK, "", "get", "ann/1"); // with the token
+
+        expect(ExitStatus.OK, "ann: no quota", "user", "quota", "ann");
+        expect(ExitStatus.OK, "", "user", "quota", "ann", "operations=1", "scans=7");
+        expect(ExitStatus.OK, "quota at each compute node: 1 operations a second, 7 scans at once", "user", "list");
+        await(ExitStatus.UNAVAILABLE, "get", "ann/1", "--user", "ann", "--secret-file", file);
+        expect(ExitStatus.OK, "", "user", "quota", "ann", "operations=none");
+        expect(ExitStatus.OK, "ann: quota at each compute node: 7 scans at once", "user", "quota", "ann");
+        expect(ExitStatus.OK, "", "user", "quota", "ann", "none");
+        expect(ExitStatus.OK, "ann: no quota", "user", "quota", "ann");
+        await(ExitStatus.OK, "get", "ann/1", "--user", "ann", "--secret-file", file);
+        assertThat(Files.readString(directory.resolve("cluster/meta/audit.jsonl")))
+            .contains("\"ann, with a new secret").containsOnlyOnce("new secret");
 
         expect(ExitStatus.OK, "", "user", "grant", "ann", "none", "default", "--prefix", "ann/");
         expect(ExitStatus.OK, "ann: no rights", "user", "list");

@@ -11,6 +11,7 @@ import io.verbena.client.KvNotACounterException;
 import io.verbena.client.KvOutOfMemoryException;
 import io.verbena.client.KvOutcomeUnknownException;
 import io.verbena.client.KvPermissionDeniedException;
+import io.verbena.client.KvQuotaExceededException;
 import io.verbena.client.KvTableFullException;
 import io.verbena.client.KvTimeoutException;
 import io.verbena.client.KvUnavailableException;
@@ -21,6 +22,8 @@ import io.verbena.protocol.request.RequestKind;
 import io.verbena.protocol.request.TableReference;
 import io.verbena.raas.failure.Backoff;
 
+import java.time.Duration;
+
 /** What an answer means for a call: it is over, well or badly, or another node may try. */
 final class Verdict
 {
@@ -30,6 +33,8 @@ final class Verdict
     static final long BACK_OFF_NS = 200_000;
     /** Longest pause when every node has refused a call many times: 20 ms. */
     private static final long MAX_BACK_OFF_NS = 20_000_000;
+
+    private static final long NS_PER_MS = 1_000_000;
 
     private Verdict()
     {
@@ -84,6 +89,9 @@ final class Verdict
                 " found a record whose bytes fail their checksum; './verbena table check' finds what is damaged");
             case PERMISSION_DENIED -> new KvPermissionDeniedException(
                 facts(request) + " is not permitted: " + request.detail());
+            case QUOTA_EXCEEDED -> new KvQuotaExceededException(facts(request) + " is over quota: " +
+                request.detail() + "; try again in " + Math.max(1, request.version() / NS_PER_MS) + " ms",
+                Duration.ofNanos(request.version()));
             case NOT_SERVING, UNREACHABLE -> unavailable(request, request.detail());
             case FOUND, NOT_FOUND, STORED, EXISTS, DELETED, VERSION_MISMATCH, CONDITION_NOT_MET -> null;
         };

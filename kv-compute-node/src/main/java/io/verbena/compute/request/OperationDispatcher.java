@@ -36,6 +36,10 @@ public final class OperationDispatcher implements OperationListener, TableRegist
     private static final VarHandle COUNTER =
         MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN);
     private static final int[] ENGINE_KINDS = engineKinds();
+    /** Requests taken from the queue in one duty cycle, so that completions are not kept waiting. */
+    private static final int MAX_TAKES = 32;
+    /** The same where there are users: most of them are only kept then. */
+    private static final int MAX_SHARED_TAKES = 256;
 
     private final TableRequest tableRequest = new TableRequest();
     private final NanoClock clock;
@@ -48,6 +52,8 @@ public final class OperationDispatcher implements OperationListener, TableRegist
     private final long[] beganNs;
     private final long[] waitedNs;
     private final int[] freeSlots;
+    private final UserShares shares;
+    private final UserShare[] shareOf;
     private final ArrayDeque<OperationRequest> overflow = new ArrayDeque<>();
     private int freeCount;
     private TableEngine engine;
@@ -73,6 +79,8 @@ public final class OperationDispatcher implements OperationListener, TableRegist
         this.timeline = timeline;
         scans = new ScanDispatcher(clock, failures, figures);
         inFlight = new OperationRequest[slotCount];
+        shares = new UserShares(slotCount);
+        shareOf = new UserShare[slotCount];
         beganNs = new long[slotCount];
         waitedNs = new long[slotCount];
         freeSlots = new int[slotCount];
@@ -101,18 +109,29 @@ public final class OperationDispatcher implements OperationListener, TableRegist
     public void access(final AccessRules rules)
     {
         access = rules;
+        shares.users(rules, clock.nanoTime());
     }
 
-    /** @return true if one more operation can be begun. */
-    public boolean hasRoom()
+    private boolean hasRoom()
     {
         return freeCount > 0 && engine.freeSlots() > 0 && overflow.isEmpty();
+    }
+
+    /**
+     * Where there are users more is taken than can be begun, so that nobody waits behind all that another has left.
+     *
+     * @param taken since the last look at what has completed.
+     * @return true if one more operation can be taken.
+     */
+    public boolean mayTake(final int taken)
+    {
+        return shares.isEnforced() ? taken < MAX_SHARED_TAKES && shares.hasPlace() : taken < MAX_TAKES && hasRoom();
     }
 
     /** @return operations handed to the engine, or kept, and not answered. */
     public int active()
     {
-        return inFlight.length - freeCount + overflow.size() + scans.active();
+        return inFlight.length - freeCount + overflow.size() + scans.active() + shares.waitingCount();
     }
 
     /** @return operations answered so far. */
@@ -130,15 +149,75 @@ public final class OperationDispatcher implements OperationListener, TableRegist
             accept(overflow.poll(), clock.nanoTime());
             workCount++;
         }
-        return workCount;
+        return workCount + (0 == shares.waitingCount() ? 0 : beginWaiting(clock.nanoTime()));
     }
 
     /**
-     * Begins an operation that came out of the queue; {@link #hasRoom()} must hold.
+     * Takes an operation out of the queue: begins it; or, where there are users, keeps it until the turn of its user,
+     * or refuses what is over a quota. {@link #mayTake} must hold.
      *
      * @param nowNs time now, or a little earlier: the engine keeps the deadline.
      */
-    public void accept(final OperationRequest request, final long nowNs)
+    public void take(final OperationRequest request, final long nowNs)
+    {
+        if (!shares.isEnforced() || NodeRequest.QUEUED != request.state())
+        {
+            accept(request, nowNs);
+            return;
+        }
+        final UserShare share = shares.of(request.caller());
+        if (shares.isOfOthers(share) && null != access.rights(request.caller()))
+        {
+            accept(request, nowNs); // which denies it: whoever has no right takes no place
+            return;
+        }
+        final boolean isRange = request.kind().isRange();
+        final long retryNs = share.overQuotaNs(isRange, nowNs);
+        if (0 != retryNs)
+        {
+            refuseOverQuota(request, retryNs, share.whyOverQuota(isRange, nowNs));
+            return;
+        }
+        share.onTaken(request, nowNs);
+        if (isRange || 0 == shares.waitingCount() && hasRoom() && !shares.isAtMost(share))
+        {
+            accept(request, nowNs);
+        }
+        else
+        {
+            shares.add(share, request);
+        }
+    }
+
+    /**
+     * Begins operations of users whose turn it is, as far as there is room.
+     *
+     * @param nowNs as for {@link #take}.
+     * @return how many left the places where they waited.
+     */
+    public int beginWaiting(final long nowNs)
+    {
+        int begun = 0;
+        OperationRequest next;
+        while (shares.waitingCount() > 0 && hasRoom() && null != (next = shares.next()))
+        {
+            accept(next, nowNs);
+            begun++;
+        }
+        return begun;
+    }
+
+    private void refuseOverQuota(final OperationRequest request, final long retryNs, final String detail)
+    {
+        if (request.start())
+        {
+            figures.refused(request.kind(), OperationAnswer.QUOTA_EXCEEDED);
+            request.answer(OperationAnswer.QUOTA_EXCEEDED, null, retryNs, detail);
+            request.complete();
+        }
+    }
+
+    private void accept(final OperationRequest request, final long nowNs)
     {
         if (NodeRequest.QUEUED != request.state())
         {
@@ -157,7 +236,7 @@ public final class OperationDispatcher implements OperationListener, TableRegist
         }
         if (null != table && request.kind().isRange())
         {
-            scans.accept(request, table);
+            scans.accept(request, table, shares.isEnforced() ? shares.of(request.caller()) : null);
         }
         else if (null != table)
         {
@@ -262,6 +341,11 @@ public final class OperationDispatcher implements OperationListener, TableRegist
             inFlight[slot] = request;
             beganNs[slot] = nowNs;
             waitedNs[slot] = request.waitNs(nowNs);
+            shareOf[slot] = shares.isEnforced() ? shares.of(request.caller()) : null;
+            if (null != shareOf[slot])
+            {
+                shareOf[slot].onBegun();
+            }
             engine.beginStaged();
         }
         else
@@ -298,6 +382,7 @@ public final class OperationDispatcher implements OperationListener, TableRegist
         final long nowNs = clock.nanoTime();
         final OperationAnswer result = OperationAnswers.answerOf(operation.result());
         final long durationNs = nowNs - beganNs[slot];
+        endShare(slot, OperationResult.FOUND == operation.result() ? operation.valueLength() : 0, nowNs);
         figures.answered(request.kind(), result, durationNs, waitedNs[slot]);
         traces.answered(request, operation, result, beganNs[slot], durationNs, waitedNs[slot]);
         if (!timeline.hasAnswered())
@@ -308,6 +393,15 @@ public final class OperationDispatcher implements OperationListener, TableRegist
         {
             answerOrFail(request, operation);
             request.complete();
+        }
+    }
+
+    private void endShare(final int slot, final int foundBytes, final long nowNs)
+    {
+        if (null != shareOf[slot])
+        {
+            shareOf[slot].onEnded(foundBytes, nowNs);
+            shareOf[slot] = null;
         }
     }
 
@@ -393,12 +487,14 @@ public final class OperationDispatcher implements OperationListener, TableRegist
             {
                 inFlight[slot] = null;
                 freeSlots[freeCount++] = slot;
+                endShare(slot, 0, clock.nanoTime());
                 figures.answered(request.kind(), OperationAnswer.OUTCOME_UNKNOWN, clock.nanoTime() - beganNs[slot]);
                 request.answer(OperationAnswer.OUTCOME_UNKNOWN, null, 0, detail);
                 request.complete();
             }
         }
         scans.close(detail);
+        shares.drain((request) -> refuse(request, OperationAnswer.NOT_SERVING, detail));
         overflow.forEach((request) -> refuse(request, OperationAnswer.NOT_SERVING, detail));
         overflow.clear();
     }

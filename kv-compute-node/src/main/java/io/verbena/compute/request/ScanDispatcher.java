@@ -26,7 +26,8 @@ import java.util.ArrayDeque;
  */
 final class ScanDispatcher
 {
-    private record Waiting(OperationRequest request, OpenTable table)
+    /** @param share of its user; null: it has none. */
+    private record Waiting(OperationRequest request, OpenTable table, UserShare share)
     {
     }
 
@@ -59,10 +60,22 @@ final class ScanDispatcher
         return waiting.size() + (null == current ? 0 : 1);
     }
 
-    void accept(final OperationRequest request, final OpenTable table)
+    void accept(final OperationRequest request, final OpenTable table, final UserShare share)
     {
-        waiting.add(new Waiting(request, table));
+        if (null != share)
+        {
+            share.onScanBegun();
+        }
+        waiting.add(new Waiting(request, table, share));
         poll();
+    }
+
+    private void endShare(final Waiting ended, final int foundBytes)
+    {
+        if (null != ended.share())
+        {
+            ended.share().onScanEnded(foundBytes, clock.nanoTime());
+        }
     }
 
     /** @return ranges begun or ended. */
@@ -74,6 +87,7 @@ final class ScanDispatcher
             final Waiting ended = current;
             current = null;
             answerOrFail(ended.request(), ended.table());
+            endShare(ended, ended.request().foundLength());
             ended.request().complete();
             workCount++;
         }
@@ -104,6 +118,10 @@ final class ScanDispatcher
             beganNs = clock.nanoTime();
             page.clear();
             begin(request, next.table());
+        }
+        if (current != next)
+        {
+            endShare(next, 0);
         }
     }
 
@@ -177,10 +195,14 @@ final class ScanDispatcher
                 current.request().answer(OperationAnswer.UNREACHABLE, null, 0, detail);
                 current.request().complete();
             }
+            endShare(current, 0);
             current = null;
         }
         waiting.forEach((left) ->
-            OperationAnswers.refuse(left.request(), OperationAnswer.NOT_SERVING, detail, figures));
+        {
+            endShare(left, 0);
+            OperationAnswers.refuse(left.request(), OperationAnswer.NOT_SERVING, detail, figures);
+        });
         waiting.clear();
     }
 }

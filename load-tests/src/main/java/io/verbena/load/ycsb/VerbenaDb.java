@@ -306,7 +306,7 @@ public final class VerbenaDb extends DB
             {
                 case INVALID_REQUEST -> Status.BAD_REQUEST;
                 case PERMISSION_DENIED -> Status.FORBIDDEN;
-                case UNAVAILABLE, CLOSED -> Status.SERVICE_UNAVAILABLE;
+                case UNAVAILABLE, CLOSED, QUOTA_EXCEEDED -> Status.SERVICE_UNAVAILABLE;
                 case NOT_APPLIED, OUTCOME_UNKNOWN, NO_SPACE, CORRUPT -> Status.ERROR;
             };
         }

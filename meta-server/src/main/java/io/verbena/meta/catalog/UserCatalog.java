@@ -74,7 +74,7 @@ public final class UserCatalog
         final boolean isSecretNew = null == present || null != user.verifier();
         final User changed = new User(user.name(), number,
             isSecretNew ? (int)(version & Integer.MAX_VALUE) : present.generation(), version,
-            isSecretNew ? user.verifier() : present.verifier(), user.grants());
+            isSecretNew ? user.verifier() : present.verifier(), user.grants(), user.quota());
         ledger.commit(ledger.counters().withNextMembershipVersion(), new MetaBatch().user(changed));
         users.put(changed.name(), changed);
         rules = rules.with(version, users.values());

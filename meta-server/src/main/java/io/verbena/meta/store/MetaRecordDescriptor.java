@@ -35,10 +35,11 @@ final class MetaRecordDescriptor
     /** "VMET" read as a little-endian integer. */
     static final int MAGIC = 0x54454D56;
     /** The format version that this build writes. */
-    static final int FORMAT_VERSION = 9;
+    static final int FORMAT_VERSION = 10;
     /**
-     * Also read: version 8 is the same without users, version 7 also without spares, version 6 also without the TCP
-     * address of a node, version 5 also without the cluster's secret, which the meta server then makes.
+     * Also read: version 9 is the same without quotas, version 8 also without users, version 7 also without spares,
+     * version 6 also without the TCP address of a node, version 5 also without the cluster's secret, which the meta
+     * server then makes.
      */
     static final int OLDEST_VERSION = 5;
     private static final int FIRST_WITH_TCP = 7;

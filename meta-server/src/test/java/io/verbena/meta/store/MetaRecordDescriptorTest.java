@@ -3,6 +3,7 @@ package io.verbena.meta.store;
 import io.verbena.protocol.access.Grant;
 import io.verbena.protocol.access.SecretVerifier;
 import io.verbena.protocol.access.User;
+import io.verbena.protocol.access.UserQuota;
 import io.verbena.raas.ReadTargetAddress;
 import io.verbena.raas.RemoteRegion;
 import io.verbena.raas.directory.NodeRole;
@@ -43,7 +44,7 @@ class MetaRecordDescriptorTest
 
     private static final User USER = new User("ann", 0x0102, 0x03040506, 0x0708090A0B0C0D0EL,
         new SecretVerifier(4096, filled(16, 0x11), filled(32, 0x22), filled(32, 0x33)),
-        List.of(new Grant("t", 3, new byte[]{0x44})));
+        List.of(new Grant("t", 3, new byte[]{0x44})), new UserQuota(0x51, 0x52, 0x53, 0x54));
 
     private static byte[] filled(final int length, final int with)
     {
@@ -86,7 +87,7 @@ class MetaRecordDescriptorTest
 
     /** What earlier builds wrote is read; the next write is in the present format. */
     @ParameterizedTest
-    @ValueSource(ints = {5, 6, 7, 8})
+    @ValueSource(ints = {5, 6, 7, 8, 9})
     void shouldReadTheVersionsBefore(final int version) throws IOException
     {
         final Map<String, String> golden = golden(version);
@@ -97,6 +98,11 @@ class MetaRecordDescriptorTest
             .isEqualTo(version < 7 ? node(TcpAddress.NONE) : NODE);
         assertThat(MetaRecordDescriptor.decodeTable("x", "table/t", hex.parseHex(golden.get("table/t"))).descriptor())
             .isEqualTo(TABLE.descriptor());
+        if (golden.containsKey("user/ann"))
+        {
+            assertThat(MetaRecordDescriptor.decodeUser("x", "user/ann", hex.parseHex(golden.get("user/ann"))).quota())
+                .isEqualTo(UserQuota.NONE);
+        }
     }
 
     @Test

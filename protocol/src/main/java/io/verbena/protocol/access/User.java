@@ -13,9 +13,11 @@ import java.util.List;
  * @param revision   when it was changed last: a version of the cluster; 0 for one that is new.
  * @param verifier   of its secret; null where that is not to be known, or stays.
  * @param grants     its rights, {@link #MAX_GRANTS} at most.
+ * @param quota      how much it may ask for.
  */
 public record User(
-    String name, int number, int generation, long revision, SecretVerifier verifier, List<Grant> grants)
+    String name, int number, int generation, long revision, SecretVerifier verifier, List<Grant> grants,
+    UserQuota quota)
 {
     /** Users of a cluster. */
     public static final int MAX_USERS = 1_000;
@@ -26,6 +28,14 @@ public record User(
     /** Longest prefix of a grant. */
     public static final int MAX_PREFIX_BYTES = 64;
     private static final int MAX_TABLE_LENGTH = 128;
+
+    /** A user without a quota. */
+    public User(
+        final String name, final int number, final int generation, final long revision, final SecretVerifier verifier,
+        final List<Grant> grants)
+    {
+        this(name, number, generation, revision, verifier, grants, UserQuota.NONE);
+    }
 
     /**
      * Says what is wrong with a name: letters, digits, '_', '-' and '.' are good, not one of the last two at first. So
@@ -73,7 +83,7 @@ public record User(
                 return "prefix of a key has " + grant.prefix().length + " bytes: at most " + MAX_PREFIX_BYTES;
             }
         }
-        return null;
+        return quota.problem();
     }
 
     private static String shown(final String name)
@@ -91,12 +101,24 @@ public record User(
     /** @return the same without what its secret could be guessed with. */
     public User withoutVerifier()
     {
-        return new User(name, number, generation, revision, null, grants);
+        return new User(name, number, generation, revision, null, grants, quota);
     }
 
     /** @return the same with other rights. */
     public User withGrants(final List<Grant> newGrants)
     {
-        return new User(name, number, generation, revision, verifier, List.copyOf(newGrants));
+        return new User(name, number, generation, revision, verifier, List.copyOf(newGrants), quota);
+    }
+
+    /** @return the same with another quota. */
+    public User withQuota(final UserQuota newQuota)
+    {
+        return new User(name, number, generation, revision, verifier, grants, newQuota);
+    }
+
+    /** @return the same with another secret; null: the one that the meta server has stays. */
+    public User withVerifier(final SecretVerifier newVerifier)
+    {
+        return new User(name, number, generation, revision, newVerifier, grants, quota);
     }
 }

@@ -27,6 +27,8 @@ import java.util.List;
  *     |        server key (32)        |
  * 104 +-------------------------------+
  *     |  name, grants ...             |
+ *     +-------------------------------+
+ *     |  quota (24), where there is   |
  * </pre>
  */
 public final class UserDescriptor
@@ -47,6 +49,12 @@ public final class UserDescriptor
     static final int GRANT_TABLE_LENGTH_OFFSET = GRANT_RIGHTS_OFFSET + Short.BYTES;
     static final int GRANT_PREFIX_LENGTH_OFFSET = GRANT_TABLE_LENGTH_OFFSET + Short.BYTES;
     static final int GRANT_TABLE_OFFSET = GRANT_PREFIX_LENGTH_OFFSET + Short.BYTES;
+    static final int QUOTA_OPERATIONS_OFFSET = 0;
+    static final int QUOTA_BYTES_OFFSET = QUOTA_OPERATIONS_OFFSET + Long.BYTES;
+    static final int QUOTA_OUTSTANDING_OFFSET = QUOTA_BYTES_OFFSET + Long.BYTES;
+    static final int QUOTA_SCANS_OFFSET = QUOTA_OUTSTANDING_OFFSET + Integer.BYTES;
+    static final int QUOTA_LENGTH = QUOTA_SCANS_OFFSET + Integer.BYTES;
+
     private static final ByteOrder ORDER = ByteOrder.LITTLE_ENDIAN;
 
     private UserDescriptor()
@@ -64,7 +72,7 @@ public final class UserDescriptor
         {
             length += GRANT_TABLE_OFFSET + grant.table().length() + grant.prefix().length;
         }
-        return length;
+        return user.quota().isNone() ? length : length + QUOTA_LENGTH;
     }
 
     /**
@@ -105,6 +113,14 @@ public final class UserDescriptor
             buffer.putBytes(at, grant.prefix());
             at += grant.prefix().length;
         }
+        if (!user.quota().isNone())
+        {
+            buffer.putLong(at + QUOTA_OPERATIONS_OFFSET, user.quota().operationsPerSecond(), ORDER);
+            buffer.putLong(at + QUOTA_BYTES_OFFSET, user.quota().bytesPerSecond(), ORDER);
+            buffer.putInt(at + QUOTA_OUTSTANDING_OFFSET, user.quota().outstanding(), ORDER);
+            buffer.putInt(at + QUOTA_SCANS_OFFSET, user.quota().scans(), ORDER);
+            at += QUOTA_LENGTH;
+        }
         return at - offset;
     }
 
@@ -140,15 +156,26 @@ public final class UserDescriptor
                 bytes(buffer, offset + at + tableLength, prefixLength)));
             at += tableLength + prefixLength;
         }
-        require(at == lengthBytes, "length", lengthBytes);
+        require(at == lengthBytes || at + QUOTA_LENGTH == lengthBytes, "length", lengthBytes);
+        final UserQuota quota = at == lengthBytes ? UserQuota.NONE : quota(buffer, offset + at);
         final User user = new User(text(buffer, offset + NAME_OFFSET, nameLength), number,
             buffer.getInt(offset + GENERATION_OFFSET, ORDER), buffer.getLong(offset + REVISION_OFFSET, ORDER),
-            verifier(buffer, offset), List.copyOf(grants));
+            verifier(buffer, offset), List.copyOf(grants), quota);
         if (null != user.problem())
         {
             throw new IllegalArgumentException(user.problem());
         }
         return user;
+    }
+
+    /** A quota that limits nothing is not written, so that a user has one form. */
+    private static UserQuota quota(final DirectBuffer buffer, final int offset)
+    {
+        final UserQuota quota = new UserQuota(
+            buffer.getLong(offset + QUOTA_OPERATIONS_OFFSET, ORDER), buffer.getLong(offset + QUOTA_BYTES_OFFSET, ORDER),
+            buffer.getInt(offset + QUOTA_OUTSTANDING_OFFSET, ORDER), buffer.getInt(offset + QUOTA_SCANS_OFFSET, ORDER));
+        require(!quota.isNone(), "length of a quota without limits", QUOTA_LENGTH);
+        return quota;
     }
 
     private static SecretVerifier verifier(final DirectBuffer buffer, final int offset)

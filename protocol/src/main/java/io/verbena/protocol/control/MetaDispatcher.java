@@ -202,7 +202,8 @@ public final class MetaDispatcher extends ControlDispatcher
     private static String changedUser(final User user)
     {
         return user.name() + (null == user.verifier() ? "" : ", with a new secret") + ": " + user.grants().stream()
-            .map(Grant::toString).collect(Collectors.joining("; "));
+            .map(Grant::toString).collect(Collectors.joining("; ")) +
+            (user.quota().isNone() ? "" : "; " + user.quota());
     }
 
     private int heartbeat(

@@ -40,7 +40,9 @@ public enum OperationAnswer
     /** Not changed, because the condition on the record's deadline does not hold. */
     CONDITION_NOT_MET(18),
     /** The caller has no right to that; not begun. */
-    PERMISSION_DENIED(19);
+    PERMISSION_DENIED(19),
+    /** The caller has used up what it may ask for; not begun. The version is when to try again, ns from now. */
+    QUOTA_EXCEEDED(20);
 
     private static final OperationAnswer[] BY_CODE = new OperationAnswer[values().length + 1];
 

@@ -19,6 +19,7 @@ class UserDescriptorTest
     private static final SecretVerifier VERIFIER = SecretVerifier.ofNobody(new byte[32], "ann");
     private static final User ANN = new User("ann", 7, 8, 9, VERIFIER, List.of(
         new Grant("orders", 3, new byte[0]), new Grant(Grant.ALL_TABLES, 4, new byte[]{1, 2})));
+    private static final UserQuota QUOTA = new UserQuota(1_000, 1 << 20, 32, 1);
 
     private static byte[] encoded(final User user)
     {
@@ -43,12 +44,13 @@ class UserDescriptorTest
     {
         assertThat(decoded(encoded(ANN))).isEqualTo(ANN);
         assertThat(decoded(encoded(ANN.withoutVerifier()))).isEqualTo(ANN.withoutVerifier());
+        assertThat(decoded(encoded(ANN.withQuota(QUOTA)))).isEqualTo(ANN.withQuota(QUOTA));
         final List<Grant> most = new ArrayList<>();
         for (int i = 0; i < User.MAX_GRANTS; i++)
         {
             most.add(new Grant("t".repeat(126) + (10 + i), TableRight.ALL, new byte[User.MAX_PREFIX_BYTES]));
         }
-        final User longest = new User("a".repeat(User.MAX_NAME_LENGTH), 0xFFFF, -1, -1, VERIFIER, most);
+        final User longest = new User("a".repeat(User.MAX_NAME_LENGTH), 0xFFFF, -1, -1, VERIFIER, most, QUOTA);
         assertThat(decoded(encoded(longest))).isEqualTo(longest);
         assertThat(encoded(longest).length).isLessThanOrEqualTo(UserDescriptor.MAX_LENGTH_BYTES);
     }
@@ -63,11 +65,63 @@ class UserDescriptorTest
     }
 
     @Test
+    void shouldWriteTheQuotaBehindTheGrants()
+    {
+        final String bare = HexFormat.of().formatHex(encoded(ANN));
+        assertThat(HexFormat.of().formatHex(encoded(ANN.withQuota(QUOTA)))).isEqualTo(
+            bare + "e803000000000000" + "0000100000000000" + "20000000" + "01000000");
+        assertThat(HexFormat.of().formatHex(encoded(ANN.withQuota(UserQuota.NONE)))).isEqualTo(bare);
+    }
+
+    @Test
+    void shouldRefuseQuotasThatAreNotPossible()
+    {
+        for (final UserQuota quota : List.of(new UserQuota(-1, 0, 0, 0), new UserQuota(0, -1, 0, 0),
+            new UserQuota(0, 0, -1, 0), new UserQuota(0, 0, 0, -1),
+            new UserQuota(UserQuota.MAX_OPERATIONS_PER_SECOND + 1, 0, 0, 0),
+            new UserQuota(0, UserQuota.MAX_BYTES_PER_SECOND + 1, 0, 0),
+            new UserQuota(0, 0, UserQuota.MAX_OUTSTANDING + 1, 0),
+            new UserQuota(0, 0, 0, UserQuota.MAX_OUTSTANDING + 1)))
+        {
+            assertThat(ANN.withQuota(quota).problem()).contains("is not possible").doesNotContain("\n");
+            final byte[] bytes = encoded(ANN.withQuota(quota));
+            assertThatThrownBy(() -> decoded(bytes)).isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("is not possible");
+        }
+        final UserQuota most = new UserQuota(UserQuota.MAX_OPERATIONS_PER_SECOND, UserQuota.MAX_BYTES_PER_SECOND,
+            UserQuota.MAX_OUTSTANDING, UserQuota.MAX_OUTSTANDING);
+        assertThat(decoded(encoded(ANN.withQuota(most))).quota()).isEqualTo(most);
+        final byte[] nothing = Arrays.copyOf(encoded(ANN), encoded(ANN).length + UserDescriptor.QUOTA_LENGTH);
+        assertThatThrownBy(() -> decoded(nothing)).as("a quota without limits").hasMessageContaining("without limits");
+    }
+
+    @Test
+    void shouldSayWhatAQuotaLimits()
+    {
+        assertThat(QUOTA).hasToString("quota at each compute node: 1000 operations a second, " +
+            "1048576 bytes a second, 32 outstanding requests, 1 scans at once");
+        assertThat(UserQuota.NONE).hasToString("no quota");
+        assertThat(ANN.withQuota(QUOTA).withGrants(List.of()).quota()).isEqualTo(QUOTA);
+        assertThat(ANN.withQuota(QUOTA).withVerifier(null).quota()).isEqualTo(QUOTA);
+        assertThat(ANN.withQuota(QUOTA).withoutVerifier().quota()).isEqualTo(QUOTA);
+    }
+
+    @Test
     void shouldRefuseWhatIsCutShortOrHasMore()
     {
-        final byte[] whole = encoded(ANN);
+        refuseWhatIsCutShortOrHasMore(encoded(ANN), -1);
+        // Without its last bytes it is one without a quota.
+        refuseWhatIsCutShortOrHasMore(encoded(ANN.withQuota(QUOTA)), encoded(ANN).length);
+    }
+
+    private static void refuseWhatIsCutShortOrHasMore(final byte[] whole, final int wholeToo)
+    {
         for (int length = 0; length < whole.length; length++)
         {
+            if (length == wholeToo)
+            {
+                continue;
+            }
             final int cut = length;
             assertThatThrownBy(() -> UserDescriptor.decode(new UnsafeBuffer(whole), 0, cut))
                 .as("%d bytes", length).isInstanceOf(IllegalArgumentException.class);
@@ -81,7 +135,7 @@ class UserDescriptorTest
     void shouldRefuseOrReadWhatIsChangedAnyhow()
     {
         final SplittableRandom random = new SplittableRandom(20);
-        final byte[] whole = encoded(ANN);
+        final byte[] whole = encoded(ANN.withQuota(QUOTA));
         final int rounds = Integer.getInteger("verbena.fuzz.messages", 20_000);
         int read = 0;
         for (int i = 0; i < rounds; i++)

@@ -3,6 +3,7 @@ package io.verbena.protocol.control;
 import io.verbena.protocol.access.Grant;
 import io.verbena.protocol.access.SecretVerifier;
 import io.verbena.protocol.access.User;
+import io.verbena.protocol.access.UserQuota;
 import io.verbena.protocol.message.AdmissionToken;
 import io.verbena.protocol.message.ChunkPurpose;
 import io.verbena.protocol.message.ChunkRun;
@@ -101,7 +102,7 @@ class ControlMessagesFuzzTest
     void shouldReadOrRefuseUsers()
     {
         final User ann = new User("ann", 1, 2, 3, SecretVerifier.ofNobody(new byte[32], "ann"),
-            List.of(new Grant("orders", 3, new byte[]{1})));
+            List.of(new Grant("orders", 3, new byte[]{1})), new UserQuota(5, 6, 7, 8));
         fuzz("users request", (to) -> UsersDescriptor.encodeRequest("ann", 7, to, 0), (message, offset, lengthBytes) ->
         {
             UsersDescriptor.name(message, offset, lengthBytes);

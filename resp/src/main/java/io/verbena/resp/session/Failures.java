@@ -11,6 +11,7 @@ public final class Failures
     private static final String LOADING = "LOADING this compute node does not serve now, it joins or leaves";
     private static final String OUT_OF_MEMORY = "OOM command not allowed: ";
     private static final int SHOWN_BYTES = 128;
+    private static final long NS_PER_MS = 1_000_000;
 
     private Failures()
     {
@@ -35,6 +36,8 @@ public final class Failures
             case NOT_A_COUNTER -> "ERR value is not an integer or out of range";
             case COUNTER_OVERFLOW -> "ERR increment or decrement would overflow";
             case PERMISSION_DENIED -> noPermission(request.detail());
+            case QUOTA_EXCEEDED -> "QUOTA " + request.detail() + ", try again in " +
+                Math.max(1, request.version() / NS_PER_MS) + " ms";
             case VALUE_TOO_LONG -> "ERR string exceeds maximum allowed size (16384 bytes)";
         };
     }

@@ -1,0 +1,153 @@
+package io.verbena.server;
+
+import io.verbena.client.KvClient;
+import io.verbena.client.KvException;
+import io.verbena.client.KvOutcome;
+import io.verbena.client.KvQuotaExceededException;
+import io.verbena.client.KvTable;
+import io.verbena.protocol.access.Grant;
+import io.verbena.protocol.access.User;
+import io.verbena.protocol.access.UserQuota;
+
+import org.junit.jupiter.api.Test;
+import redis.clients.jedis.Jedis;
+
+import java.io.IOException;
+import java.time.Duration;
+import java.util.List;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+/** What is over a user's quota is refused, with the time to try again, over messages and by the port for Redis. */
+class UserQuotasTest extends UsersRig
+{
+    private void quota(final String name, final UserQuota quota)
+    {
+        final User present = find(name);
+        call(admin, (client) -> client.putUser(present.withoutVerifier().withQuota(quota), STEP_NS));
+        final long startNs = System.nanoTime();
+        while (!quota.equals(known(name)))
+        {
+            assertThat(System.nanoTime() - startNs).as("ns until the node knows").isLessThan(STEP_NS);
+            Thread.onSpinWait();
+        }
+    }
+
+    private UserQuota known(final String name)
+    {
+        final User user = compute.access().user(name);
+        return null == user ? null : user.quota();
+    }
+
+    private static void expectOver(final Runnable operation, final String why)
+    {
+        assertThatThrownBy(operation::run).isInstanceOf(KvQuotaExceededException.class)
+            .satisfies((ex) -> assertThat(((KvException)ex).category()).isEqualTo(KvException.Category.QUOTA_EXCEEDED))
+            .satisfies((ex) -> assertThat(((KvQuotaExceededException)ex).retryAfter()).isPositive())
+            .hasMessageContaining(why).hasMessageContaining("try again in").hasMessageNotContaining("\n");
+    }
+
+    @Test
+    void shouldRefuseOperationsOverTheRateAndTakeThemLater() throws Exception
+    {
+        putAnn();
+        put("ben", SECRET, new Grant("open", READ | WRITE, new byte[0]));
+        awaitEnforced();
+        quota("ann", new UserQuota(1, 0, 0, 0));
+        try (KvClient ann = user("ann", SECRET); KvClient ben = user("ben", SECRET); KvClient operator = operator())
+        {
+            final KvTable table = ann.table("open");
+            table.put(bytes("k"), bytes("v"));
+            expectOver(() -> table.get(bytes("k")), "GET in table open is over quota: user ann has a quota of 1 oper");
+            expectOver(() -> table.put(bytes("k"), bytes("w")), "PUT in table open is over quota");
+            for (int i = 0; i < 100; i++)
+            {
+                assertThat(ben.table("open").get(bytes("k")).orElseThrow().value()).as("not written").isEqualTo(
+                    bytes("v"));
+                assertThat(operator.table("open").get(bytes("k"))).isPresent();
+            }
+            try
+            {
+                table.get(bytes("k"));
+            }
+            catch (final KvQuotaExceededException ex)
+            {
+                assertThat(ex.retryAfter()).isLessThanOrEqualTo(Duration.ofSeconds(1));
+                Thread.sleep(ex.retryAfter().plusMillis(1));
+                assertThat(table.get(bytes("k"))).isPresent();
+            }
+            quota("ann", UserQuota.NONE);
+            for (int i = 0; i < 100; i++)
+            {
+                assertThat(table.get(bytes("k"))).isPresent();
+            }
+        }
+    }
+
+    @Test
+    void shouldCountBytesThatAreSentAndThatAreFound() throws IOException
+    {
+        putAnn();
+        awaitEnforced();
+        quota("ann", new UserQuota(0, 10_000, 0, 0));
+        try (KvClient ann = user("ann", SECRET); KvClient operator = operator())
+        {
+            final KvTable table = ann.table("open");
+            table.put(bytes("k"), new byte[10_000]);
+            expectOver(() -> table.get(bytes("k")), "quota of 10000 bytes a second");
+            quota("ann", UserQuota.NONE);
+            quota("ann", new UserQuota(0, 10_000, 0, 0));
+            assertThat(table.get(bytes("k"))).isPresent();
+            expectOver(() -> table.get(bytes("k")), "quota of 10000 bytes a second");
+            assertThat(operator.table("open").get(bytes("k"))).isPresent();
+        }
+    }
+
+    @Test
+    void shouldRefuseSomeOfABatchOverTheNumberAtOneTime() throws IOException
+    {
+        putAnn();
+        awaitEnforced();
+        quota("ann", new UserQuota(0, 0, 1, 1));
+        try (KvClient ann = user("ann", SECRET))
+        {
+            final KvTable table = ann.table("open");
+            for (int i = 0; i < 100; i++)
+            {
+                table.put(bytes("k"), bytes("v"));
+            }
+            boolean isRefused = false;
+            for (int i = 0; i < 1_000 && !isRefused; i++)
+            {
+                final List<KvOutcome<Long>> outcomes = table.putAll(List.of(bytes("a"), bytes("b"), bytes("c"),
+                    bytes("d")), List.of(bytes("v"), bytes("v"), bytes("v"), bytes("v")));
+                assertThat(outcomes.stream().filter((outcome) -> !outcome.isSuccess()))
+                    .allMatch((outcome) -> outcome.failure() instanceof KvQuotaExceededException);
+                assertThat(outcomes).anyMatch(KvOutcome::isSuccess);
+                isRefused = !outcomes.stream().allMatch(KvOutcome::isSuccess);
+            }
+            assertThat(isRefused).isTrue();
+            assertThat(table.get(bytes("k"))).as("nothing is counted that is over").isPresent();
+            assertThat(table.scan().stream().toList()).as("one part at a time").isNotEmpty();
+        }
+    }
+
+    @Test
+    void shouldAnswerClientsOfRedisWithTheTime()
+    {
+        put("ann", SECRET, new Grant("default", READ | WRITE, new byte[0]));
+        awaitEnforced();
+        quota("ann", new UserQuota(1, 0, 0, 0));
+        try (Jedis jedis = new Jedis(LOOPBACK, compute.respPort()))
+        {
+            assertThat(jedis.auth("ann", SECRET)).isEqualTo("OK");
+            assertThat(jedis.set("k", "v")).isEqualTo("OK");
+            assertThatThrownBy(() -> jedis.get("k")).hasMessageMatching(
+                "QUOTA user ann has a quota of 1 operations a second at a compute node, try again in \\d+ ms");
+            assertThat(jedis.ping()).as("no operation").isEqualTo("PONG");
+            quota("ann", UserQuota.NONE);
+            assertThat(jedis.get("k")).isEqualTo("v");
+        }
+    }
+}
