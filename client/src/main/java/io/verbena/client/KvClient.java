@@ -16,6 +16,22 @@ import java.util.concurrent.CompletableFuture;
 public interface KvClient extends AutoCloseable
 {
     /**
+     * Opens clients of clusters in other processes. {@link #connect(String, KvClientOptions)} finds it as a service;
+     * applications do not call it. Implementations are thread-safe.
+     */
+    interface Connector
+    {
+        /**
+         * As {@link KvClient#connect(String, KvClientOptions)}.
+         *
+         * @param address of the cluster; not null.
+         * @param options how the client behaves; not null; copied.
+         * @return the client, closed by the caller.
+         */
+        KvClient connect(String address, KvClientOptions options);
+    }
+
+    /**
      * Connects to a cluster in other processes, with default options and the token of the environment.
      *
      * @param address {@code verbena://host:port}.
@@ -47,8 +63,8 @@ public interface KvClient extends AutoCloseable
         {
             throw new KvInvalidRequestException((null == address ? "address" : "options") + " is null");
         }
-        return ServiceLoader.load(KvConnector.class, KvClient.class.getClassLoader()).findFirst().orElseThrow(
-            () -> new IllegalStateException("no " + KvConnector.class.getName() + " on the class path: it is in the " +
+        return ServiceLoader.load(Connector.class, KvClient.class.getClassLoader()).findFirst().orElseThrow(
+            () -> new IllegalStateException("no " + Connector.class.getName() + " on the class path: it is in the " +
                 "jar of this class, as a service")).connect(address, options);
     }
 

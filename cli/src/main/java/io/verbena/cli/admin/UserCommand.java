@@ -10,7 +10,6 @@ import io.verbena.protocol.access.SecretVerifier;
 import io.verbena.protocol.access.TableRight;
 import io.verbena.protocol.access.User;
 import io.verbena.protocol.message.TableName;
-import io.verbena.protocol.message.UserPage;
 
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -49,45 +48,6 @@ public final class UserCommand implements Runnable
     public void run()
     {
         throw new ParameterException(spec.commandLine(), "no command given");
-    }
-
-    private static List<User> users(final MetaCalls meta, final long timeoutNs)
-    {
-        final List<User> users = new ArrayList<>();
-        UserPage page;
-        do
-        {
-            page = meta.result((client) ->
-                client.users(users.isEmpty() ? "" : users.getLast().name(), -1, timeoutNs));
-            users.addAll(page.users());
-        }
-        while (page.hasMore());
-        return users;
-    }
-
-    static User user(final MetaCalls meta, final String name, final long timeoutNs)
-    {
-        // Whoever has the token gets what the secret is checked with; sent back, that would be a new secret.
-        return users(meta, timeoutNs).stream().filter((user) -> user.name().equals(name)).findFirst()
-            .map(User::withoutVerifier).orElseThrow(() -> new CommandFailedException(
-                ExitStatus.FAILED, "there is no user '" + name + "'", null));
-    }
-
-    static void put(final MetaCalls meta, final User user, final long timeoutNs)
-    {
-        if (null != user.problem())
-        {
-            throw new CommandFailedException(ExitStatus.USAGE, user.problem(), null);
-        }
-        meta.result((client) -> client.putUser(user, timeoutNs));
-    }
-
-    static void requireName(final String name)
-    {
-        if (null != User.problem(name))
-        {
-            throw new CommandFailedException(ExitStatus.USAGE, User.problem(name), null);
-        }
     }
 
     /** Reads {@code RIGHTS:TABLE[:PREFIX]}. */
@@ -141,12 +101,12 @@ public final class UserCommand implements Runnable
         @Override
         public Integer call()
         {
-            requireName(name);
+            UserCalls.requireName(name);
             final List<Grant> parsed = grants.stream().map(UserCommand::grant).toList();
             final SecretVerifier verifier = SecretVerifier.of(secret.read(name));
             try (MetaCalls meta = clientOptions.openMeta())
             {
-                put(meta, new User(name, 0, 0, 0, verifier, parsed), clientOptions.timeoutNs());
+                UserCalls.put(meta, new User(name, 0, 0, 0, verifier, parsed), clientOptions.timeoutNs());
             }
             return ExitStatus.OK;
         }
@@ -186,7 +146,7 @@ public final class UserCommand implements Runnable
             final Grant wanted = grant(isTaken ? "read" : rights, table, prefix);
             try (MetaCalls meta = clientOptions.openMeta())
             {
-                final User user = user(meta, name, clientOptions.timeoutNs());
+                final User user = UserCalls.user(meta, name, clientOptions.timeoutNs());
                 final List<Grant> grants = new ArrayList<>(user.grants());
                 final boolean isPresent = grants.removeIf((grant) -> grant.table().equals(table) &&
                     Arrays.equals(grant.prefix(), wanted.prefix()));
@@ -199,7 +159,7 @@ public final class UserCommand implements Runnable
                 {
                     grants.add(wanted);
                 }
-                put(meta, user.withGrants(grants), clientOptions.timeoutNs());
+                UserCalls.put(meta, user.withGrants(grants), clientOptions.timeoutNs());
             }
             return ExitStatus.OK;
         }
@@ -224,12 +184,12 @@ public final class UserCommand implements Runnable
         @Override
         public Integer call()
         {
-            requireName(name);
+            UserCalls.requireName(name);
             final SecretVerifier verifier = SecretVerifier.of(secret.read(name));
             try (MetaCalls meta = clientOptions.openMeta())
             {
-                final User user = user(meta, name, clientOptions.timeoutNs());
-                put(meta, user.withVerifier(verifier), clientOptions.timeoutNs());
+                final User user = UserCalls.user(meta, name, clientOptions.timeoutNs());
+                UserCalls.put(meta, user.withVerifier(verifier), clientOptions.timeoutNs());
             }
             return ExitStatus.OK;
         }
@@ -254,7 +214,7 @@ public final class UserCommand implements Runnable
             final PrintWriter out = spec.commandLine().getOut();
             try (MetaCalls meta = clientOptions.openMeta())
             {
-                final List<User> users = users(meta, clientOptions.timeoutNs());
+                final List<User> users = UserCalls.users(meta, clientOptions.timeoutNs());
                 for (final User user : users)
                 {
                     out.println(user.name() + (user.grants().isEmpty() ? ": no rights" : ":"));
@@ -290,7 +250,7 @@ public final class UserCommand implements Runnable
         @Override
         public Integer call()
         {
-            requireName(name);
+            UserCalls.requireName(name);
             try (MetaCalls meta = clientOptions.openMeta())
             {
                 meta.result((client) -> client.removeUser(name, clientOptions.timeoutNs()));

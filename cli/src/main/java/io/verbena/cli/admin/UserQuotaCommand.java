@@ -43,11 +43,11 @@ final class UserQuotaCommand implements Callable<Integer>
     @Override
     public Integer call()
     {
-        UserCommand.requireName(name);
+        UserCalls.requireName(name);
         changed(UserQuota.NONE, limits); // refuses what is no limit before it connects
         try (MetaCalls meta = clientOptions.openMeta())
         {
-            final User user = UserCommand.user(meta, name, clientOptions.timeoutNs());
+            final User user = UserCalls.user(meta, name, clientOptions.timeoutNs());
             if (limits.isEmpty())
             {
                 spec.commandLine().getOut().println(name + ": " + user.quota());
@@ -55,7 +55,7 @@ final class UserQuotaCommand implements Callable<Integer>
             }
             else
             {
-                UserCommand.put(meta, user.withQuota(changed(user.quota(), limits)), clientOptions.timeoutNs());
+                UserCalls.put(meta, user.withQuota(changed(user.quota(), limits)), clientOptions.timeoutNs());
             }
         }
         return ExitStatus.OK;

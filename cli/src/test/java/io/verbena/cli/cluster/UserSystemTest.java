@@ -114,10 +114,10 @@ class UserSystemTest
         expect(ExitStatus.OK, "", "get", "ann/1"); // with the token
 
         expect(ExitStatus.OK, "ann: no quota", "user", "quota", "ann");
-        expect(ExitStatus.OK, "", "user", "quota", "ann", "operations=1", "scans=7");
-        expect(ExitStatus.OK, "quota at each compute node: 1 operations a second, 7 scans at once", "user", "list");
+        expect(ExitStatus.OK, "", "user", "quota", "ann", "bytes=1", "scans=7");
+        expect(ExitStatus.OK, "quota at each compute node: 1 bytes a second, 7 scans at once", "user", "list");
         await(ExitStatus.UNAVAILABLE, "get", "ann/1", "--user", "ann", "--secret-file", file);
-        expect(ExitStatus.OK, "", "user", "quota", "ann", "operations=none");
+        expect(ExitStatus.OK, "", "user", "quota", "ann", "bytes=none");
         expect(ExitStatus.OK, "ann: quota at each compute node: 7 scans at once", "user", "quota", "ann");
         expect(ExitStatus.OK, "", "user", "quota", "ann", "none");
         expect(ExitStatus.OK, "ann: no quota", "user", "quota", "ann");

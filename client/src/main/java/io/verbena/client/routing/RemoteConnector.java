@@ -2,10 +2,9 @@ package io.verbena.client.routing;
 
 import io.verbena.client.KvClient;
 import io.verbena.client.KvClientOptions;
-import io.verbena.client.KvConnector;
 
 /** Makes clients that route their operations to compute nodes in other processes. Stateless. */
-public final class RemoteConnector implements KvConnector
+public final class RemoteConnector implements KvClient.Connector
 {
     /** For the loader of services. */
     public RemoteConnector()
