@@ -95,7 +95,7 @@ public final class CertificateAuthority
      * Issues a certificate with a new key.
      *
      * @param name       common name of whose it is.
-     * @param hosts      names and addresses of its host; none for a client.
+     * @param hosts      names and addresses of its host, and URIs, which have a {@code /}; none for a client.
      * @param use        of it.
      * @param validFrom  start of its validity.
      * @param validUntil end of its validity.
@@ -128,7 +128,8 @@ public final class CertificateAuthority
 
     private static GeneralName generalName(final String host)
     {
-        return new GeneralName(ADDRESS.matcher(host).matches() ? GeneralName.iPAddress : GeneralName.dNSName, host);
+        return host.contains("/") ? new GeneralName(GeneralName.uniformResourceIdentifier, host) :
+            new GeneralName(ADDRESS.matcher(host).matches() ? GeneralName.iPAddress : GeneralName.dNSName, host);
     }
 
     private static X500Name named(final String name)

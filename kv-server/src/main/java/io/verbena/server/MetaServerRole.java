@@ -121,10 +121,10 @@ public final class MetaServerRole implements Role
             audit = new AuditFile(data, Clock.systemUTC(), AuditFile.MAX_BYTES);
             server = MetaServer.open(
                 device, store, configuration.previousNodesAreGone(isFresh).completionChannel(channel)
-                    .clusterSecret(token.clusterSecret()).audit(audit));
+                    .clusterSecret(token.clusterSecret()).bindsRoles(bindsRoles(token)).audit(audit));
             final BootstrapServer bootstrap = BootstrapServer.open(
                 listen, token, new BootstrapAnswer(server.stat().clusterId(), fabricName, server.address()),
-                server::access);
+                server::access, server::joiningSecret);
             return new MetaServerRole(device, channel, store, server, bootstrap, audit);
         }
         catch (final RuntimeException | DurableWriteError ex)
@@ -153,9 +153,11 @@ public final class MetaServerRole implements Role
         {
             audit = new AuditFile(place.data(), Clock.systemUTC(), AuditFile.MAX_BYTES);
             server = MetaServer.open(device, store, place.configuration().completionChannel(channel)
-                .clusterSecret(place.token().clusterSecret()).audit(audit).leads(leads));
+                .clusterSecret(place.token().clusterSecret()).bindsRoles(bindsRoles(place.token())).audit(audit)
+                .leads(leads));
             final BootstrapServer bootstrap = BootstrapServer.open(place.listen(), place.token(),
-                new BootstrapAnswer(server.stat().clusterId(), place.fabricName(), server.address()), server::access);
+                new BootstrapAnswer(server.stat().clusterId(), place.fabricName(), server.address()), server::access,
+                server::joiningSecret);
             return new MetaServerRole(device, channel, null, server, bootstrap, audit);
         }
         catch (final RuntimeException | DurableWriteError ex)
@@ -163,6 +165,11 @@ public final class MetaServerRole implements Role
             CloseHelper.quietCloseAll(server, audit);
             throw ex;
         }
+    }
+
+    private static boolean bindsRoles(final ClusterToken token)
+    {
+        return null != token.tls() && token.tls().bindsRoles();
     }
 
     /**

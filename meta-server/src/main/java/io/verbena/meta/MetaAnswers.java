@@ -427,6 +427,12 @@ final class MetaAnswers implements MetaService
         return secrets.isGuarded();
     }
 
+    @Override
+    public boolean bindsRoles()
+    {
+        return secrets.bindsRoles();
+    }
+
     private static long checksum(final byte[] descriptor)
     {
         return descriptor.length < Long.BYTES ? 0 :

@@ -67,6 +67,7 @@ public final class MetaServer implements Agent, AutoCloseable
     private final UserCatalog users;
     private final ChangeNotifier news;
     private final NodeNotifier nodeNews;
+    private final RegistrationSecrets secrets;
     private final MetaAnswers answers;
     private final FenceLinks fenceLinks;
     private final LinkPlaces places;
@@ -109,8 +110,8 @@ public final class MetaServer implements Agent, AutoCloseable
         final ShownTables shownTables = new ShownTables(view, catalog);
         news = new ChangeNotifier(conductor);
         nodeNews = new NodeNotifier(directory);
-        final RegistrationSecrets secrets = new RegistrationSecrets(
-            secret, conductor.table(), users::rules, configuration.clusterSecret());
+        secrets = new RegistrationSecrets(
+            secret, conductor.table(), users::rules, configuration.clusterSecret(), configuration.bindsRoles());
         registrations = new RegistrationQueue(clock, conductor, directory, secrets,
             ledger.counters().clusterId(), configuration.maxWaitingRegistrations(),
             configuration.spareIdentities(), failures);
@@ -252,6 +253,15 @@ public final class MetaServer implements Agent, AutoCloseable
     public AccessRules access()
     {
         return users.rules();
+    }
+
+    /**
+     * @param roles set of those that a certificate names.
+     * @return what proves here that the handshake has seen it. Any thread.
+     */
+    public IdentitySecret joiningSecret(final int roles)
+    {
+        return secrets.joining(roles);
     }
 
     /** @return clients connected now. */

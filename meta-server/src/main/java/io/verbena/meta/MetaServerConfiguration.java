@@ -29,6 +29,7 @@ public final class MetaServerConfiguration
     private boolean previousNodesAreGone;
     private int viewTableBytes = 1 << 20;
     private IdentitySecret clusterSecret;
+    private boolean bindsRoles;
     private MetaAudit audit = MetaAudit.NONE;
     private BooleanSupplier leads = () -> true;
 
@@ -63,6 +64,23 @@ public final class MetaServerConfiguration
     public MetaServerConfiguration clusterSecret(final IdentitySecret secret)
     {
         clusterSecret = secret;
+        return this;
+    }
+
+    /** @return whether certificates say which node may be what. */
+    public boolean bindsRoles()
+    {
+        return bindsRoles;
+    }
+
+    /**
+     * @param isBound whether a node registers, and an operator changes things, only with what
+     *                {@link MetaServer#joiningSecret} has for its roles. Default false: the token is enough.
+     * @return this.
+     */
+    public MetaServerConfiguration bindsRoles(final boolean isBound)
+    {
+        bindsRoles = isBound;
         return this;
     }
 

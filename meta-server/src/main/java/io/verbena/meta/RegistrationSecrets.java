@@ -21,6 +21,7 @@ import java.util.function.Supplier;
 final class RegistrationSecrets
 {
     private static final String PURPOSE = "registration";
+    private static final String JOINING = "joining";
     /** More come with the next heartbeats. */
     private static final int MAX_TOKENS = 160;
 
@@ -28,15 +29,18 @@ final class RegistrationSecrets
     private final MembershipTable members;
     private final Supplier<AccessRules> users;
     private final IdentitySecret ofToken;
+    private final boolean bindsRoles;
 
     /**
      * @param users   from whom the secrets of clients come.
      * @param ofToken what nodes prove before they have registered, and operators; null: nothing.
+     * @param bindsRoles whether that is not enough without {@link #joining}.
      */
     RegistrationSecrets(
         final IdentitySecret cluster, final MembershipTable members, final Supplier<AccessRules> users,
-        final IdentitySecret ofToken)
+        final IdentitySecret ofToken, final boolean bindsRoles)
     {
+        this.bindsRoles = bindsRoles;
         this.users = users;
         this.ofToken = ofToken;
         this.cluster = cluster;
@@ -49,6 +53,10 @@ final class RegistrationSecrets
         if (PeerIdentity.UNREGISTERED.equals(identity))
         {
             return ofToken;
+        }
+        if (identity.joiningRoles() > 0)
+        {
+            return joining(identity.joiningRoles());
         }
         if (identity.isClient())
         {
@@ -64,10 +72,22 @@ final class RegistrationSecrets
         return Credentials.sentSecret(ofToken, identity, of(identity));
     }
 
+    /** What proves that a certificate named these roles; a restart changes it as little as the others. */
+    IdentitySecret joining(final int roles)
+    {
+        return cluster.derive(JOINING, 0, roles);
+    }
+
     /** @return whether there is something that nodes and operators prove. */
     boolean isGuarded()
     {
         return null != ofToken;
+    }
+
+    /** @return whether certificates say which node may be what. */
+    boolean bindsRoles()
+    {
+        return bindsRoles;
     }
 
     /** What proves to a memory node that this is the meta server. */

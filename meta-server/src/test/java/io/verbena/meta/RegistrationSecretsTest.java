@@ -14,7 +14,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 class RegistrationSecretsTest
 {
     private final IdentitySecret cluster = IdentitySecret.random(new SecureRandom());
-    private final RegistrationSecrets secrets = new RegistrationSecrets(cluster, null, () -> AccessRules.NONE, null);
+    private final RegistrationSecrets secrets =
+        new RegistrationSecrets(cluster, null, () -> AccessRules.NONE, null, false);
 
     @Test
     void shouldGiveEachRegistrationASecretOfItsOwn()
@@ -23,9 +24,9 @@ class RegistrationSecretsTest
         assertThat(secrets.of(new PeerIdentity(3, 8))).as("the next incarnation").isNotEqualTo(secret);
         assertThat(secrets.of(new PeerIdentity(4, 7))).as("another node").isNotEqualTo(secret);
         assertThat(new RegistrationSecrets(IdentitySecret.random(new SecureRandom()), null,
-            () -> AccessRules.NONE, null).of(new PeerIdentity(3, 7))).as("another cluster").isNotEqualTo(secret);
-        assertThat(new RegistrationSecrets(cluster, null, () -> AccessRules.NONE, null).of(new PeerIdentity(3, 7)))
-            .as("after a restart").isEqualTo(secret);
+            () -> AccessRules.NONE, null, false).of(new PeerIdentity(3, 7))).as("another cluster").isNotEqualTo(secret);
+        assertThat(new RegistrationSecrets(cluster, null, () -> AccessRules.NONE, null, false)
+            .of(new PeerIdentity(3, 7))).as("after a restart").isEqualTo(secret);
         assertThat(secrets.towards(new PeerAddress(new DeviceAddress(1, 2), 1, 3, 7))).isEqualTo(secret);
     }
 

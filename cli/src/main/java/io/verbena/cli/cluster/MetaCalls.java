@@ -87,7 +87,8 @@ public final class MetaCalls implements AutoCloseable
                 Math.clamp(TimeUnit.NANOSECONDS.toMillis(timeoutNs), 1, BOOTSTRAP_TIMEOUT_MS));
             final String name = NetworkFabric.toJoin(answer, given, null);
             NetworkFabric.requireReachable(cluster, answer, name);
-            return new MetaCalls(Fabrics.open(name, ProcessRole.EXPENDABLE), answer, token.nodeTicket(), timeoutNs);
+            return new MetaCalls(
+                Fabrics.open(name, ProcessRole.EXPENDABLE), answer, token.joiningTicket(answer), timeoutNs);
         }
         catch (final BootstrapException ex)
         {

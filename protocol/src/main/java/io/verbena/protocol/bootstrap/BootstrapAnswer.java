@@ -8,7 +8,8 @@ import io.verbena.raas.PeerAddress;
  * @param clusterId  of the cluster, which memory that belongs to another one does not fit; never 0.
  * @param fabric     name of the fabric, as {@code io.verbena.rdma.fabric.Fabrics} opens it.
  * @param metaServer where the meta server is on it.
- * @param ticket     as whom a user connects to the nodes; null for who has the token.
+ * @param ticket     as whom a user connects to the nodes; of who has the token as whom it connects to the meta server,
+ *                   where certificates name roles, else null.
  */
 public record BootstrapAnswer(long clusterId, String fabric, PeerAddress metaServer, AccessTicket ticket)
 {

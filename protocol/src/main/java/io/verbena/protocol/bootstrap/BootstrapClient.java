@@ -209,6 +209,7 @@ public final class BootstrapClient
         {
             socket.setSoTimeout(timeoutMs);
             secured.startHandshake();
+            tls.requireMetaServer(secured);
             return secured;
         }
         catch (final IOException ex)

@@ -3,7 +3,10 @@ package io.verbena.protocol.bootstrap;
 import io.verbena.protocol.access.SecretVerifier;
 import io.verbena.raas.PeerAddress;
 import io.verbena.raas.identity.IdentitySecret;
+import io.verbena.raas.identity.PeerIdentity;
 import io.verbena.rdma.verbs.DeviceAddress;
+
+import org.agrona.concurrent.UnsafeBuffer;
 
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -173,6 +176,18 @@ final class BootstrapDescriptor
     {
         wrap(answer).putInt(ANSWER_USER_OFFSET, number).putInt(ANSWER_GENERATION_OFFSET, generation)
             .put(ANSWER_TICKET_OFFSET, maskedSecret);
+    }
+
+    /**
+     * With which roles of a certificate who has the token joins; null where certificates name none. It is within TLS
+     * that it is sent, so that nothing masks it.
+     */
+    static AccessTicket joiningTicket(final byte[] answer)
+    {
+        final ByteBuffer bytes = wrap(answer);
+        final PeerIdentity identity = PeerIdentity.joining(bytes.getInt(ANSWER_GENERATION_OFFSET));
+        return 0 != bytes.getInt(ANSWER_USER_OFFSET) || 0 == identity.joiningRoles() ? null :
+            new AccessTicket(identity, IdentitySecret.read(new UnsafeBuffer(answer), ANSWER_TICKET_OFFSET));
     }
 
     /** Takes the proof out of an answer, and leaves 0 in its place. */

@@ -18,6 +18,7 @@ public final class BootstrapLocator implements MetaServerLocator
     private final ClusterAddress cluster;
     private final BootstrapSecret token;
     private final AccessTicket nodeTicket;
+    private final AccessTicket joiningTicket;
     private final AccessTicket clientTicket;
     private final String fabric;
     private final AtomicBoolean isAsking = new AtomicBoolean();
@@ -34,6 +35,7 @@ public final class BootstrapLocator implements MetaServerLocator
         this.cluster = cluster;
         this.token = token;
         nodeTicket = token.nodeTicket();
+        joiningTicket = token.joiningTicket(first);
         clientTicket = token.clientTicket(first);
         fabric = first.fabric();
         address = first.metaServer();
@@ -58,6 +60,12 @@ public final class BootstrapLocator implements MetaServerLocator
     public AccessTicket nodeTicket()
     {
         return nodeTicket;
+    }
+
+    @Override
+    public AccessTicket joiningTicket()
+    {
+        return joiningTicket;
     }
 
     @Override

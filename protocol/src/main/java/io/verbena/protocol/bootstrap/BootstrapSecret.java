@@ -37,8 +37,17 @@ public sealed interface BootstrapSecret permits ClusterToken, UserLogin
      */
     Keys keys(byte[] salt);
 
-    /** @return as whom a node with this secret connects before it has registered; null when it is not for nodes. */
+    /** @return as whom those who have the token are known to all nodes; null when it is not for nodes. */
     AccessTicket nodeTicket();
+
+    /**
+     * @param answer of the cluster.
+     * @return as whom a node or operator connects to the meta server; null when it is not for these.
+     */
+    default AccessTicket joiningTicket(final BootstrapAnswer answer)
+    {
+        return nodeTicket();
+    }
 
     /**
      * @param answer of the cluster.

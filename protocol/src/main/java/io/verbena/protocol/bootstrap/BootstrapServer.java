@@ -4,6 +4,7 @@ import io.verbena.protocol.access.AccessRules;
 import io.verbena.protocol.access.SecretVerifier;
 import io.verbena.protocol.access.User;
 import io.verbena.protocol.bootstrap.PendingHandshakes.Pending;
+import io.verbena.protocol.tls.CertificateRole;
 import io.verbena.protocol.tls.TlsSettings;
 import io.verbena.raas.identity.IdentitySecret;
 import org.agrona.concurrent.SystemNanoClock;
@@ -26,6 +27,7 @@ import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.IntFunction;
 import java.util.function.Supplier;
 
 import javax.net.ssl.SSLException;
@@ -66,6 +68,7 @@ public final class BootstrapServer implements AutoCloseable
     private final ClusterToken token;
     private final BootstrapAnswer answer;
     private final Supplier<AccessRules> access;
+    private final IntFunction<IdentitySecret> joining;
     private final byte[] key = SecretVerifier.randomKey();
     private final SecureRandom random = new SecureRandom();
     private final Semaphore connections = new Semaphore(MAX_CONNECTIONS);
@@ -78,9 +81,10 @@ public final class BootstrapServer implements AutoCloseable
 
     private BootstrapServer(
         final ServerSocket socket, final ClusterAddress address, final ClusterToken token,
-        final BootstrapAnswer answer, final Supplier<AccessRules> access)
+        final BootstrapAnswer answer, final Supplier<AccessRules> access, final IntFunction<IdentitySecret> joining)
     {
         this.access = access;
+        this.joining = joining;
         this.socket = socket;
         this.address = address;
         this.token = token;
@@ -95,18 +99,20 @@ public final class BootstrapServer implements AutoCloseable
      * @param token   of the cluster, and TLS of this side, if there is any.
      * @param answer  for those who have it.
      * @param access  the users of the cluster as they are now, who may join as clients; any thread.
+     * @param joining what proves to the meta server that a certificate named a set of roles; used where it goes by
+     *                them. Any thread.
      * @return the server.
      * @throws BootstrapException when the port is busy or the host not this one.
      */
     public static BootstrapServer open(
         final ClusterAddress address, final ClusterToken token, final BootstrapAnswer answer,
-        final Supplier<AccessRules> access)
+        final Supplier<AccessRules> access, final IntFunction<IdentitySecret> joining)
     {
         ServerSocket socket = null;
         try
         {
             socket = new ServerSocket();
-            return open(socket, address, token, answer, access);
+            return open(socket, address, token, answer, access, joining);
         }
         catch (final IOException ex)
         {
@@ -118,7 +124,8 @@ public final class BootstrapServer implements AutoCloseable
 
     static BootstrapServer open(
         final ServerSocket socket, final ClusterAddress address, final ClusterToken token,
-        final BootstrapAnswer answer, final Supplier<AccessRules> access) throws IOException
+        final BootstrapAnswer answer, final Supplier<AccessRules> access, final IntFunction<IdentitySecret> joining)
+        throws IOException
     {
         if (null != token.tls())
         {
@@ -128,7 +135,7 @@ public final class BootstrapServer implements AutoCloseable
         socket.setSoTimeout(OVERDUE_CHECK_MS);
         socket.bind(new InetSocketAddress(InetAddress.getByName(address.host()), address.port()), BACKLOG);
         final BootstrapServer server = new BootstrapServer(
-            socket, new ClusterAddress(address.host(), socket.getLocalPort()), token, answer, access);
+            socket, new ClusterAddress(address.host(), socket.getLocalPort()), token, answer, access, joining);
         server.thread.start();
         return server;
     }
@@ -259,6 +266,13 @@ public final class BootstrapServer implements AutoCloseable
         {
             connection.setSoTimeout(TLS_TIMEOUT_MS);
             secured.startHandshake();
+            if (token.tls().bindsRoles() && 0 == TlsSettings.rolesOf(secured))
+            {
+                final String why = "certificate " + secured.getSession().getPeerPrincipal().getName() +
+                    " names no role";
+                refuseByTls(secured, why, why + ": issue one with a URI such as " + CertificateRole.COMPUTE.uri());
+                return null;
+            }
             return secured;
         }
         catch (final SSLException ex)
@@ -354,9 +368,23 @@ public final class BootstrapServer implements AutoCloseable
             return;
         }
         final byte[] message = BootstrapDescriptor.answer(answer);
+        final int roles = roles(connection);
+        if (0 != roles)
+        {
+            final byte[] ticket = new byte[IdentitySecret.LENGTH_BYTES];
+            joining.apply(roles).write(new UnsafeBuffer(ticket), 0);
+            BootstrapDescriptor.putTicket(message, 0, roles, ticket);
+        }
         BootstrapDescriptor.putProof(
             message, token.proof(BootstrapClient.SERVER_SIDE, hello.array(), challenge, proof, message));
         out.write(message);
+    }
+
+    /** Those that the certificate of the peer names, where this server goes by them; else 0. */
+    private int roles(final Socket connection) throws IOException
+    {
+        return connection instanceof final SSLSocket secured && token.tls().bindsRoles() ?
+            TlsSettings.rolesOf(secured) : 0;
     }
 
     /** The hello, or null when there is none: counted, and not to be answered. */
@@ -424,6 +452,15 @@ public final class BootstrapServer implements AutoCloseable
         out.write(whole);
         in.startMessage(USER_TIMEOUT_MS);
         final byte[] proof = in.read(BootstrapDescriptor.PROOF_LENGTH_BYTES);
+        final int roles = roles(connection);
+        if (0 != roles && !CertificateRole.CLIENT.isIn(roles) && !CertificateRole.OPERATOR.isIn(roles))
+        {
+            countRefusal(connection, "a user with a certificate of roles " + CertificateRole.text(roles));
+            writeQuietly(out, BootstrapDescriptor.refusal(BootstrapDescriptor.STATUS_WRONG_TOKEN,
+                "the certificate has roles " + CertificateRole.text(roles) + ": a user takes one with " +
+                CertificateRole.CLIENT.uri()));
+            return;
+        }
         final boolean isRight = verifier.isProof(proof, BootstrapClient.CLIENT_SIDE, hello, challenge, salt);
         if (!isRight || null == user)
         {

@@ -275,6 +275,12 @@ public final class ClusterToken implements BootstrapSecret
     }
 
     @Override
+    public AccessTicket joiningTicket(final BootstrapAnswer answer)
+    {
+        return null == answer.ticket() ? nodeTicket() : answer.ticket();
+    }
+
+    @Override
     public AccessTicket clientTicket(final BootstrapAnswer answer)
     {
         return new AccessTicket(PeerIdentity.OPERATOR, clusterSecret());
@@ -306,7 +312,7 @@ public final class ClusterToken implements BootstrapSecret
             @Override
             public AccessTicket ticket(final byte[] answer, final byte[]... messages)
             {
-                return null;
+                return BootstrapDescriptor.joiningTicket(answer);
             }
         };
     }

@@ -14,10 +14,16 @@ public interface MetaServerLocator
     /** Says that it cannot be reached there; to be called at each failure, as often as that may be. */
     void onUnreachable();
 
-    /** @return as whom a node connects that has not registered; null: without a proof. */
+    /** @return as whom those who have the token are known to all nodes; null: there is no token. */
     default AccessTicket nodeTicket()
     {
         return null;
+    }
+
+    /** @return as whom a node connects to the meta server before it has registered; null: without a proof. */
+    default AccessTicket joiningTicket()
+    {
+        return nodeTicket();
     }
 
     /** @return as whom a client connects; null: without a proof. */

@@ -5,8 +5,11 @@ import io.verbena.protocol.access.User;
 import io.verbena.protocol.message.ControlException;
 import io.verbena.protocol.message.ControlStatus;
 import io.verbena.protocol.message.Heartbeat;
+import io.verbena.protocol.message.NodeRegistration;
 import io.verbena.protocol.message.NotificationRequest;
 import io.verbena.protocol.message.UserPage;
+import io.verbena.protocol.tls.CertificateRole;
+import io.verbena.raas.directory.NodeRole;
 import io.verbena.raas.identity.PeerIdentity;
 import io.verbena.raas.RpcReply;
 import org.agrona.DirectBuffer;
@@ -167,7 +170,10 @@ public final class MetaDispatcher extends ControlDispatcher
             {
                 forbid(caller, "register by " + caller + ": a node proves that it has the cluster's token");
             }
-            service.register(RegisterDescriptor.decodeRequest(request, offset, lengthBytes),
+            final NodeRegistration registration = RegisterDescriptor.decodeRequest(request, offset, lengthBytes);
+            requireRole(caller, NodeRole.MEMORY_NODE == registration.role() ?
+                CertificateRole.MEMORY : CertificateRole.COMPUTE, "register a node");
+            service.register(registration,
                 () -> new PendingRegistration(reply.defer()));
             return;
         }
@@ -250,11 +256,26 @@ public final class MetaDispatcher extends ControlDispatcher
                 ControlMethod.USERS, ControlMethod.PUT_USER, ControlMethod.REMOVE_USER -> true;
             default -> false;
         };
-        if (isOperators && service.isGuarded() && !PeerIdentity.OPERATOR.equals(caller) &&
-            !PeerIdentity.UNREGISTERED.equals(caller) &&
-            !(ControlMethod.USERS == method && connection.actsForAny(service::mayChangeTables)))
+        if (!isOperators || !service.isGuarded() ||
+            ControlMethod.USERS == method && connection.actsForAny(service::mayChangeTables))
+        {
+            return;
+        }
+        if (!PeerIdentity.OPERATOR.equals(caller) && !PeerIdentity.UNREGISTERED.equals(caller) &&
+            0 == caller.joiningRoles())
         {
             forbid(caller, ControlMethod.name(method) + " by " + caller + ": it takes the cluster's token");
+        }
+        requireRole(caller, CertificateRole.OPERATOR, ControlMethod.name(method));
+    }
+
+    /** Where certificates name roles the token is not enough: a connection proves what the handshake gave for them. */
+    private void requireRole(final PeerIdentity caller, final CertificateRole role, final String what)
+    {
+        if (service.bindsRoles() && !role.isIn(caller.joiningRoles()))
+        {
+            forbid(caller, what + " by " + caller + ", with roles " + CertificateRole.text(caller.joiningRoles()) +
+                ": it takes a certificate with " + role.uri());
         }
     }
 

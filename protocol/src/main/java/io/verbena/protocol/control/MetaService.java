@@ -187,6 +187,12 @@ public interface MetaService
     /** @return whether nodes and operators prove to have the cluster's secret: then nobody else may act as one. */
     boolean isGuarded();
 
+    /** @return whether a connection needs a certificate that names the role in which it registers or changes things. */
+    default boolean bindsRoles()
+    {
+        return false;
+    }
+
     /**
      * Hears of a request that was carried out and changed tables, users, or gave a node up; does not throw.
      *

@@ -122,7 +122,7 @@ public final class MetaLink implements AutoCloseable
      */
     public MetaLink actAsNode()
     {
-        final AccessTicket ticket = metaServer.nodeTicket();
+        final AccessTicket ticket = metaServer.joiningTicket();
         if (null == ticket)
         {
             raas.identity(PeerIdentity.UNREGISTERED);

@@ -219,6 +219,49 @@ public final class TlsSettings
     }
 
     /**
+     * Whether this meta server goes by roles: its own certificate names some, and it asks its peers for theirs.
+     *
+     * @return whether those of each peer count.
+     */
+    public boolean bindsRoles()
+    {
+        return null != trust && 0 != ownRoles();
+    }
+
+    private int ownRoles()
+    {
+        return null == identity ? 0 : CertificateRole.of(identity.chain()[0]);
+    }
+
+    /**
+     * @param secured socket of this class, after the handshake.
+     * @return the set of {@link CertificateRole} that the certificate of the other side names; 0: none.
+     * @throws IOException when it has none.
+     */
+    public static int rolesOf(final SSLSocket secured) throws IOException
+    {
+        return CertificateRole.of((X509Certificate)secured.getSession().getPeerCertificates()[0]);
+    }
+
+    /**
+     * Refuses a server whose certificate is for another role, as one that was stolen from a node: where this side, or
+     * the other one, names any.
+     *
+     * @param secured socket of a client, after the handshake.
+     * @throws IOException when it may not be the meta server.
+     */
+    public void requireMetaServer(final SSLSocket secured) throws IOException
+    {
+        final int roles = rolesOf(secured);
+        if (0 != (roles | ownRoles()) && !CertificateRole.META.isIn(roles))
+        {
+            throw new SSLException("refused", new PeerTrust.RefusedCertificateException("certificate " +
+                secured.getSession().getPeerPrincipal().getName() + " is not one of a meta server: it has roles " +
+                CertificateRole.text(roles) + "; issue one with " + CertificateRole.META.uri(), null));
+        }
+    }
+
+    /**
      * Loads what a handshake needs, which takes a process that has just started some tenths of a second: before there
      * is a connection on which another one waits. Slow the first time, then fast.
      *

@@ -40,7 +40,7 @@ class BootstrapFuzzTest
     private final MessageFuzzer fuzzer = new MessageFuzzer(20, BootstrapException.class);
     private final PendingHandshakes pending = new PendingHandshakes(2, 60_000, SystemNanoClock.INSTANCE);
     private final BootstrapServer server = BootstrapServer.open(new ClusterAddress("127.0.0.1", 0), token, ANSWER,
-        () -> AccessRules.NONE);
+        () -> AccessRules.NONE, (roles) -> null);
 
     @AfterEach
     void close()

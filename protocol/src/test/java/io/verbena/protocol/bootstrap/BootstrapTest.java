@@ -58,7 +58,8 @@ class BootstrapTest
     void open()
     {
         token = ClusterToken.readOrCreate(directory.resolve("token"));
-        server = BootstrapServer.open(new ClusterAddress("127.0.0.1", 0), token, ANSWER, () -> AccessRules.NONE);
+        server = BootstrapServer.open(new ClusterAddress("127.0.0.1", 0), token, ANSWER, () -> AccessRules.NONE,
+            (roles) -> null);
     }
 
     @AfterEach
@@ -214,7 +215,7 @@ class BootstrapTest
     {
         final ClusterAddress address = server.address();
         assertRefused(Reason.UNREACHABLE, "cannot listen at " + address + ": ", () ->
-            BootstrapServer.open(address, token, ANSWER, () -> AccessRules.NONE));
+            BootstrapServer.open(address, token, ANSWER, () -> AccessRules.NONE, (roles) -> null));
         server.close();
         assertRefused(Reason.UNREACHABLE, "is the cluster up?", () ->
             BootstrapClient.ask(address, token, TIMEOUT_MS));
@@ -228,7 +229,8 @@ class BootstrapTest
         for (int i = 0; i < 200; i++)
         {
             final BootstrapServer closing =
-                BootstrapServer.open(new ClusterAddress("127.0.0.1", 0), token, ANSWER, () -> AccessRules.NONE);
+                BootstrapServer.open(new ClusterAddress("127.0.0.1", 0), token, ANSWER, () -> AccessRules.NONE,
+                    (roles) -> null);
             closing.close();
             assertRefused(Reason.UNREACHABLE, "is the cluster up?", () ->
                 BootstrapClient.ask(closing.address(), token, TIMEOUT_MS));
@@ -406,7 +408,8 @@ class BootstrapTest
         final long startNs = System.nanoTime();
         try (BootstrapServer paused =
             BootstrapServer.open(
-                outOfDescriptors, new ClusterAddress("127.0.0.1", 0), token, ANSWER, () -> AccessRules.NONE))
+                outOfDescriptors, new ClusterAddress("127.0.0.1", 0), token, ANSWER, () -> AccessRules.NONE,
+                    (roles) -> null))
         {
             assertThat(BootstrapClient.ask(paused.address(), token, TIMEOUT_MS)).isEqualTo(ANSWER);
             assertThat(paused.refusals()).isEqualTo(5);

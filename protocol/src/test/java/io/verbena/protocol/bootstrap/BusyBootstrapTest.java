@@ -41,7 +41,7 @@ class BusyBootstrapTest
 
     private final ClusterToken token = ClusterToken.ofHex("0123456789abcdef".repeat(4), "test");
     private final BootstrapServer server = BootstrapServer.open(new ClusterAddress("127.0.0.1", 0), token, ANSWER,
-        () -> AccessRules.NONE);
+        () -> AccessRules.NONE, (roles) -> null);
     private final List<Socket> open = new ArrayList<>();
 
     @AfterEach

@@ -46,7 +46,8 @@ class GroupBootstrapTest
     {
         token = ClusterToken.readOrCreate(directory.resolve("token"));
         silent = new ServerSocket(0, 10, InetAddress.getLoopbackAddress());
-        leader = BootstrapServer.open(new ClusterAddress("127.0.0.1", 0), token, ANSWER, () -> AccessRules.NONE);
+        leader = BootstrapServer.open(new ClusterAddress("127.0.0.1", 0), token, ANSWER, () -> AccessRules.NONE,
+            (roles) -> null);
         try (ServerSocket dead = new ServerSocket(0, 1, InetAddress.getLoopbackAddress()))
         {
             deadPort = dead.getLocalPort();
@@ -88,7 +89,7 @@ class GroupBootstrapTest
             CompletableFuture.supplyAsync(() -> ask(group(deadPort, port), TIMEOUT_MS));
         Thread.sleep(300);
         leader = BootstrapServer.open(
-            new ClusterAddress("127.0.0.1", port), token, ANSWER, () -> AccessRules.NONE);
+            new ClusterAddress("127.0.0.1", port), token, ANSWER, () -> AccessRules.NONE, (roles) -> null);
         assertThat(asked.get()).isEqualTo(ANSWER);
     }
 
@@ -160,7 +161,7 @@ class GroupBootstrapTest
             .isInstanceOfSatisfying(BootstrapException.class, (ex) ->
                 assertThat(ex.reason()).isEqualTo(Reason.UNREACHABLE));
         leader = BootstrapServer.open(new ClusterAddress("127.0.0.1", 0),
-            ClusterToken.ofHex("ab".repeat(32), "test"), ANSWER, () -> AccessRules.NONE);
+            ClusterToken.ofHex("ab".repeat(32), "test"), ANSWER, () -> AccessRules.NONE, (roles) -> null);
         assertThatThrownBy(() -> ask(group(deadPort, leader.address().port()), TIMEOUT_MS))
             .isInstanceOfSatisfying(BootstrapException.class, (ex) ->
                 assertThat(ex.reason()).isEqualTo(Reason.WRONG_TOKEN));

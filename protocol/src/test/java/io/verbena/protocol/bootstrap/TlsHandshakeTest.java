@@ -4,10 +4,14 @@ import io.verbena.certificates.CertificateAuthority;
 import io.verbena.certificates.CertificateAuthority.Use;
 import io.verbena.certificates.IssuedCertificate;
 import io.verbena.protocol.access.AccessRules;
+import io.verbena.protocol.access.User;
+import io.verbena.protocol.access.SecretVerifier;
 import io.verbena.protocol.bootstrap.BootstrapException.Reason;
 import io.verbena.protocol.tls.TlsException;
 import io.verbena.protocol.tls.TlsSettings;
 import io.verbena.raas.PeerAddress;
+import io.verbena.raas.identity.IdentitySecret;
+import io.verbena.raas.identity.PeerIdentity;
 import io.verbena.rdma.verbs.DeviceAddress;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.AfterEach;
@@ -29,6 +33,7 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.List;
+import java.util.SplittableRandom;
 import java.util.Random;
 import java.util.concurrent.atomic.AtomicInteger;
 
@@ -55,9 +60,12 @@ class TlsHandshakeTest
     /** The same name, and another key. */
     private static final CertificateAuthority IMPOSTOR = CertificateAuthority.create("our authority", PAST, SOON);
 
+    private static final IdentitySecret META_SECRET = IdentitySecret.random(new SplittableRandom(18));
+
     @TempDir
     static Path folder;
     private final ClusterToken token = ClusterToken.ofHex("0123456789abcdef".repeat(4), "test");
+    private AccessRules rules = AccessRules.NONE;
     private BootstrapServer server;
 
     @BeforeAll
@@ -74,6 +82,12 @@ class TlsHandshakeTest
         issue("expired-client", AUTHORITY, List.of(), Use.CLIENT, PAST, NOW.minus(Duration.ofDays(1)));
         issue("false-client", IMPOSTOR, List.of(), Use.CLIENT, PAST, SOON);
         issue("strange-client", STRANGER, List.of(), Use.CLIENT, PAST, SOON);
+        issue("meta", AUTHORITY, List.of("127.0.0.1", "verbena:role/meta"), Use.SERVER, PAST, SOON);
+        issue("stolen", AUTHORITY, List.of("127.0.0.1", "verbena:role/memory"), Use.SERVER, PAST, SOON);
+        issue("compute", AUTHORITY, List.of("verbena:role/compute"), Use.CLIENT, PAST, SOON);
+        issue("two", AUTHORITY, List.of("verbena:role/memory", "verbena:role/operator", "host.example",
+            "verbena:role/all", "other:role/compute"), Use.CLIENT, PAST, SOON);
+        issue("user", AUTHORITY, List.of("verbena:role/client"), Use.CLIENT, PAST, SOON);
     }
 
     private static void issue(
@@ -109,7 +123,8 @@ class TlsHandshakeTest
     {
         close();
         server = BootstrapServer.open(
-            new ClusterAddress("127.0.0.1", 0), token.with(tls), ANSWER, () -> AccessRules.NONE);
+            new ClusterAddress("127.0.0.1", 0), token.with(tls), ANSWER, () -> rules,
+            (roles) -> META_SECRET.derive("joining", 0, roles));
     }
 
     @AfterEach
@@ -134,6 +149,71 @@ class TlsHandshakeTest
             assertThat(ex.getMessage()).contains(texts).doesNotContain("\n")
                 .startsWith("cannot join the cluster at verbena://127.0.0.1:");
         });
+    }
+
+    @Test
+    void shouldGiveWhatProvesTheRolesOfTheCertificate()
+    {
+        open(serverSide("meta", "ca.crt"));
+        for (final String name : List.of("compute", "two"))
+        {
+            final BootstrapAnswer answer = ask(clientSide("ca.crt", name));
+            final int roles = "two".equals(name) ? 2 | 16 : 4;
+            assertThat(answer.ticket()).isEqualTo(
+                new AccessTicket(PeerIdentity.joining(roles), META_SECRET.derive("joining", 0, roles)));
+            assertThat(token.joiningTicket(answer)).isEqualTo(answer.ticket());
+            assertThat(token.nodeTicket().identity()).isEqualTo(PeerIdentity.UNREGISTERED);
+            assertThat(new BootstrapLocator(server.address(), token, answer).joiningTicket())
+                .isEqualTo(answer.ticket());
+        }
+        assertRefused(clientSide("ca.crt", "client"),
+            "certificate CN=client names no role: issue one with a URI such as verbena:role/compute");
+        assertThat(server.lastRefusal()).contains("CN=client names no role");
+        assertThat(server.refusals()).isEqualTo(1);
+    }
+
+    @Test
+    void shouldGoByNoRolesWhereTheServerNamesNoneOrAsksForNone()
+    {
+        open(serverSide("meta", null));
+        assertThat(ask(clientSide("ca.crt", "client"))).isEqualTo(ANSWER);
+        assertThat(ask(pinned(AUTHORITY))).isEqualTo(ANSWER);
+        assertThat(token.joiningTicket(ANSWER)).isEqualTo(token.nodeTicket());
+        open(serverSide("server", "ca.crt"));
+        assertThat(ask(clientSide("ca.crt", "client"))).isEqualTo(ANSWER);
+        assertRefused(clientSide("ca.crt", "compute"),
+            "certificate CN=server is not one of a meta server: it has roles none", "verbena:role/meta");
+    }
+
+    @Test
+    void shouldNotTakeTheCertificateOfANodeForThatOfAMetaServer()
+    {
+        open(serverSide("stolen", null));
+        for (final String name : new String[]{null, "client", "compute"})
+        {
+            assertRefused(clientSide("ca.crt", name),
+                "certificate CN=stolen is not one of a meta server: it has roles memory");
+        }
+        assertRefused(pinned(AUTHORITY), "not one of a meta server");
+    }
+
+    @Test
+    void shouldLetInUsersWithTheRoleOfClientsOnly()
+    {
+        final User ann = new User("ann", 3, 8, 9, SecretVerifier.of("open sesame"), List.of());
+        rules = AccessRules.of(token.clusterSecret(), 9, List.of(ann));
+        open(serverSide("meta", "ca.crt"));
+        final UserLogin login = UserLogin.of("ann", "open sesame");
+        for (final String name : List.of("user", "two"))
+        {
+            assertThat(BootstrapClient.ask(server.address(), login.with(clientSide("ca.crt", name)), TIMEOUT_MS)
+                .ticket().identity()).isEqualTo(ann.identity());
+        }
+        assertThatThrownBy(() -> BootstrapClient.ask(
+            server.address(), login.with(clientSide("ca.crt", "compute")), TIMEOUT_MS))
+            .isInstanceOf(BootstrapException.class)
+            .hasMessageContaining("the certificate has roles compute: a user takes one with verbena:role/client");
+        assertThat(server.lastRefusal()).contains("roles compute");
     }
 
     @Test

@@ -50,7 +50,7 @@ class UserHandshakeTest
     {
         token = ClusterToken.readOrCreate(directory.resolve("token"));
         rules = AccessRules.of(token.clusterSecret(), 9, List.of(ann));
-        server = BootstrapServer.open(new ClusterAddress("127.0.0.1", 0), token, ANSWER, () -> rules);
+        server = BootstrapServer.open(new ClusterAddress("127.0.0.1", 0), token, ANSWER, () -> rules, (roles) -> null);
     }
 
     @AfterEach

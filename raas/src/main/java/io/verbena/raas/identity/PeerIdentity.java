@@ -7,7 +7,8 @@ package io.verbena.raas.identity;
  * @param nodeId      number of the node; 0 for a node that has not registered yet, and for a client that names no user;
  *                    of a user its number and 65,536.
  * @param incarnation number of its life, or generation of a user's secret; of those without a number 0 for a node, 1
- *                    for a client, 2 for the meta server, 3 for an operator.
+ *                    for a client, 2 for the meta server, 3 for an operator, 256 and a set of roles for who joins with
+ *                    a certificate that names them.
  */
 public record PeerIdentity(int nodeId, int incarnation)
 {
@@ -21,6 +22,9 @@ public record PeerIdentity(int nodeId, int incarnation)
     public static final PeerIdentity OPERATOR = new PeerIdentity(0, 3);
     /** Numbers of users begin here; those of nodes end before. */
     private static final int FIRST_USER = 0x10000;
+    /** Sets of roles begin here. */
+    private static final int FIRST_JOINING = 256;
+    private static final int MAX_ROLES = 31;
 
     /**
      * A client that proves which user it is.
@@ -32,6 +36,24 @@ public record PeerIdentity(int nodeId, int incarnation)
     public static PeerIdentity user(final int number, final int generation)
     {
         return new PeerIdentity(FIRST_USER + number, generation);
+    }
+
+    /**
+     * A node that has not registered yet, or an operator, with a certificate that says what it may be.
+     *
+     * @param roles set of them, 1 to 31.
+     * @return the identity.
+     */
+    public static PeerIdentity joining(final int roles)
+    {
+        return new PeerIdentity(0, FIRST_JOINING + roles);
+    }
+
+    /** @return the set of roles of {@link #joining}; 0: it is another identity. */
+    public int joiningRoles()
+    {
+        return nodeId == 0 && incarnation > FIRST_JOINING && incarnation <= FIRST_JOINING + MAX_ROLES ?
+            incarnation - FIRST_JOINING : 0;
     }
 
     /** @return whether it is that of a user. */
@@ -68,6 +90,10 @@ public record PeerIdentity(int nodeId, int incarnation)
         if (isUser())
         {
             return "user " + (nodeId - FIRST_USER) + " generation " + incarnation;
+        }
+        if (joiningRoles() > 0)
+        {
+            return "node or operator with roles " + joiningRoles();
         }
         return equals(OPERATOR) ? "operator" : equals(UNREGISTERED) ? "unregistered node or operator" :
             equals(CLIENT) ? "client" : "node " + nodeId + " incarnation " + incarnation;

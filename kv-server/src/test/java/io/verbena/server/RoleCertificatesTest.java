@@ -1,0 +1,193 @@
+package io.verbena.server;
+
+import io.verbena.certificates.CertificateAuthority;
+import io.verbena.certificates.CertificateAuthority.Use;
+import io.verbena.certificates.IssuedCertificate;
+import io.verbena.compute.ComputeNodeConfiguration;
+import io.verbena.meta.MetaServerConfiguration;
+import io.verbena.protocol.access.SecretVerifier;
+import io.verbena.protocol.access.User;
+import io.verbena.protocol.bootstrap.AccessTicket;
+import io.verbena.protocol.bootstrap.BootstrapClient;
+import io.verbena.protocol.bootstrap.BootstrapLocator;
+import io.verbena.protocol.bootstrap.ClusterAddress;
+import io.verbena.protocol.bootstrap.ClusterToken;
+import io.verbena.protocol.control.ControlCall;
+import io.verbena.protocol.control.MetaClient;
+import io.verbena.protocol.message.ControlStatus;
+import io.verbena.protocol.message.NodeRegistration;
+import io.verbena.protocol.tls.TlsSettings;
+import io.verbena.raas.BatchListener;
+import io.verbena.raas.RaasConfiguration;
+import io.verbena.raas.RaasContext;
+import io.verbena.raas.RemoteRegion;
+import io.verbena.raas.VirtualQp;
+import io.verbena.raas.directory.NodeRole;
+import io.verbena.raas.identity.PeerIdentity;
+import io.verbena.rdma.fabric.Fabrics;
+import io.verbena.rdma.verbs.Device;
+import io.verbena.rdma.verbs.Fabric;
+
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/** The meta server takes nobody in a role that its certificate does not name, whatever the token is good for. */
+@Timeout(120)
+class RoleCertificatesTest
+{
+    private static final long STEP_NS = TimeUnit.SECONDS.toNanos(20);
+    private static final Instant NOW = Instant.now();
+    private static final CertificateAuthority AUTHORITY = CertificateAuthority.create(
+        "authority", NOW.minus(Duration.ofDays(1)), NOW.plus(Duration.ofDays(1)));
+
+    @TempDir
+    private Path folder;
+    private final List<RoleRunner> runners = new ArrayList<>();
+    private Fabric fabric;
+    private ClusterToken token;
+    private MetaServerRole meta;
+
+    @BeforeEach
+    void open() throws IOException
+    {
+        IssuedCertificate.writeCertificates(folder.resolve("ca.crt"), List.of(AUTHORITY.certificate()));
+        issue("meta", Use.SERVER, "127.0.0.1", "verbena:role/meta");
+        issue("memory", Use.CLIENT, "verbena:role/memory");
+        issue("compute", Use.CLIENT, "verbena:role/compute");
+        issue("operator", Use.CLIENT, "verbena:role/operator");
+        final String name = "soft:" + folder.resolve("fabric");
+        fabric = Fabrics.open(name);
+        token = ClusterToken.readOrCreate(folder.resolve("token"));
+        meta = MetaServerRole.open(fabric, name, new ClusterAddress("127.0.0.1", 0), token.with(TlsSettings.ofServer(
+            folder.resolve("meta.crt"), folder.resolve("meta.key"), folder.resolve("ca.crt"))),
+            folder.resolve("data"), true, new MetaServerConfiguration());
+        start(meta);
+        assertThat(runners.getLast().awaitReady(STEP_NS)).isTrue();
+    }
+
+    private void issue(final String name, final Use use, final String... names) throws IOException
+    {
+        AUTHORITY.issue(name, List.of(names), use, NOW.minus(Duration.ofDays(1)), NOW.plus(Duration.ofDays(1)))
+            .write(folder.resolve(name + ".crt"), folder.resolve(name + ".key"));
+    }
+
+    private RoleRunner start(final Role role)
+    {
+        runners.add(RoleRunner.start(role, false));
+        return runners.getLast();
+    }
+
+    @AfterEach
+    void close()
+    {
+        runners.reversed().forEach((runner) ->
+        {
+            runner.stop();
+            assertThat(runner.awaitEnd(STEP_NS)).isTrue();
+        });
+        fabric.close();
+    }
+
+    private BootstrapLocator locator(final String certificate)
+    {
+        final ClusterToken secured = token.with(TlsSettings.ofClient(folder.resolve("ca.crt"),
+            folder.resolve(certificate + ".crt"), folder.resolve(certificate + ".key")));
+        return new BootstrapLocator(meta.address(), secured,
+            BootstrapClient.ask(meta.address(), secured, (int)TimeUnit.NANOSECONDS.toMillis(STEP_NS)));
+    }
+
+    /** Null when the meta server does not take the connection. */
+    private <T> ControlStatus call(final AccessTicket ticket, final Function<MetaClient, ControlCall<T>> caller)
+    {
+        try (Device device = fabric.openDevice("caller");
+            RaasContext raas = RaasContext.open(device, new RaasConfiguration()))
+        {
+            ticket.use(raas);
+            final VirtualQp vqp = raas.connect(locator("operator").address(), BatchListener.CALLS_ONLY, STEP_NS);
+            while (VirtualQp.State.READY != vqp.state())
+            {
+                raas.poll();
+                if (VirtualQp.State.FAILED == vqp.state())
+                {
+                    return null;
+                }
+            }
+            final ControlCall<T> call = caller.apply(new MetaClient(raas, vqp));
+            while (!call.isDone())
+            {
+                raas.poll();
+            }
+            return call.status();
+        }
+    }
+
+    private ControlStatus register(final AccessTicket ticket, final NodeRole role)
+    {
+        try (Device device = fabric.openDevice("node"))
+        {
+            return call(ticket, (client) -> client.register(new NodeRegistration(0, role, device.address(), 7,
+                NodeRole.MEMORY_NODE == role ? new RemoteRegion(4096, 4096, 1) : RemoteRegion.NONE), STEP_NS));
+        }
+    }
+
+    private ControlStatus putUser(final AccessTicket ticket, final String name)
+    {
+        final User user = new User(name, 0, 0, 0, SecretVerifier.ofNobody(new byte[32], name), List.of());
+        return call(ticket, (client) -> client.putUser(user, STEP_NS));
+    }
+
+    @Test
+    void shouldRegisterNodesInTheRolesOfTheirCertificatesOnly() throws IOException
+    {
+        final AccessTicket memory = locator("memory").joiningTicket();
+        final AccessTicket compute = locator("compute").joiningTicket();
+        final AccessTicket operator = locator("operator").joiningTicket();
+        assertThat(register(memory, NodeRole.COMPUTE_NODE)).isEqualTo(ControlStatus.FORBIDDEN);
+        assertThat(register(compute, NodeRole.MEMORY_NODE)).isEqualTo(ControlStatus.FORBIDDEN);
+        assertThat(register(operator, NodeRole.MEMORY_NODE)).isEqualTo(ControlStatus.FORBIDDEN);
+        assertThat(register(operator, NodeRole.COMPUTE_NODE)).isEqualTo(ControlStatus.FORBIDDEN);
+        assertThat(register(token.nodeTicket(), NodeRole.COMPUTE_NODE)).as("the token alone")
+            .isEqualTo(ControlStatus.FORBIDDEN);
+        assertThat(register(token.clientTicket(null), NodeRole.MEMORY_NODE)).isEqualTo(ControlStatus.FORBIDDEN);
+        assertThat(register(new AccessTicket(PeerIdentity.joining(31), memory.secret()), NodeRole.COMPUTE_NODE))
+            .as("roles that the secret is not for").isNull();
+        assertThat(register(new AccessTicket(PeerIdentity.joining(4), token.clusterSecret()), NodeRole.COMPUTE_NODE))
+            .as("the token is no secret of roles").isNull();
+        assertThat(register(compute, NodeRole.COMPUTE_NODE)).isEqualTo(ControlStatus.OK);
+        assertThat(Files.readString(folder.resolve("data/audit.jsonl"))).contains("refused")
+            .contains("with roles memory: it takes a certificate with verbena:role/compute");
+    }
+
+    @Test
+    void shouldTakeChangesFromOperatorsOnly()
+    {
+        assertThat(putUser(locator("compute").joiningTicket(), "eve")).isEqualTo(ControlStatus.FORBIDDEN);
+        assertThat(putUser(locator("memory").joiningTicket(), "eve")).isEqualTo(ControlStatus.FORBIDDEN);
+        assertThat(putUser(token.nodeTicket(), "eve")).isEqualTo(ControlStatus.FORBIDDEN);
+        assertThat(putUser(token.clientTicket(null), "eve")).isEqualTo(ControlStatus.FORBIDDEN);
+        assertThat(putUser(locator("operator").joiningTicket(), "ann")).isEqualTo(ControlStatus.OK);
+    }
+
+    @Test
+    void shouldRunNodesWithTheirOwnCertificates()
+    {
+        assertThat(start(MemoryNodeRole.open(fabric, locator("memory"), 8 << 20)).awaitReady(STEP_NS)).isTrue();
+        assertThat(start(ComputeNodeRole.open(fabric, locator("compute"), null, new ComputeNodeConfiguration(),
+            ComputeNodeRole.DEFAULT_MAX_CLIENTS, null)).awaitReady(STEP_NS)).isTrue();
+    }
+}
