@@ -83,6 +83,7 @@ final class NodeSession implements AutoCloseable
     private final SessionParts parts;
     private final CatalogWatch catalog;
     private final UserWatch users;
+    private final DenialReports denials;
     private final MemoryNodeWatch memoryNodes;
     private final IndexReturns indexReturns;
     private final GrowthScheduler growth;
@@ -126,6 +127,8 @@ final class NodeSession implements AutoCloseable
         catalog.onHeard(registration.epoch(), registration.membershipVersion());
         users = new UserWatch(metaLink, catalog, dispatcher.access(), raas.clock().nanoTime(),
             configuration.callTimeoutNs(), dispatcher::access);
+        denials = new DenialReports(metaLink, dispatcher.denied(), dispatcher::access, raas.clock().nanoTime(),
+            configuration.callTimeoutNs());
         memoryNodes = new MemoryNodeWatch(
             metaLink, catalog, raas.clock().nanoTime(), configuration.callTimeoutNs(), this::connect, failures);
         parts = new SessionParts(
@@ -454,8 +457,8 @@ final class NodeSession implements AutoCloseable
             configuration.spare(false); // also when it registers again
         }
         return pollLinks(nowNs) + engine.poll(nowNs) + tables.poll(dispatcher) + dispatcher.poll() + tasks.poll(nowNs) +
-            catalog.poll(nowNs) + users.poll(nowNs) + memoryNodes.poll(nowNs) + growth.poll(nowNs) +
-            sweeper.poll(nowNs) + indexReturns.poll(parts, memoryLinks.byId(), nowNs);
+            catalog.poll(nowNs) + users.poll(nowNs) + denials.poll(nowNs) + memoryNodes.poll(nowNs) +
+            growth.poll(nowNs) + sweeper.poll(nowNs) + indexReturns.poll(parts, memoryLinks.byId(), nowNs);
     }
 
     private int pollLinks(final long nowNs)
@@ -481,6 +484,7 @@ final class NodeSession implements AutoCloseable
         {
             if (request.start())
             {
+                dispatcher.denied().add(request.caller(), request.kind(), request.tableName());
                 request.answer(ControlRequest.Status.PERMISSION_DENIED, null,
                     rights.refusal(request.kind(), String.valueOf(request.tableName())));
                 request.complete();

@@ -26,8 +26,8 @@ import java.util.EnumSet;
 /**
  * Appends one JSON object a line to {@code audit.jsonl} in a folder, mode 0600. A file that has become too long is
  * renamed to {@code audit.jsonl.1}, in the place of an earlier one. Of refusals, which anybody can cause, so many a
- * second are written, and the rest counted: nobody can push out what is there, or keep the server busy. A line that
- * cannot be written is counted and logged, and the server goes on. One thread.
+ * second are written, and the rest counted: nobody can push out what is there, or keep the server busy. The same holds
+ * of what compute nodes deny, counted by itself, so that neither hides the other. A line that cannot be written is counted and logged, and the server goes on. One thread.
  */
 final class AuditFile implements MetaAudit, AutoCloseable
 {
@@ -43,9 +43,8 @@ final class AuditFile implements MetaAudit, AutoCloseable
     private final Clock clock;
     private final long maxBytes;
     private FileChannel channel;
-    private long second;
-    private int refusals;
-    private long suppressed;
+    private final Pace refusals = new Pace();
+    private final Pace denials = new Pace();
     /** Read by others. */
     private volatile long lost;
 
@@ -88,9 +87,9 @@ final class AuditFile implements MetaAudit, AutoCloseable
     public void record(final String event, final String by, final String subject)
     {
         final Instant now = clock.instant();
-        if (REFUSED.equals(event) && !mayWriteRefusal(now.getEpochSecond()))
+        final Pace pace = REFUSED.equals(event) ? refusals : DENIED.equals(event) ? denials : null;
+        if (null != pace && !pace.mayWrite(now.getEpochSecond()))
         {
-            suppressed++;
             return;
         }
         try
@@ -106,7 +105,8 @@ final class AuditFile implements MetaAudit, AutoCloseable
             {
                 channel.write(line);
             }
-            suppressed = 0;
+            refusals.suppressed = 0;
+            denials.suppressed = 0;
         }
         catch (final IOException ex)
         {
@@ -118,14 +118,27 @@ final class AuditFile implements MetaAudit, AutoCloseable
         }
     }
 
-    private boolean mayWriteRefusal(final long nowSecond)
+    /** How many lines of one event there were in this second, and how many were not written since the last line. */
+    private static final class Pace
     {
-        if (nowSecond != second)
+        private long second;
+        private int lines;
+        private long suppressed;
+
+        private boolean mayWrite(final long nowSecond)
         {
-            second = nowSecond;
-            refusals = 0;
+            if (nowSecond != second)
+            {
+                second = nowSecond;
+                lines = 0;
+            }
+            if (lines++ < REFUSALS_PER_SECOND)
+            {
+                return true;
+            }
+            suppressed++;
+            return false;
         }
-        return refusals++ < REFUSALS_PER_SECOND;
     }
 
     private byte[] line(final Instant now, final String event, final String by, final String subject)
@@ -139,9 +152,13 @@ final class AuditFile implements MetaAudit, AutoCloseable
             json.writeStringField("event", event);
             json.writeStringField("by", cut(by));
             json.writeStringField("subject", cut(subject));
-            if (suppressed > 0)
+            if (refusals.suppressed > 0)
             {
-                json.writeNumberField("refusals_not_written", suppressed);
+                json.writeNumberField("refusals_not_written", refusals.suppressed);
+            }
+            if (denials.suppressed > 0)
+            {
+                json.writeNumberField("denials_not_written", denials.suppressed);
             }
             json.writeEndObject();
         }

@@ -114,6 +114,14 @@ class AuditFileTest
             audit.record("joined", "", "memory node 1");
             assertThat(object(lines().getLast())).containsEntry("event", "joined")
                 .containsEntry("refusals_not_written", "980");
+            for (int i = 0; i < 100; i++)
+            {
+                audit.record("denied", "user ann", "GET in table t");
+            }
+            assertThat(lines()).as("by themselves").hasSize(2 * AuditFile.REFUSALS_PER_SECOND + 1);
+            audit.record("joined", "", "memory node 2");
+            assertThat(object(lines().getLast())).containsEntry("denials_not_written", "80")
+                .doesNotContainKey("refusals_not_written");
             now[0] = START.plusSeconds(1);
             audit.record("refused", "", "again");
             assertThat(object(lines().getLast())).containsEntry("subject", "again")

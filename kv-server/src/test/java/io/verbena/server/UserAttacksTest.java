@@ -12,6 +12,7 @@ import io.verbena.protocol.bootstrap.BootstrapLocator;
 import io.verbena.protocol.bootstrap.UserLogin;
 import io.verbena.protocol.control.ControlCall;
 import io.verbena.protocol.message.ControlStatus;
+import io.verbena.protocol.message.DeniedOperations;
 import io.verbena.protocol.message.NodeRegistration;
 import io.verbena.protocol.message.Registration;
 import io.verbena.protocol.message.TableEntry;
@@ -83,6 +84,44 @@ class UserAttacksTest extends UsersRig
             raas.poll();
         }
         return answer[0];
+    }
+
+    /** By whom, what and where, and nothing of keys and values. */
+    @Test
+    void shouldAuditWhatComputeNodesDeny() throws Exception
+    {
+        putAnn();
+        awaitEnforced();
+        try (KvClient ann = user("ann", SECRET))
+        {
+            for (int i = 0; i < 50; i++)
+            {
+                expectDenied(() -> ann.table("private").put(bytes("secretkey"), bytes("secretvalue")));
+            }
+            expectDenied(() -> ann.table("hidden"));
+        }
+        final Path audit = directory.resolve("data/audit.jsonl");
+        final long startNs = System.nanoTime();
+        while (!Files.readString(audit).contains("FIND_TABLE in table hidden"))
+        {
+            assertThat(System.nanoTime() - startNs).as("ns until it is reported").isLessThan(STEP_NS);
+            Thread.sleep(20);
+        }
+        final List<String> lines = Files.readAllLines(audit);
+        assertThat(lines).anyMatch((line) -> line.contains("\"event\":\"denied\",\"by\":\"user ann\"") &&
+            line.contains("\"subject\":\"PUT in table private, ") && line.contains("by node "));
+        assertThat(lines.stream().filter((line) -> line.contains("PUT in table private")).mapToInt((line) ->
+            Integer.parseInt(line.replaceAll(".*private, (\\d+) times?,.*", "$1"))).sum()).isEqualTo(50);
+        assertThat(lines).noneMatch((line) -> line.contains("secretkey") || line.contains("secretvalue"));
+    }
+
+    /** A user or operator reports nothing. */
+    @Test
+    void shouldTakeReportsOfDenialsFromComputeNodesOnly()
+    {
+        assertThat(call(admin, (client) -> client.reportDenials(
+            List.of(new DeniedOperations("user eve", "GET in table t", 1)), STEP_NS)).status())
+            .isEqualTo(ControlStatus.FORBIDDEN);
     }
 
     @Test

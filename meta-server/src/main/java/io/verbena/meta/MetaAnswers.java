@@ -14,6 +14,7 @@ import io.verbena.protocol.access.User;
 import io.verbena.protocol.control.MetaService;
 import io.verbena.protocol.control.PendingNotification;
 import io.verbena.protocol.control.PendingRegistration;
+import io.verbena.protocol.message.DeniedOperations;
 import io.verbena.protocol.message.ControlException;
 import io.verbena.protocol.message.ControlStatus;
 import io.verbena.protocol.message.ForgottenNode;
@@ -413,6 +414,13 @@ final class MetaAnswers implements MetaService
     public void onChanged(final PeerIdentity caller, final String method, final String subject)
     {
         audit.record(method, caller.toString(), subject);
+    }
+
+    @Override
+    public void onDenied(final PeerIdentity node, final List<DeniedOperations> denied)
+    {
+        denied.forEach((each) -> audit.record(MetaAudit.DENIED, each.who(),
+            each.what() + ", " + each.times() + (1 == each.times() ? " time, by " : " times, by ") + node));
     }
 
     @Override

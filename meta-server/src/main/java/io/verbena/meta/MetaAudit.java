@@ -6,6 +6,9 @@ package io.verbena.meta;
  */
 public interface MetaAudit
 {
+    /** Event of what a compute node did not carry out for want of a right. */
+    String DENIED = "denied";
+
     /** Keeps nothing. */
     MetaAudit NONE = (event, by, subject) ->
     {

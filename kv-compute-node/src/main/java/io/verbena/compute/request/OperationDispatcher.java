@@ -1,6 +1,7 @@
 package io.verbena.compute.request;
 
 import io.verbena.compute.catalog.TableRegistry;
+import io.verbena.compute.figures.DeniedTally;
 import io.verbena.compute.figures.JoinTimeline;
 import io.verbena.compute.figures.OperationFigures;
 import io.verbena.compute.figures.OperationTraces;
@@ -47,6 +48,7 @@ public final class OperationDispatcher implements OperationListener, TableRegist
     private final UnexpectedFailures failures;
     private final ScanDispatcher scans;
     private final OperationFigures figures;
+    private final DeniedTally denied = new DeniedTally();
     private final OperationTraces traces;
     private final OperationRequest[] inFlight;
     private final long[] beganNs;
@@ -97,6 +99,12 @@ public final class OperationDispatcher implements OperationListener, TableRegist
         this.engine = engine;
         this.tables = tables;
         scans.open(engine, tables);
+    }
+
+    /** @return what was denied since it was reported. */
+    public DeniedTally denied()
+    {
+        return denied;
     }
 
     /** @return who may do what now. Any thread. */
@@ -269,6 +277,7 @@ public final class OperationDispatcher implements OperationListener, TableRegist
         final UserRights rights = access.rights(request.caller());
         if (null != rights && !isAllowed(request, rights, table))
         {
+            denied.add(request.caller(), request.kind(), request.table().name());
             refuse(request, OperationAnswer.PERMISSION_DENIED, rights.refusal(request.kind(), request.table().name()));
             return null;
         }

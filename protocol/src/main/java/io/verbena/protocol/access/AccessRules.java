@@ -130,6 +130,19 @@ public final class AccessRules
         return null != user && user.generation() == caller.incarnation() ? rights.get(caller.nodeId()) : ofStrangers;
     }
 
+    /**
+     * Names a caller, for people.
+     *
+     * @param caller as its connection proved.
+     * @return such as {@code user ann}.
+     */
+    public String nameOf(final PeerIdentity caller)
+    {
+        final User user = null == caller ? null : byNumber.get(caller.nodeId());
+        return null == user ? String.valueOf(caller) :
+            "user " + user.name() + (user.generation() == caller.incarnation() ? "" : ", with a secret of before");
+    }
+
     /** A node that has not registered has the token as an operator has, where there is a secret to prove. */
     private boolean provesToken(final PeerIdentity identity)
     {

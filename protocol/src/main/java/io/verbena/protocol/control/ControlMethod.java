@@ -21,6 +21,7 @@ final class ControlMethod
     static final int USERS = 18;
     static final int PUT_USER = 19;
     static final int REMOVE_USER = 20;
+    static final int REPORT_DENIALS = 21;
 
     static final int LEASE_CHUNKS = 101;
     static final int RETURN_CHUNKS = 102;
@@ -55,6 +56,7 @@ final class ControlMethod
             case USERS -> "users";
             case PUT_USER -> "putUser";
             case REMOVE_USER -> "removeUser";
+            case REPORT_DENIALS -> "reportDenials";
             case LEASE_CHUNKS -> "leaseChunks";
             case RETURN_CHUNKS -> "returnChunks";
             case FENCE -> "fence";

@@ -1,6 +1,7 @@
 package io.verbena.protocol.control;
 
 import io.verbena.protocol.access.User;
+import io.verbena.protocol.message.DeniedOperations;
 import io.verbena.protocol.message.ForgottenNode;
 import io.verbena.protocol.message.Heartbeat;
 import io.verbena.protocol.message.NotificationRequest;
@@ -299,6 +300,22 @@ public final class MetaClient
             ControlMethod.PUT_USER,
             (buffer, offset) -> UsersDescriptor.encodeUser(user, buffer, offset),
             UsersDescriptor::decodeUser,
+            timeoutNs);
+    }
+
+    /**
+     * Reports what this compute node has denied, for the audit log.
+     *
+     * @param denied    {@link DeniedOperations#MAX_REPORTED} at most.
+     * @param timeoutNs deadline.
+     * @return the call.
+     */
+    public ControlCall<Void> reportDenials(final List<DeniedOperations> denied, final long timeoutNs)
+    {
+        return proxy.call(
+            ControlMethod.REPORT_DENIALS,
+            (buffer, offset) -> DenialsDescriptor.encode(denied, buffer, offset),
+            (buffer, offset, lengthBytes) -> null,
             timeoutNs);
     }
 

@@ -48,6 +48,11 @@ public final class MetaDispatcher extends ControlDispatcher
         service.requireLeadership();
         final PeerIdentity writer = requireWriter(caller, method, to);
         requireOperator(caller, method, to);
+        if (ControlMethod.REPORT_DENIALS == method)
+        {
+            service.onDenied(writer, DenialsDescriptor.decode(request, offset, lengthBytes));
+            return ControlProxy.encodeHeader(to.buffer(), to.offset());
+        }
         final int length = carryOut(caller, method, request, offset, lengthBytes, to);
         final String subject = changedBy(method, request, offset, lengthBytes);
         if (null != subject)
@@ -307,7 +312,7 @@ public final class MetaDispatcher extends ControlDispatcher
         final boolean changesTables = switch (method)
         {
             case ControlMethod.ALLOCATE_TABLE_ID, ControlMethod.CREATE_TABLE, ControlMethod.DROP_TABLE,
-                ControlMethod.GROW_TABLE -> true;
+                ControlMethod.GROW_TABLE, ControlMethod.REPORT_DENIALS -> true;
             default -> false;
         };
         final PeerIdentity[] writer = {caller};

@@ -2,6 +2,7 @@ package io.verbena.protocol.control;
 
 import io.verbena.protocol.access.User;
 import io.verbena.protocol.message.ControlException;
+import io.verbena.protocol.message.DeniedOperations;
 import io.verbena.protocol.message.ForgottenNode;
 import io.verbena.protocol.message.Heartbeat;
 import io.verbena.protocol.message.NotificationRequest;
@@ -201,6 +202,17 @@ public interface MetaService
      * @param subject what it was about, such as the name of a table.
      */
     void onChanged(PeerIdentity caller, String method, String subject);
+
+    /**
+     * Hears of what a compute node has denied; does not throw.
+     *
+     * @param node   which reports it.
+     * @param denied by it.
+     */
+    default void onDenied(final PeerIdentity node, final List<DeniedOperations> denied)
+    {
+        // Nothing is kept.
+    }
 
     /**
      * Hears of a request that was refused because of who made it; does not throw.

@@ -7,6 +7,7 @@ import io.verbena.protocol.access.UserQuota;
 import io.verbena.protocol.message.AdmissionToken;
 import io.verbena.protocol.message.ChunkPurpose;
 import io.verbena.protocol.message.ChunkRun;
+import io.verbena.protocol.message.DeniedOperations;
 import io.verbena.protocol.message.ControlException;
 import io.verbena.protocol.message.ControlStatus;
 import io.verbena.protocol.message.ForgottenNode;
@@ -111,6 +112,8 @@ class ControlMessagesFuzzTest
         fuzz("users", (to) -> UsersDescriptor.encodeReply(
             new UserPage(7, false, List.of(ann, ann.withoutVerifier(), ann), true), to, 0),
             UsersDescriptor::decodeReply);
+        fuzz("denials", (to) -> DenialsDescriptor.encode(List.of(new DeniedOperations("user ann", "GET in table t", 3),
+            new DeniedOperations("", "", Long.MAX_VALUE)), to, 0), DenialsDescriptor::decode);
         fuzz("user", (to) -> UsersDescriptor.encodeUser(ann, to, 0), UsersDescriptor::decodeUser);
     }
 

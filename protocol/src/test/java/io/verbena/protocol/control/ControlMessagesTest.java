@@ -296,6 +296,7 @@ class ControlMessagesTest
             NotificationDescriptor.class,
             IdentityDescriptor.class,
             ForgetNodeDescriptor.class,
+            DenialsDescriptor.class,
             NodesDescriptor.class,
             TableIdDescriptor.class,
             TableEntryDescriptor.class,

@@ -1,0 +1,85 @@
+package io.verbena.compute.figures;
+
+import io.verbena.protocol.access.AccessRules;
+import io.verbena.protocol.message.DeniedOperations;
+import io.verbena.raas.identity.PeerIdentity;
+
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * What a node has denied since it reported the last time: by caller, operation and table, 11 of them, and how many
+ * more. Of keys and values it knows nothing. Allocates nothing but the report. The node's thread.
+ */
+public final class DeniedTally
+{
+    private static final int MAX_ENTRIES = DeniedOperations.MAX_REPORTED - 1;
+
+    private final PeerIdentity[] callers = new PeerIdentity[MAX_ENTRIES];
+    private final Object[] operations = new Object[MAX_ENTRIES];
+    private final String[] tables = new String[MAX_ENTRIES];
+    private final long[] times = new long[MAX_ENTRIES];
+    private int count;
+    private long others;
+
+    /**
+     * Counts one.
+     *
+     * @param caller    as its connection proved.
+     * @param operation kind of it, one object for each.
+     * @param table     name of the table; null: none.
+     */
+    public void add(final PeerIdentity caller, final Object operation, final String table)
+    {
+        for (int i = 0; i < count; i++)
+        {
+            if (operations[i] == operation && callers[i].equals(caller) &&
+                (null == table ? null == tables[i] : table.equals(tables[i])))
+            {
+                times[i]++;
+                return;
+            }
+        }
+        if (MAX_ENTRIES == count)
+        {
+            others++;
+            return;
+        }
+        callers[count] = caller;
+        operations[count] = operation;
+        tables[count] = table;
+        times[count++] = 1;
+    }
+
+    /** @return whether nothing was denied since. */
+    public boolean isEmpty()
+    {
+        return 0 == count;
+    }
+
+    /**
+     * Takes what was denied since, to report it.
+     *
+     * @param rules that name the callers.
+     * @return at least one, unless {@link #isEmpty}.
+     */
+    public List<DeniedOperations> take(final AccessRules rules)
+    {
+        final List<DeniedOperations> taken = new ArrayList<>(count + 1);
+        for (int i = 0; i < count; i++)
+        {
+            taken.add(new DeniedOperations(rules.nameOf(callers[i]),
+                operations[i] + (null == tables[i] ? "" : " in table " + tables[i]), times[i]));
+            callers[i] = null;
+            operations[i] = null;
+            tables[i] = null;
+        }
+        if (others > 0)
+        {
+            taken.add(new DeniedOperations("others", "other operations", others));
+        }
+        count = 0;
+        others = 0;
+        return taken;
+    }
+}

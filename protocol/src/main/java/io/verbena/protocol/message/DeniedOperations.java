@@ -1,0 +1,17 @@
+package io.verbena.protocol.message;
+
+/**
+ * Operations of one kind that a compute node has denied to somebody, since it reported the last ones. Of records it
+ * says nothing.
+ *
+ * @param who   such as {@code user ann}.
+ * @param what  such as {@code GET in table orders}.
+ * @param times how often, 1 or more.
+ */
+public record DeniedOperations(String who, String what, long times)
+{
+    /** Most of them in one report. */
+    public static final int MAX_REPORTED = 12;
+    /** Longest text of one. */
+    public static final int MAX_TEXT_BYTES = 150;
+}
