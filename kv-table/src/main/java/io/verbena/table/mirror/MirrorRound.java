@@ -186,9 +186,11 @@ final class MirrorRound
         return SizeClasses.lengthBytes(SlotWord.sizeClass(request.decision));
     }
 
-    private boolean isInRegion(final MirrorRequest request)
+    /** Who decided may have ended before its block reached the others. */
+    private boolean needsBlock(final MirrorRequest request)
     {
-        return SlotWord.blockOffset(request.decision) <= members[HEAD].regionLengthBytes() - blockBytes(request);
+        return SlotWord.isCommitted(request.decision) &&
+            SlotWord.blockOffset(request.decision) <= members[HEAD].regionLengthBytes() - blockBytes(request);
     }
 
     private static int resultAt(final MirrorRequest request)
@@ -241,7 +243,8 @@ final class MirrorRound
         final long word = result(request, PRIMARY_AT);
         if (request.kind == MirrorRequest.KILL)
         {
-            request.base = baseOfVictim(request, word);
+            // Read behind the sight of the victim: what that was put on, if it stands there still.
+            request.base = word;
             if (word == request.expected)
             {
                 // The mark of a delete, which counts: a round like any other.
@@ -268,12 +271,6 @@ final class MirrorRound
         }
     }
 
-    /** Read behind the sight of the victim: so that is what the victim was put on, if it stands there still. */
-    private static long baseOfVictim(final MirrorRequest request, final long atPrimary)
-    {
-        return atPrimary;
-    }
-
     private void onDecided(final MirrorRequest request, final long found)
     {
         if (found == request.atHead)
@@ -282,21 +279,17 @@ final class MirrorRound
             request.decision = request.proposed;
             request.step = isMiddleEqual(request) ? MirrorRequest.PUBLISH : MirrorRequest.CHECK;
         }
-        else if (finishesForOthers())
-        {
-            request.atHead = found;
-            request.step = MirrorRequest.CHECK;
-        }
         else
         {
-            finish(request, found);
+            onLost(request, found);
         }
     }
 
     /** Before the round is over, the own word may stand on the middle, and become the value when others are lost. */
-    private static boolean finishesForOthers()
+    private void onLost(final MirrorRequest request, final long found)
     {
-        return true;
+        request.atHead = found;
+        request.step = MirrorRequest.CHECK;
     }
 
     private boolean isMiddleEqual(final MirrorRequest request)
@@ -310,7 +303,7 @@ final class MirrorRound
         {
             request.hasWon = true;
             request.atMiddle = request.base;
-            request.step = hasMiddle() && killsAtMiddle() ? MirrorRequest.REPAIR : MirrorRequest.PUBLISH;
+            afterKill(request);
         }
         else
         {
@@ -320,9 +313,9 @@ final class MirrorRound
     }
 
     /** The victim may have posted its commit, which must not find there what it expects. */
-    private static boolean killsAtMiddle()
+    private void afterKill(final MirrorRequest request)
     {
-        return true;
+        goOn(request);
     }
 
     private void onCheck(final MirrorRequest request, final long atPrimary)
@@ -351,7 +344,7 @@ final class MirrorRound
         {
             finished++;
             request.decision = request.atHead;
-            if (SlotWord.isCommitted(request.decision) && copiesBlock() && isInRegion(request))
+            if (needsBlock(request))
             {
                 request.step = MirrorRequest.FETCH;
             }
@@ -366,12 +359,6 @@ final class MirrorRound
     private static boolean isOver(final MirrorRequest request, final long atPrimary)
     {
         return atPrimary != request.base;
-    }
-
-    /** Who decided may have ended before its block reached the others. */
-    private static boolean copiesBlock()
-    {
-        return true;
     }
 
     private void goOn(final MirrorRequest request)

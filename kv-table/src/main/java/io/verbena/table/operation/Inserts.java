@@ -39,7 +39,7 @@ final class Inserts
         this.slotMoves = slotMoves;
         this.combiner = combiner;
         this.growthSource = growthSource;
-        mirrored = new MirroredInserts(flow, this);
+        mirrored = new MirroredInserts(flow);
     }
 
     /** A look found the key absent: choose a slot. */
@@ -219,7 +219,7 @@ final class Inserts
         op.claim.stands = claimTook(op);
         if (op.request.link.isMirrored)
         {
-            mirrored.onClaim(op);
+            goOn(op, mirrored.onClaim(op));
             return;
         }
         op.claim.rivalOffset = 0;
@@ -233,10 +233,27 @@ final class Inserts
         }
     }
 
+    private void goOn(final Operation op, final int next)
+    {
+        if (next == MirroredInserts.JUDGE)
+        {
+            judgeRivals(op);
+        }
+        else if (next == MirroredInserts.WITHDRAW)
+        {
+            withdraw(op);
+        }
+    }
+
+    void onSettledBesideClaim(final Operation op)
+    {
+        goOn(op, mirrored.onSettledBesideClaim(op));
+    }
+
     /** Whether nobody else inserts the key: what was read behind the own tentative word shows it. */
     private void judgeReRead(final Operation op)
     {
-        if (!ownWordStands(op))
+        if (!op.seesOwnClaim())
         {
             // a: killed, and never visible.
             op.claim.stands = false;
@@ -265,18 +282,6 @@ final class Inserts
         op.cost.retries++;
         op.cost.contentions++;
         lookups.scan(op);
-    }
-
-    static boolean ownWordStands(final Operation op)
-    {
-        for (int slot = 0, slots = op.location.slotsRead(); slot < slots; slot++)
-        {
-            if (op.location.slotOffset(slot) == op.claim.offset && op.location.slotCounts(slot))
-            {
-                return op.slotWord(slot) == op.claim.word;
-            }
-        }
-        throw new IllegalStateException("own slot outside the pair: " + op);
     }
 
     /** c: the key is there already. PUT goes on as an update, put-if-absent says so; both take the own word back. */
@@ -313,7 +318,7 @@ final class Inserts
     }
 
     /** Of two inserts of a key the one at the lower slot kills the other, which withdraws if it sees it first. */
-    void judgeRivals(final Operation op)
+    private void judgeRivals(final Operation op)
     {
         op.claim.victimCount = 0;
         for (int slot = 0, slots = op.location.slotsRead(); slot < slots; slot++)
@@ -340,7 +345,7 @@ final class Inserts
         killOrCommit(op);
     }
 
-    void withdraw(final Operation op)
+    private void withdraw(final Operation op)
     {
         flow.counters.withdrawals++;
         flow.go(op, Step.WITHDRAW);

@@ -13,13 +13,18 @@ final class MirroredInserts
 {
     private static final int SLOTS_PER_BUCKET = BucketDescriptor.SLOTS_PER_BUCKET;
 
-    private final OperationFlow flow;
-    private final Inserts inserts;
+    /** The operation goes on by itself. */
+    static final int GONE = 0;
+    /** Nothing is in the way but claims of others, if there are any. */
+    static final int JUDGE = 1;
+    /** The insert cannot go on. */
+    static final int WITHDRAW = 2;
 
-    MirroredInserts(final OperationFlow flow, final Inserts inserts)
+    private final OperationFlow flow;
+
+    MirroredInserts(final OperationFlow flow)
     {
         this.flow = flow;
-        this.inserts = inserts;
     }
 
     /** The look found the key absent in these words, which were at the primary. */
@@ -31,51 +36,47 @@ final class MirroredInserts
         }
     }
 
-    void onClaim(final Operation op)
+    int onClaim(final Operation op)
     {
         op.claim.unsettledCount = 0;
         if (!op.claim.stands)
         {
             // The word of this claim never stood anywhere.
             op.block.isProposed = false;
-            onRefused(op, op.swapResult(0));
+            return onRefused(op, op.swapResult(0));
         }
-        else if (!Inserts.ownWordStands(op))
+        if (!op.seesOwnClaim())
         {
             op.claim.stands = false;
             flow.retryAnew(op, 1);
+            return GONE;
         }
-        else
-        {
-            judgeReRead(op);
-        }
+        return judgeReRead(op);
     }
 
-    private void judgeReRead(final Operation op)
+    private int judgeReRead(final Operation op)
     {
         if (!collectUnsettled(op))
         {
-            inserts.withdraw(op);
+            return WITHDRAW;
         }
-        else if (op.claim.unsettledCount > 0)
+        if (op.claim.unsettledCount > 0)
         {
             flow.go(op, Step.SETTLE);
+            return GONE;
         }
-        else
-        {
-            inserts.judgeRivals(op);
-        }
+        return JUDGE;
     }
 
     /** Lost the slot to the claim of somebody, who is killed when he is met again; or to a decision. */
-    private void onRefused(final Operation op, final long found)
+    private int onRefused(final Operation op, final long found)
     {
         if (!SlotWord.isTentative(found))
         {
             op.claim.addUnsettled(op.claim.offset);
-            inserts.withdraw(op);
+            return WITHDRAW;
         }
-        else if (isSeenAgain(op, op.claim.offset, found))
+        if (isSeenAgain(op, op.claim.offset, found))
         {
             op.claim.rivalOffset = 0;
             op.claim.victimCount = 1;
@@ -89,6 +90,7 @@ final class MirroredInserts
             op.claim.rivalWord = found;
             flow.retry(op, 0);
         }
+        return GONE;
     }
 
     /** Whether the operation gave way to this claim before. */
@@ -173,7 +175,7 @@ final class MirroredInserts
     }
 
     /** The own claim stands: goes on from the look before if nothing is where something was absent. */
-    void onSettledBesideClaim(final Operation op)
+    int onSettledBesideClaim(final Operation op)
     {
         boolean goesOn = true;
         for (int i = 0; i < op.claim.unsettledCount; i++)
@@ -181,14 +183,7 @@ final class MirroredInserts
             goesOn &= isAbsent(op.swapResult(i));
         }
         op.claim.unsettledCount = 0;
-        if (goesOn)
-        {
-            inserts.judgeRivals(op);
-        }
-        else
-        {
-            inserts.withdraw(op);
-        }
+        return goesOn ? JUDGE : WITHDRAW;
     }
 
     void settleVictims(final Operation op, final int kills)

@@ -70,7 +70,7 @@ final class OperationRunner extends OperationFlow
         steps[Step.WITHDRAW] = new Step(inserts::stageWithdraw, inserts::onWithdraw, Inserts::settleWithdraw);
         steps[Step.MAKE_ROOM] = new Step(inserts::stageMakeRoom, inserts::onMakeRoom);
         steps[Step.SETTLE] =
-            new Step(inserts.mirrored::stageSettlingBesideClaim, inserts.mirrored::onSettledBesideClaim);
+            new Step(inserts.mirrored::stageSettlingBesideClaim, inserts::onSettledBesideClaim);
         steps[Step.RESOLVE] = new Step(repeats::stageSlot, repeats::onSlot);
         steps[Step.RESOLVE_BLOCK] = new Step(lookups::stageFollow, repeats::onBlock);
         steps[Step.FREEZE] = new Step(moves::stageFreeze, moves::onFreeze);

@@ -19,9 +19,13 @@ public final class MutatedRounds
         return hasWon;
     }
 
-    /** What the claim was put on is taken to be what was there when the formatting had left it. */
-    public static long formatted(final MirrorRequest request, final long atPrimary)
+    public static void answerAtOnce(final MirrorRound round, final MirrorRequest request, final long found)
     {
-        return atPrimary == request.expected ? atPrimary : 0;
+        round.finish(request, found);
+    }
+
+    public static void publish(final MirrorRound round, final MirrorRequest request)
+    {
+        request.step = MirrorRequest.PUBLISH;
     }
 }

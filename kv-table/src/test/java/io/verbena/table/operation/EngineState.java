@@ -76,7 +76,7 @@ public final class EngineState
         Set.of("Claim.victims", "Claim.victimOffsets", "Claim.victimCount");
     private static final Set<Class<?>> INSIDE = Set.of(
         TableEngine.class, PointOperations.class, OperationRunner.class, Operation.class, Request.class,
-        Location.class, Operation.MovingSlots.class, Operation.Combining.class, OwnBlock.class, Target.class,
+        Location.class, Operation.MovingSlots.class, Operation.Combining.class, Operation.OwnBlock.class, Target.class,
         Claim.class, Candidates.class, Operation.Answer.class, Operation.Cost.class, Step.class, OwnBlocks.class,
         Pause.class, OpenTable.class, TableDirectory.class, NodeLink.class, Answers.class, Attempts.class, Batch.class,
         EmptiedWords.class,

@@ -184,9 +184,10 @@ public final class MutatedSteps
         batch.read(localOffset, Long.BYTES, slotOffset);
     }
 
-    public static void judgeReRead(final MirroredInserts mirrored, final Operation op)
+    public static int judgeReRead(final MirroredInserts mirrored, final Operation op)
     {
         field(mirrored, "flow", OperationFlow.class).go(op, Step.COMMIT);
+        return MirroredInserts.GONE;
     }
 
     public static boolean isOfKey(final Operation op, final long word)

@@ -9,13 +9,11 @@ import io.verbena.table.TableEngine;
 import io.verbena.table.allocation.BlockAllocator;
 import io.verbena.table.allocation.EpochTracker;
 import io.verbena.table.format.BlockVersion;
-import io.verbena.table.format.SlotWord;
 import io.verbena.table.growth.MergeRoom;
 import io.verbena.table.growth.SplitGroup;
 import io.verbena.table.growth.SubtableFormat;
 import io.verbena.table.growth.TableMerge;
 import io.verbena.table.growth.TableSplit;
-import io.verbena.table.mirror.MutatedRounds;
 import io.verbena.table.moving.Freezing;
 import io.verbena.table.moving.MergePlacement;
 import io.verbena.table.moving.MergeUnit;
@@ -136,42 +134,7 @@ public enum TableMutation
     /** Whoever expects the version that a leader left or found is answered. */
     ANSWERED_BY_VERSION(returning(Answers.class, "isMismatch", true)),
     /** Whoever does not need what a leader waits for, memory or a split, waits behind it. */
-    GOES_PAST(returning(Combiner.class, "needsTheSame", true)),
-
-    /** Whoever has lost a round is answered before the round is over. */
-    LOSER_SETTLES(returning(Rounds.TYPE, "finishesForOthers", false)),
-    /** The primary is swapped, whatever stands on the middle. */
-    MIDDLES_FIRST(returning(Rounds.TYPE, "isMiddleEqual", true)),
-    /** A middle is changed without looking whether the primary is where it was. */
-    PRIMARY_UNMOVED(returning(Rounds.TYPE, "isOver", false)),
-    /** The word of a lost round is proposed again. */
-    FRESH_WORD(returning(SwapStep.class, "takesFreshBlock", false)),
-    /** Whoever empties a slot leaves the same word each time. */
-    EMPTIED_WORDS(returning(Records.class, "emptied", SlotWord.emptied(9, 9))),
-    /** Whoever finishes a round for somebody else does not write the block. */
-    BLOCK_WITH_HELP(returning(Rounds.TYPE, "copiesBlock", false)),
-    /** READs go to the head. */
-    READ_PRIMARY(returning(Rounds.TYPE, "readMember", 0)),
-    /** A writer is answered when the head is swapped. */
-    ACK_AFTER_PRIMARY(callingFirst(Rounds.TYPE, "onDecided", MutatedRounds.class, "answerAtHead")),
-    /** What became of an attempt is looked for before the rounds of its slot are over. */
-    RESOLVE_BEHIND_ROUND(body(Batch.class, "readSettled")),
-    /** A claim is killed at the head and the primary only. */
-    KILL_ON_MIDDLES(returning(Rounds.TYPE, "killsAtMiddle", false)),
-    /** What a claim was put on is not read. */
-    KILL_BASE(calling(Rounds.TYPE, "baseOfVictim", MutatedRounds.class, "formatted")),
-    /** Without the re-read at the head. */
-    RE_READ_AT_HEAD(body(MirroredInserts.class, "judgeReRead")),
-    /** What is absent at the head is taken to be absent. */
-    SETTLE_CHANGED_ABSENT(calling(MirroredInserts.class, "mayConcern", MutatedSteps.class, "isOfKey")),
-    /** A record that is found at the head beside the own claim is no matter. */
-    SETTLE_RECORDS(calling(MirroredInserts.class, "mayConcern", MutatedSteps.class, "isNoRecord"));
-
-    /** Its class is another package's. */
-    private static final class Rounds
-    {
-        static final Class<?> TYPE = Mutation.type("io.verbena.table.mirror.MirrorRound");
-    }
+    GOES_PAST(returning(Combiner.class, "needsTheSame", true));
 
     private final Mutation mutation;
 

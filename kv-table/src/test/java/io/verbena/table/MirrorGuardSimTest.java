@@ -1,0 +1,68 @@
+package io.verbena.table;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.verbena.table.operation.MirrorMutation;
+import io.verbena.test.Mutation;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** Each check of rounds over several copies left out alone: a run must show what it prevents. */
+class MirrorGuardSimTest
+{
+    private static final int MOST_SEEDS = 2000;
+    private static final int SOUND_SEEDS = 5;
+
+    @ParameterizedTest(name = "{0}")
+    @CsvSource({
+        "LOSER_SETTLES, stale answer",
+        "MIDDLES_FIRST, copies of slot",
+        "PRIMARY_UNMOVED, copies of slot",
+        "BLOCK_WITH_HELP, result corrupt",
+        "READ_PRIMARY, lost update",
+        "ACK_AFTER_PRIMARY, a record is missed",
+        "RESOLVE_BEHIND_ROUND, lost update",
+        "RESOLVE_BEFORE_REPEAT, lost update",
+        "BASE_FROM_PRIMARY, lost update",
+        "KILL, stale answer"})
+    void shouldFindViolationWhenMutated(final MirrorMutation left, final String symptom)
+    {
+        String last = null;
+        long seed = 0;
+        try (Mutation.Opened _ = left.open())
+        {
+            while ((last == null || !last.contains(symptom)) && ++seed <= MOST_SEEDS)
+            {
+                final String problem = run(seed);
+                last = problem == null ? last : problem;
+            }
+        }
+        assertThat(last).as("in %d seeds", MOST_SEEDS).contains(symptom);
+        assertThat(run(seed)).as("not mutated, seed %d", seed).isNull();
+        for (long sound = 1; sound <= SOUND_SEEDS; sound++)
+        {
+            assertThat(run(sound)).as("not mutated, seed %d", sound).isNull();
+        }
+    }
+
+    @ParameterizedTest
+    @CsvSource({"RECONCILE, copies of slot"})
+    void shouldFindViolationWhenAChangeOfViewLeavesOut(final MirrorRun.Flaw flaw, final String symptom)
+    {
+        String last = null;
+        for (long seed = 1; (last == null || !last.contains(symptom)) && seed <= MOST_SEEDS; seed++)
+        {
+            final String problem = run(seed, flaw);
+            last = problem == null ? last : problem;
+        }
+        assertThat(last).as("in %d seeds", MOST_SEEDS).contains(symptom);
+    }
+
+    private static String run(final long seed, final MirrorRun.Flaw... flaws)
+    {
+        try (MirrorRun run = new MirrorRun(seed, MirrorRun.Shape.of(seed), flaws))
+        {
+            return run.run();
+        }
+    }
+}
