@@ -39,7 +39,8 @@ class ExhaustiveMirrorTest
                 {
                     final MirrorScenario.Race race =
                         new MirrorScenario.Race(pair, isPresent, isPresent, copies, lostMembers);
-                    final SimExplorationReport report = explore(race, mostCrashes, isPresent ? ALL_STEPS : INSERT_STEPS);
+                    final SimExplorationReport report =
+                        explore(race, mostCrashes, isPresent ? ALL_STEPS : INSERT_STEPS);
                     assertThat(report.violation()).as(race + ": " + report).isNull();
                     races++;
                     complete += report.isComplete() ? 1 : 0;

@@ -30,9 +30,9 @@ import org.agrona.concurrent.UnsafeBuffer;
 
 /**
  * A few operations on one key of a table with several copies, one engine each, over simulated queue pairs of their own;
- * and at any moment members may be lost, upon which the survivors close the view one after the other, are made equal and
- * are used under the next one. Judged by the history that the clients saw, with a last GET, and by the words of each
- * survivor.
+ * and at any moment members may be lost, upon which the survivors close the view one after the other, are made equal
+ * and are used under the next one. Judged by the history that the clients saw, with a last GET, and by the words of
+ * each survivor.
  */
 final class MirrorScenario implements SimExplorer.Scenario
 {

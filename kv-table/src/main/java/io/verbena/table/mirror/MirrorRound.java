@@ -10,8 +10,8 @@ import java.nio.ByteOrder;
 
 /**
  * The round of a slot over the members of a mirror group, step by step. The word at the primary names the round. The
- * swap at the head decides it; then what stands on the middle is made to agree; the swap at the primary commits. Whoever
- * loses, or meets a decision that is not committed, finishes it. See decision 0019.
+ * swap at the head decides it; then what stands on the middle is made to agree; the swap at the primary commits.
+ * Whoever loses, or meets a decision that is not committed, finishes it. See decision 0019.
  *
  * <p>Everything is proposed on a word that was seen at the primary, and no word comes back. So while the primary holds
  * it, the head holds it as well, or one word proposed on it, and the middle holds it or words proposed on it.

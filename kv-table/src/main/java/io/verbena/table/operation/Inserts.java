@@ -1,5 +1,6 @@
 package io.verbena.table.operation;
 
+import io.verbena.table.access.Scratch;
 import io.verbena.table.allocation.BlockAllocator;
 import io.verbena.table.directory.GrowthSource;
 import io.verbena.table.expiry.Expiry;
@@ -191,7 +192,17 @@ final class Inserts
         flow.batch.claim(0, op.claim);
         op.block.isProposed = op.request.link.isMirrored;
         flow.batch.readsFollowAtomics();
-        lookups.stageBucketsBesideClaims(op);
+        stageBucketsBesideClaims(op);
+    }
+
+    /** As {@link Lookups#stageBuckets}, where the own claim stands, and those of others. */
+    private void stageBucketsBesideClaims(final Operation op)
+    {
+        for (int pair = 0; pair < op.location.pairCount; pair++)
+        {
+            flow.batch.readBesideClaims(op.base + Scratch.BUCKETS_OFFSET + pair * BucketDescriptor.COMBINED_BYTES,
+                BucketDescriptor.COMBINED_BYTES, op.location.pairOffsets[pair]);
+        }
     }
 
     /** What readers take for absent until the operation has looked for rivals. */

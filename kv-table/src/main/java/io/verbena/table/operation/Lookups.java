@@ -219,16 +219,6 @@ final class Lookups
         }
     }
 
-    /** As {@link #stageBuckets}, where the own claim stands, and those of others. */
-    void stageBucketsBesideClaims(final Operation op)
-    {
-        for (int pair = 0; pair < op.location.pairCount; pair++)
-        {
-            flow.batch.readBesideClaims(op.base + Scratch.BUCKETS_OFFSET + pair * BucketDescriptor.COMBINED_BYTES,
-                BucketDescriptor.COMBINED_BYTES, op.location.pairOffsets[pair]);
-        }
-    }
-
     /** Takes the words read last as a look: of this step, or of a re-read that found the own word lost. */
     void scan(final Operation op)
     {
