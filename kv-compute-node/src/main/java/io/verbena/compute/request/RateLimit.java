@@ -20,7 +20,7 @@ final class RateLimit
     /** @param newPerSecond 0: no limit. What was used before stays due, when there was a limit. */
     void perSecond(final long newPerSecond, final long nowNs)
     {
-        if (0 == perSecond || dueNs - nowNs < 0)
+        if (0 == perSecond)
         {
             dueNs = nowNs;
         }

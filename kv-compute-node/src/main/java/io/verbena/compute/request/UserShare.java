@@ -39,11 +39,8 @@ final class UserShare
         final String name, final int newGeneration, final UserQuota newQuota, final int mostWaiting, final long nowNs)
     {
         generation = newGeneration;
-        if (!newQuota.equals(quota))
-        {
-            operations.perSecond(newQuota.operationsPerSecond(), nowNs);
-            bytes.perSecond(newQuota.bytesPerSecond(), nowNs);
-        }
+        operations.perSecond(newQuota.operationsPerSecond(), nowNs);
+        bytes.perSecond(newQuota.bytesPerSecond(), nowNs);
         quota = newQuota;
         waitingLimit = mostWaiting;
         // Made here, so that a refusal allocates nothing.

@@ -102,6 +102,15 @@ class RateLimitTest
         assertThat(limit.waitNs(0)).as("of a limit that was taken away").isZero();
     }
 
+    /** Else a rate of more than a byte a nanosecond would limit short requests by nothing. */
+    @Test
+    void shouldRoundWhatIsUsedUp()
+    {
+        final RateLimit limit = limit(3, 0);
+        limit.use(1, 0);
+        assertThat(limit.waitNs(0)).isEqualTo(333_333_334 - RateLimit.BURST_NS);
+    }
+
     @Test
     void shouldTakeTheLongestAmountsAtTheLowestRate()
     {
