@@ -27,7 +27,8 @@ import java.util.EnumSet;
  * Appends one JSON object a line to {@code audit.jsonl} in a folder, mode 0600. A file that has become too long is
  * renamed to {@code audit.jsonl.1}, in the place of an earlier one. Of refusals, which anybody can cause, so many a
  * second are written, and the rest counted: nobody can push out what is there, or keep the server busy. The same holds
- * of what compute nodes deny, counted by itself, so that neither hides the other. A line that cannot be written is counted and logged, and the server goes on. One thread.
+ * of what compute nodes deny, counted by itself, so that neither hides the other. A line that cannot be written is
+ * counted and logged, and the server goes on. One thread.
  */
 final class AuditFile implements MetaAudit, AutoCloseable
 {
