@@ -6,10 +6,13 @@ import io.verbena.rdma.verbs.MemoryRegion;
 import io.verbena.table.check.RegionReader;
 import io.verbena.table.format.Superblock;
 import io.verbena.table.format.TableDescriptor;
+import org.agrona.concurrent.NanoClock;
+import org.agrona.concurrent.SystemNanoClock;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 
 /**
  * How a node comes by the memory that it had, before it becomes a member: finds it again, or restores the last
@@ -17,11 +20,13 @@ import java.util.List;
  *
  * <p>Who restores registers once before it asks for the tables. From then on the meta server refuses descriptors from
  * those who knew the memory as it was before, so that no table is made known that this one does not restore. That
- * registration admits nobody; its lease may end meanwhile. One thread; time comes in.
+ * registration admits nobody; its lease may end meanwhile. One thread; time comes in, but for how often a restore,
+ * which is one long step, logs how far it is.
  */
 final class MemoryReturn
 {
     private static final Logger LOGGER = LoggerFactory.getLogger(MemoryReturn.class);
+    private static final long REPORT_NS = TimeUnit.MILLISECONDS.toNanos(500);
 
     private final MemoryNodeConfiguration configuration;
     private final MemoryRegion region;
@@ -30,6 +35,8 @@ final class MemoryReturn
     private final AdoptionCheck check;
     private boolean isClaiming;
     private boolean hasRestored;
+    private final NanoClock clock;
+    private long shownNs;
 
     /**
      * @param kind       found, or to be restored.
@@ -46,6 +53,8 @@ final class MemoryReturn
         final Membership membership,
         final long nowNs)
     {
+        clock = SystemNanoClock.INSTANCE;
+        shownNs = clock.nanoTime();
         this.configuration = configuration;
         this.region = region;
         this.chunks = chunks;
@@ -141,9 +150,21 @@ final class MemoryReturn
     {
         final Superblock superblock = RegionLayout.superblock(configuration, configuration.folder().nodeId(), 0);
         final long records = RegionAdoption.restore(region.segment(), superblock, configuration.folder(), chunks,
-            tables);
+            tables, this::onRestored);
         hasRestored = true;
         LOGGER.warn("memory was gone: {} records restored from the last checkpoint, whatever was written later is lost",
             records);
+    }
+
+    /** Whoever started the node reads that in its log, and shows it. */
+    private void onRestored(final long done, final long all)
+    {
+        final long nowNs = clock.nanoTime();
+
+        if (nowNs - shownNs >= REPORT_NS)
+        {
+            shownNs = nowNs;
+            LOGGER.info("restoring: {} of {} records", done, all);
+        }
     }
 }

@@ -126,6 +126,7 @@ final class RegionAdoption
      * @param folder     of the node.
      * @param chunks     all free.
      * @param tables     of the cluster.
+     * @param listener   hears how far it is.
      * @return records restored.
      */
     static long restore(
@@ -133,13 +134,14 @@ final class RegionAdoption
         final Superblock superblock,
         final MemoryFolder folder,
         final ChunkTable chunks,
-        final List<TableDescriptor> tables)
+        final List<TableDescriptor> tables,
+        final CheckpointRestore.Listener listener)
     {
         SuperblockDescriptor.writeRestored(region, SuperblockDescriptor.RESTORED_NOW);
         region.asSlice(superblock.chunksOffset(), (long)superblock.chunkCount() * superblock.chunkLengthBytes())
             .fill((byte)0);
 
-        final long records = restoreRecords(region, superblock, folder, chunks, tables);
+        final long records = restoreRecords(region, superblock, folder, chunks, tables, listener);
         folder.keepLength();
         // Last: whoever finds it finds everything.
         SuperblockDescriptor.writeBoth(region, superblock);
@@ -151,7 +153,8 @@ final class RegionAdoption
         final Superblock superblock,
         final MemoryFolder folder,
         final ChunkTable chunks,
-        final List<TableDescriptor> tables)
+        final List<TableDescriptor> tables,
+        final CheckpointRestore.Listener listener)
     {
         try (CheckpointStore store = folder.openCheckpoint())
         {
@@ -174,7 +177,7 @@ final class RegionAdoption
                 {
                     chunks.restoredBlocks(chunk);
                 }
-            }).run(tables);
+            }, listener).run(tables);
         }
     }
 }

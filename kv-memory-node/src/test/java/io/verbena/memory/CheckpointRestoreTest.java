@@ -198,6 +198,9 @@ class CheckpointRestoreTest
         }
     }
 
+    /** How far it was, as it was reported. */
+    private final List<String> restored = new ArrayList<>();
+
     private StoreCheck restore(final int chunkCount)
     {
         return restore(chunkCount, TABLE);
@@ -222,7 +225,7 @@ class CheckpointRestoreTest
                 {
                     chunks.restoredBlocks(chunk);
                 }
-            }).run(List.of(table));
+            }, (done, all) -> restored.add(done + " of " + all)).run(List.of(table));
         }
         final StoreCheck check = new StoreChecker((node, offset, target, length) ->
             target.putBytes(0, at(offset, length), 0, length), List.of(table), List.of()).checkOnly(NODE_ID);
@@ -240,6 +243,8 @@ class CheckpointRestoreTest
         assertThat(check.tables().get("t").committed).isEqualTo((CHUNKS - 1) * LENGTHS.length);
         assertThat(check.unreclaimedBytes()).isZero();
         assertThat(chunks.orphanCount()).isEqualTo(CHUNKS - 1);
+        final int all = (CHUNKS - 1) * LENGTHS.length;
+        assertThat(restored).hasSize(all).startsWith("1 of " + all).endsWith(all + " of " + all);
     }
 
     @Test

@@ -3,6 +3,7 @@ package io.verbena.cli.cluster;
 import io.verbena.cli.console.CommandFailedException;
 import io.verbena.cli.console.ExitStatus;
 import io.verbena.cli.console.FileErrors;
+import io.verbena.cli.console.WatchedProgress;
 import io.verbena.cli.role.LaunchGate;
 import io.verbena.cli.role.RoleProcess;
 import io.verbena.protocol.bootstrap.OwnerOnly;
@@ -32,6 +33,8 @@ public final class NodeLauncher
     private static final long POLL_MS = 20;
     private static final String HEALTH_PORT = "--health-port";
     private static final String ERROR = "verbena: ";
+    /** In the log of a memory node whose checkpoint is restored. */
+    private static final Pattern RESTORED = Pattern.compile("restoring: (\\d+) of (\\d+) records$");
     private static final Pattern HEALTH = Pattern.compile("health=http://localhost:(\\d+)/");
 
     private final ProcessTable table;
@@ -195,30 +198,51 @@ public final class NodeLauncher
             .orElse(log.isEmpty() ? "it said nothing" : log.getLast());
     }
 
+    /** Shows how far the restore of a checkpoint is, by the last line that says so. */
+    static void showRestored(final List<String> log, final WatchedProgress progress)
+    {
+        for (final String line : log.reversed())
+        {
+            final Matcher restored = RESTORED.matcher(line);
+            if (restored.find())
+            {
+                final long done = Long.parseLong(restored.group(1));
+                progress.update((double)done / Math.max(1, Long.parseLong(restored.group(2))), done);
+                return;
+            }
+        }
+    }
+
     private static String awaitReady(
         final String name, final Process process, final Path log, final long timeoutS) throws IOException
     {
-        for (long waitedMs = 0; waitedMs < TimeUnit.SECONDS.toMillis(timeoutS); waitedMs += POLL_MS)
+        try (WatchedProgress progress = WatchedProgress.begin(name, "records"))
         {
-            final List<String> lines = Files.readAllLines(log);
-            for (final String line : lines)
+            for (long waitedMs = 0; waitedMs < TimeUnit.SECONDS.toMillis(timeoutS); waitedMs += POLL_MS)
             {
-                if (line.startsWith(RoleProcess.READY))
+                final List<String> lines = Files.readAllLines(log);
+                for (final String line : lines)
                 {
-                    return line;
+                    if (line.startsWith(RoleProcess.READY))
+                    {
+                        return line;
+                    }
                 }
-            }
-            try
-            {
-                if (process.waitFor(POLL_MS, TimeUnit.MILLISECONDS))
+                showRestored(lines, progress);
+                try
                 {
-                    throw new CommandFailedException(ExitStatus.UNAVAILABLE, name + " ended at once with status " +
-                        process.exitValue() + ": " + lastWords(Files.readAllLines(log)) + " (log: " + log + ")", null);
+                    if (process.waitFor(POLL_MS, TimeUnit.MILLISECONDS))
+                    {
+                        throw new CommandFailedException(ExitStatus.UNAVAILABLE, name + " ended at once with status " +
+                            process.exitValue() + ": " + lastWords(Files.readAllLines(log)) + " (log: " + log + ")",
+                            null);
+                    }
                 }
-            }
-            catch (final InterruptedException ex)
-            {
-                throw new CommandFailedException(ExitStatus.INTERRUPTED, "interrupted while " + name + " starts", ex);
+                catch (final InterruptedException ex)
+                {
+                    throw new CommandFailedException(
+                        ExitStatus.INTERRUPTED, "interrupted while " + name + " starts", ex);
+                }
             }
         }
         throw new CommandFailedException(ExitStatus.UNAVAILABLE,

@@ -18,7 +18,8 @@ public final class ProgressOnTerminal
     public ProgressOnTerminal(final String phase, final String noun)
     {
         progress = new WatchedProgress(
-            Progress.onTerminal(new PrintStream(out, true, StandardCharsets.UTF_8), COLUMNS), phase, noun, () -> 0);
+            Progress.onTerminal(new PrintStream(out, true, StandardCharsets.UTF_8), COLUMNS), phase, noun, () -> 0,
+            Runnable::run);
     }
 
     /** @return what a command updates. */

@@ -38,10 +38,24 @@ public final class CheckpointRestore
     {
     }
 
+    /** Hears how far it is, on its thread. */
+    @FunctionalInterface
+    public interface Listener
+    {
+        /**
+         * A record was looked at.
+         *
+         * @param done of all, so far.
+         * @param all  in the checkpoint, about: some may have been removed, and some are there twice.
+         */
+        void onRecord(long done, long all);
+    }
+
     private final RegionWords words;
     private final Superblock superblock;
     private final CheckpointStore store;
     private final ChunkUse use;
+    private final Listener listener;
     private final Int2ObjectHashMap<RestoredTable> tables = new Int2ObjectHashMap<>();
     private final Int2ObjectHashMap<LongTupleHashFunction> hashFunctions = new Int2ObjectHashMap<>();
     private final KeyHash hash = new KeyHash();
@@ -51,16 +65,21 @@ public final class CheckpointRestore
     private UnsafeBuffer other;
     private FreePlaces places;
     private long records;
+    private long wanted;
+    private long seen;
 
     /**
      * @param region     zeroed.
      * @param superblock what it will say of itself.
      * @param store      of this node.
      * @param use        hears of chunks.
+     * @param listener   hears how far it is; called for each record.
      */
     public CheckpointRestore(
-        final MemorySegment region, final Superblock superblock, final CheckpointStore store, final ChunkUse use)
+        final MemorySegment region, final Superblock superblock, final CheckpointStore store, final ChunkUse use,
+        final Listener listener)
     {
+        this.listener = listener;
         words = new RegionWords(region);
         this.superblock = superblock;
         this.store = store;
@@ -84,7 +103,12 @@ public final class CheckpointRestore
             // All indexes first: blocks go between them.
             descriptors.forEach(this::format);
             store.pages().forEach(this::wantPlaces);
-            store.forEachRecord(this::place);
+            store.forEachRecord((slot, checksum) ->
+            {
+                place(slot, checksum);
+                seen++;
+                listener.onRecord(Math.min(seen, wanted), wanted);
+            });
             placeDisplaced();
             places.tell(use);
         }
@@ -113,6 +137,7 @@ public final class CheckpointRestore
             if (page.word(at) != 0)
             {
                 places.want(SlotWord.blockOffset(page.word(at)));
+                wanted++;
             }
         }
     }
