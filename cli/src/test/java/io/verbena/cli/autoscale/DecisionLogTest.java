@@ -18,6 +18,7 @@ import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.LongStream;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -72,12 +73,15 @@ class DecisionLogTest
             Files.writeString(directory.resolve("autoscale.log"), "{\"time_ms\":1,\"fr", StandardOpenOption.APPEND);
             assertThat(DecisionLog.read(new ClusterFolder(directory))).hasSize(1);
             log.add(record(2, 3, DecisionRecord.DONE));
+            log.add(record(3, 4, DecisionRecord.DONE));
         }
-        assertThat(DecisionLog.read(new ClusterFolder(directory))).hasSize(2);
+        assertThat(DecisionLog.read(new ClusterFolder(directory))).hasSize(3);
+        assertThat(Files.readString(directory.resolve("autoscale.log"))).as("each on a line of its own, none empty")
+            .hasLineCount(4).doesNotContain("\n\n").doesNotStartWith("\n");
     }
 
     @Test
-    void shouldKeepOneOldFile()
+    void shouldKeepOneOldFile() throws IOException
     {
         try (DecisionLog log = DecisionLog.open(new ClusterFolder(directory), 2_000))
         {
@@ -91,6 +95,13 @@ class DecisionLogTest
         assertThat(kept.getLast().get("to")).isEqualTo(50L);
         assertThat(directory.toFile().list()).containsExactlyInAnyOrder(
             "autoscale.lock", "autoscale.log", "autoscale.log.1");
+        final List<Object> inOrder = kept.stream().map((record) -> record.get("to")).toList();
+        assertThat(inOrder).as("the old file first, none left out").isEqualTo(
+            LongStream.rangeClosed(51 - kept.size(), 50).boxed().toList());
+        final int old = Files.readAllLines(directory.resolve("autoscale.log.1")).size();
+        assertThat(old).isPositive().isLessThan(kept.size());
+        Files.delete(directory.resolve("autoscale.log"));
+        assertThat(DecisionLog.read(new ClusterFolder(directory))).as("a moment after the change").hasSize(old);
     }
 
     @Test
@@ -110,8 +121,14 @@ class DecisionLogTest
             .isGreaterThan(300_000);
         assertThat(RecentDecisions.of(folder, 3)).extracting((record) -> record.get("to"))
             .containsExactly(700L, 699L, 698L);
-        assertThat(DecisionLog.readEnd(folder)).hasSizeBetween(500, 1_300)
-            .allMatch((record) -> record.get("wait_p99_us") instanceof Number);
+        final List<Map<String, Object>> end = DecisionLog.readEnd(folder);
+        assertThat(end).hasSizeBetween(500, 1_300).allMatch((record) -> record.get("wait_p99_us") instanceof Number);
+        final List<Map<String, Object>> all = DecisionLog.read(folder);
+        assertThat(end).as("the last ones, and all of them")
+            .isEqualTo(all.subList(all.size() - end.size(), all.size()));
+        final int lineBytes = Files.readAllLines(directory.resolve("autoscale.log")).getLast().length() + 1;
+        assertThat(end.size()).as("as many as are whole in 256 KiB").isBetween(
+            (256 << 10) / (lineBytes + 6) - 1, (256 << 10) / (lineBytes - 6) + 1);
     }
 
     @Test

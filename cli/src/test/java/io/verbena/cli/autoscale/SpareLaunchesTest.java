@@ -114,6 +114,32 @@ class SpareLaunchesTest
         assertThat(changes).as("and both have let go").hasValue(11);
     }
 
+    /** A look during a launch must not use up the report of how it ends, nor count it as one that went well. */
+    @Test
+    void shouldReportAFailureAlsoWhenSomebodyLookedDuringTheLaunch() throws InterruptedException
+    {
+        fail();
+        assertThat(launches.failure()).isEqualTo(NOT_READY);
+        nowMs += 2_000;
+        final CountDownLatch goOn = new CountDownLatch(1);
+        final CountDownLatch begun = new CountDownLatch(1);
+        assertThat(launches.begin(() ->
+        {
+            begun.countDown();
+            await(goOn);
+            throw new CommandFailedException(ExitStatus.UNAVAILABLE, NOT_READY, null);
+        })).isNull();
+        begun.await();
+        assertThat(launches.failure()).as("it is under way").isNull();
+        goOn.countDown();
+        awaitEnd();
+        assertThat(launches.failure()).isEqualTo(NOT_READY);
+        nowMs += 3_999;
+        assertThat(launches.begin(changes::incrementAndGet)).isNull();
+        assertThat(launches.isUnderWay()).as("the pause is that of the second failure in a row").isFalse();
+        assertThat(changes).hasValue(1);
+    }
+
     @Test
     void shouldLetGoAlsoWhenAChangeFails() throws InterruptedException
     {
