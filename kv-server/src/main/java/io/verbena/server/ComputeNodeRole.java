@@ -27,7 +27,6 @@ import org.agrona.CloseHelper;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -66,6 +65,8 @@ public final class ComputeNodeRole implements Role
     private RespServer resp;
     /** Where the thread of both serves Redis' protocol as well; else null. */
     private SocketWait socketWait;
+    /** Of a spare. */
+    private final SpareWarmUp warmUp;
     private final PeerFailures clientFailures;
     private final int maxClients;
     private final StartTimeline start;
@@ -115,9 +116,10 @@ public final class ComputeNodeRole implements Role
 
     private ComputeNodeRole(
         final Device device, final CompletionChannel channel, final ComputeNode node, final RequestServer server,
-        final PeerFailures clientFailures, final int maxClients, final StartTimeline start, final long beganNs,
-        final ComputeNodeConfiguration configuration)
+        final SpareWarmUp warmUp, final PeerFailures clientFailures, final int maxClients, final StartTimeline start,
+        final long beganNs, final ComputeNodeConfiguration configuration)
     {
+        this.warmUp = warmUp;
         this.configuration = configuration;
         server.figures(new NodeFigures(() -> HealthServer.json(demandFigures(new LinkedHashMap<>(
             Map.of("name", configuration.instance(), "pid", ProcessHandle.current().pid()))))));
@@ -160,8 +162,9 @@ public final class ComputeNodeRole implements Role
             final PeerFailures clientFailures = new PeerFailures(LOGGER::error, device.clock());
             final RequestServer server = RequestServer.open(device, SERVICE_PORT, node.endpoint(), maxClients, channel,
                 clientFailures);
-            return new ComputeNodeRole(device, channel, node, server, clientFailures, maxClients, start, beganNs,
-                configuration);
+            return new ComputeNodeRole(device, channel, node, server,
+                new SpareWarmUp(fabric, metaServer.clientTicket(), node.operationFigures()), clientFailures,
+                maxClients, start, beganNs, configuration);
         }
         catch (final RuntimeException ex)
         {
@@ -370,10 +373,15 @@ public final class ComputeNodeRole implements Role
             node.leave();
             work++;
         }
+        warmUp.follow(device, node, configuration.isSpare(), server.connections());
         if (connections != server.connections())
         {
             connections = server.connections();
             transports = server.transports();
+            if (connections > 0 && !warmUp.isUnderWay())
+            {
+                node.timeline().firstClient(nowNs);
+            }
         }
         if (served != server.served())
         {
@@ -382,7 +390,7 @@ public final class ComputeNodeRole implements Role
         }
         if (pace.isDue(work, nowNs))
         {
-            limits = countLimits();
+            limits = LimitFigures.ofComputeNode(server, maxClients, resp, node);
             nodeTransports = node.transports();
             memoryNodes = node.reachedMemoryNodes();
             refusedClients = server.refusals();
@@ -392,20 +400,6 @@ public final class ComputeNodeRole implements Role
             countSpace(nowNs);
         }
         return work;
-    }
-
-    private List<RaasLimit> countLimits()
-    {
-        final List<RaasLimit> counted = new ArrayList<>();
-        counted.add(new RaasLimit("clients", server.connections(), maxClients, "--max-clients"));
-        if (null != resp)
-        {
-            counted.add(
-                new RaasLimit("clients of Redis", resp.connections(), resp.maxConnections(), "--resp-max-clients"));
-        }
-        counted.addAll(node.limits());
-        counted.addAll(LimitFigures.named("client ", server.limits()));
-        return counted;
     }
 
     /** Counted on this thread and published, so that who looks at the figures waits for nobody. */
@@ -522,6 +516,7 @@ public final class ComputeNodeRole implements Role
             figures.put("start_breakdown", start.breakdown());
         }
         figures.put("ready_after_us", microseconds(node.timeline().joinToReadyNs()));
+        figures.put("first_client_after_us", microseconds(node.timeline().joinToFirstClientNs()));
         figures.put("first_request_after_us", microseconds(node.timeline().joinToFirstRequestNs()));
         figures.put("join_breakdown", node.timeline().breakdown());
         figures.put("failure", ComputeNode.State.SERVING == node.state() ? "" : node.failure());
@@ -594,6 +589,6 @@ public final class ComputeNodeRole implements Role
     @Override
     public void close()
     {
-        CloseHelper.closeAll(node::onClose, socketWait, resp, server, () -> Channels.close(channel), device);
+        CloseHelper.closeAll(warmUp, node::onClose, socketWait, resp, server, () -> Channels.close(channel), device);
     }
 }

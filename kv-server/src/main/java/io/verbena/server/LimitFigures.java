@@ -1,9 +1,13 @@
 package io.verbena.server;
 
+import io.verbena.compute.ComputeNode;
+import io.verbena.protocol.remote.RequestServer;
 import io.verbena.raas.limit.RaasLimit;
+import io.verbena.resp.RespServer;
 import io.verbena.server.metrics.Measurements;
 import io.verbena.server.metrics.Metric;
 
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -16,6 +20,22 @@ final class LimitFigures
 
     private LimitFigures()
     {
+    }
+
+    /** Of a compute node; {@code resp} is null where it does not serve Redis' protocol. By the node's thread. */
+    static List<RaasLimit> ofComputeNode(
+        final RequestServer server, final int maxClients, final RespServer resp, final ComputeNode node)
+    {
+        final List<RaasLimit> counted = new ArrayList<>();
+        counted.add(new RaasLimit("clients", server.connections(), maxClients, "--max-clients"));
+        if (null != resp)
+        {
+            counted.add(
+                new RaasLimit("clients of Redis", resp.connections(), resp.maxConnections(), "--resp-max-clients"));
+        }
+        counted.addAll(node.limits());
+        counted.addAll(named("client ", server.limits()));
+        return counted;
     }
 
     /** Names apart the limits of a second context of the same process. */

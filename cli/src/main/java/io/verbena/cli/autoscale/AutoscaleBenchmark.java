@@ -179,13 +179,15 @@ final class AutoscaleBenchmark
         final List<Double> all = new ArrayList<>(run.joinsMs());
         Collections.sort(all);
         details.put("joins_ms", all);
-        progress.accept("joined after ms: " + all);
+        details.put("join_steps", List.copyOf(run.joinSteps()));
+        run.joinSteps().forEach(progress);
         figures.add(new Figure("joining from spares, decision to first request, ms",
             all.isEmpty() ? Double.POSITIVE_INFINITY : all.get(all.size() / 2), 20,
             "median of " + all.size() + "; longest " + (all.isEmpty() ? "none" :
                 String.format(Locale.ROOT, "%.1f", all.getLast()))));
         run.resize(1, (line) -> {});
         run.joinsMs().clear();
+        run.joinSteps().clear();
     }
 
     private void quadruple(final OpenLoad load, final AutoscaleRun run) throws InterruptedException
@@ -236,7 +238,9 @@ final class AutoscaleBenchmark
         details.put("p99_before_us", before);
         details.put("joins_under_quota_ms", List.copyOf(run.joinsMs()));
         details.put("decisions", List.copyOf(run.decisions()));
+        details.put("join_steps_under_quota", List.copyOf(run.joinSteps()));
         run.decisions().forEach(progress);
+        run.joinSteps().forEach(progress);
         draw(load, run, from, end, 2 * before);
     }
 

@@ -15,6 +15,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
@@ -29,6 +30,11 @@ final class AutoscaleRun implements AutoCloseable
 
     private static final String ACTIVATED = " is activated";
 
+    /** When a spare was to be activated, and when the meta server had done so. */
+    private record Activation(long decidedNs, long activatedNs)
+    {
+    }
+
     /** How many nodes there were from a time on. */
     record Nodes(int window, int count)
     {
@@ -42,7 +48,8 @@ final class AutoscaleRun implements AutoCloseable
     private final List<Nodes> nodes = new ArrayList<>();
     private final List<Double> joinsMs = new ArrayList<>();
     private final List<String> decisions = new ArrayList<>();
-    private final Map<Long, Long> decidedNs = new HashMap<>();
+    private final Map<Long, Activation> activations = new HashMap<>();
+    private final List<String> joinSteps = new ArrayList<>();
     private final Thread limiter;
     private volatile CpuQuota quota;
     private volatile boolean isOver;
@@ -140,7 +147,8 @@ final class AutoscaleRun implements AutoCloseable
             progress.accept(line);
             if (line.endsWith(ACTIVATED))
             {
-                decidedNs.put(pids.get(line.substring(0, line.length() - ACTIVATED.length())), nowNs);
+                activations.put(pids.get(line.substring(0, line.length() - ACTIVATED.length())),
+                    new Activation(nowNs, clock.nanoTime()));
             }
         });
         nodes.add(new Nodes(load.window(), count));
@@ -151,14 +159,22 @@ final class AutoscaleRun implements AutoCloseable
     {
         for (final ProcessTable.Entry entry : computeNodes())
         {
-            final Long decided = decidedNs.get(entry.pid());
-            final Map<String, Object> health = null == decided ? null : HealthProbe.figures(entry);
+            final Activation activation = activations.get(entry.pid());
+            final Map<String, Object> health = null == activation ? null : HealthProbe.figures(entry);
             if (null != health && health.get("first_request_after_us") instanceof final Long afterUs && afterUs >= 0 &&
+                health.get("first_client_after_us") instanceof final Long clientAfterUs &&
                 health.get("began_ns") instanceof final Long began)
             {
                 // The clock of all processes of a host is one.
-                joinsMs.add((began + TimeUnit.MICROSECONDS.toNanos(afterUs) - decided) / 1e6);
-                decidedNs.remove(entry.pid());
+                final double joinMs = (began + TimeUnit.MICROSECONDS.toNanos(afterUs) - activation.decidedNs) / 1e6;
+                final double activatedMs = (activation.activatedNs - activation.decidedNs) / 1e6;
+                final double clientMs =
+                    (began + TimeUnit.MICROSECONDS.toNanos(clientAfterUs) - activation.decidedNs) / 1e6;
+                joinsMs.add(joinMs);
+                joinSteps.add(String.format(Locale.ROOT,
+                    "the meta server has answered after %.1f ms, a client is connected after %.1f ms, " +
+                    "a request is answered after %.1f ms", activatedMs, clientMs, joinMs));
+                activations.remove(entry.pid());
             }
         }
     }
@@ -227,6 +243,12 @@ final class AutoscaleRun implements AutoCloseable
     List<Double> joinsMs()
     {
         return joinsMs;
+    }
+
+    /** @return what took how long of each join, a line each. */
+    List<String> joinSteps()
+    {
+        return joinSteps;
     }
 
     List<String> decisions()

@@ -2,6 +2,7 @@ package io.verbena.cli.autoscale;
 
 import io.verbena.cli.CommandLines;
 import io.verbena.cli.cluster.ClusterFolder;
+import io.verbena.cli.cluster.HealthProbe;
 import io.verbena.cli.cluster.ProcessTable;
 
 import org.junit.jupiter.api.AfterEach;
@@ -9,9 +10,13 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Predicate;
 
@@ -80,10 +85,40 @@ class SpareFleetSystemTest
         }
     }
 
+    /** It has read from itself, and that is no operation of anybody. */
+    private void shouldHaveWarmedUp(final String name) throws InterruptedException
+    {
+        final long deadlineNs = System.nanoTime() + STEP_NS;
+        final Path log = directory.resolve("cluster/logs/" + name + ".log");
+        while (!read(log).contains("warmed up by 12"))
+        {
+            assertThat(System.nanoTime() - deadlineNs).as(read(log)).isNegative();
+            Thread.sleep(50);
+        }
+        final Map<String, Object> figures = HealthProbe.figures(processes().entries().stream()
+            .filter((entry) -> name.equals(entry.name())).findFirst().orElseThrow());
+        assertThat((Long)figures.get("requests")).isGreaterThanOrEqualTo(12_000);
+        assertThat(figures).containsEntry("operations", 0L).containsEntry("first_request_after_us", -1L)
+            .containsEntry("first_client_after_us", -1L);
+    }
+
+    private static String read(final Path file)
+    {
+        try
+        {
+            return Files.readString(file);
+        }
+        catch (final IOException ex)
+        {
+            throw new UncheckedIOException(ex);
+        }
+    }
+
     @Test
     void shouldKeepReplaceAndActivateSpares() throws InterruptedException
     {
         succeed("up", "--memory", "64", "--compute-nodes", "1");
+        succeed("put", "key", "value");
         try (LocalFleet fleet = new LocalFleet(ClusterFolder.of(directory.resolve("cluster")), 60))
         {
             assertThat(keepUntil(fleet, 1, (state) -> 1 == state.spares()).live()).isEqualTo(1);
@@ -94,6 +129,7 @@ class SpareFleetSystemTest
                     killed != pid("spare-1"));
             assertThat(replaced.dead()).as("a spare is replaced as a spare").isEmpty();
             succeed("status", "--no-tables");
+            shouldHaveWarmedUp("spare-1");
 
             final long spare = pid("spare-1");
             final List<String> lines = new ArrayList<>();

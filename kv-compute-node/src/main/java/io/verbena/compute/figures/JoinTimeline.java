@@ -12,6 +12,7 @@ public final class JoinTimeline
     private volatile long discoveredNs;
     private volatile long connectedNs;
     private volatile long readyNs;
+    private volatile long firstClientNs;
     private volatile long firstAnswerNs;
 
     /** @param beganNs when somebody decided to have the node, before its device was opened. */
@@ -30,6 +31,12 @@ public final class JoinTimeline
     public long joinToFirstRequestNs()
     {
         return since(firstAnswerNs);
+    }
+
+    /** @return nanoseconds from the beginning until its first client was connected; -1 before that. */
+    public long joinToFirstClientNs()
+    {
+        return since(firstClientNs);
     }
 
     /** @return durations of the steps in microseconds, one line. */
@@ -70,6 +77,12 @@ public final class JoinTimeline
     public void ready(final long nowNs)
     {
         readyNs = 0 == readyNs ? nowNs : readyNs;
+    }
+
+    /** A client is connected. Only the first call counts. */
+    public void firstClient(final long nowNs)
+    {
+        firstClientNs = 0 == firstClientNs ? nowNs : firstClientNs;
     }
 
     /** @return whether {@link #firstAnswer} was called. */

@@ -33,6 +33,7 @@ public final class OperationFigures
     private final long[] waitNs = new long[1];
     private final long[] responseNs = new long[1];
     private final long[] all = new long[1];
+    private boolean isPaused;
 
     /** Of a node that keeps no traces. */
     public OperationFigures()
@@ -61,6 +62,10 @@ public final class OperationFigures
      */
     public void answered(final RequestKind kind, final OperationAnswer answer, final long durationNs)
     {
+        if (isPaused)
+        {
+            return;
+        }
         refused(kind, answer);
         add(all, 0, 1);
         add(durations, kind.ordinal() * BUCKETS + bucketOf(durationNs), 1);
@@ -78,6 +83,10 @@ public final class OperationFigures
     public void answered(
         final RequestKind kind, final OperationAnswer answer, final long durationNs, final long queuedNs)
     {
+        if (isPaused)
+        {
+            return;
+        }
         answered(kind, answer, durationNs);
         final long bothNs = queuedNs + Math.max(0, durationNs);
         add(waits, bucketOf(queuedNs), 1);
@@ -95,6 +104,21 @@ public final class OperationFigures
     public void refused(final RequestKind kind, final OperationAnswer answer)
     {
         add(answers, kind.ordinal() * ANSWERS + answer.ordinal(), 1);
+    }
+
+    /**
+     * Counts nothing that was begun, or counts it again: what a node asks itself is no operation of anybody. The node's
+     * thread.
+     */
+    public void pause(final boolean pauses)
+    {
+        isPaused = pauses;
+    }
+
+    /** @return whether nothing is counted now. The node's thread. */
+    public boolean isPaused()
+    {
+        return isPaused;
     }
 
     /** @return operations of all kinds that were begun and answered. */

@@ -390,6 +390,21 @@ public final class OperationDispatcher implements OperationListener, TableRegist
         freeSlots[freeCount++] = slot;
         final long nowNs = clock.nanoTime();
         final OperationAnswer result = OperationAnswers.answerOf(operation.result());
+        if (!figures.isPaused())
+        {
+            count(request, operation, result, slot, nowNs);
+        }
+        if (!request.isAbandoned())
+        {
+            answerOrFail(request, operation);
+            request.complete();
+        }
+    }
+
+    private void count(
+        final OperationRequest request, final Operation operation, final OperationAnswer result, final int slot,
+        final long nowNs)
+    {
         final long durationNs = nowNs - beganNs[slot];
         endShare(slot, OperationResult.FOUND == operation.result() ? operation.valueLength() : 0, nowNs);
         figures.answered(request.kind(), result, durationNs, waitedNs[slot]);
@@ -397,11 +412,6 @@ public final class OperationDispatcher implements OperationListener, TableRegist
         if (!timeline.hasAnswered())
         {
             timeline.firstAnswer(nowNs);
-        }
-        if (!request.isAbandoned())
-        {
-            answerOrFail(request, operation);
-            request.complete();
         }
     }
 

@@ -86,4 +86,20 @@ class OperationFiguresTest
         assertThat(figures.totalNs(RequestKind.GET)).isZero();
         assertThat(figures.answeredCount()).isEqualTo(1);
     }
+
+    @Test
+    void shouldCountNothingWhilePaused()
+    {
+        final OperationFigures figures = new OperationFigures();
+        figures.pause(true);
+        assertThat(figures.isPaused()).isTrue();
+        figures.answered(RequestKind.SCAN, OperationAnswer.FOUND, 1_000);
+        figures.answered(RequestKind.GET, OperationAnswer.FOUND, 1_000, 500);
+        assertThat(figures.answeredCount()).isZero();
+        assertThat(figures.count(RequestKind.GET, OperationAnswer.FOUND)).isZero();
+        assertThat(figures.waitCounts()).containsOnly(0);
+        figures.pause(false);
+        figures.answered(RequestKind.GET, OperationAnswer.FOUND, 1_000, 500);
+        assertThat(figures.answeredCount()).isEqualTo(1);
+    }
 }
