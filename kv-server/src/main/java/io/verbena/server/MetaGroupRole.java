@@ -324,6 +324,7 @@ public final class MetaGroupRole implements Role
         figures.put("group_commit_index", group.commitIndex());
         figures.put("group_applied_index", group.appliedIndex());
         figures.put("group_snapshot_index", group.snapshotIndex());
+        figures.put("group_log_syncs", group.logSyncs());
         figures.put("group_problem", problem);
         figures.put("group_unreachable", String.join(", ", group.unreachable()));
         if (null != leading)

@@ -21,6 +21,8 @@ import org.apache.ratis.protocol.TransferLeadershipRequest;
 import org.apache.ratis.rpc.SupportedRpcType;
 import org.apache.ratis.server.RaftServer;
 import org.apache.ratis.server.RaftServerConfigKeys;
+import org.apache.ratis.server.metrics.RaftLogMetricsBase;
+import org.apache.ratis.server.metrics.SegmentedRaftLogMetrics;
 import org.apache.ratis.server.storage.RaftStorage;
 import org.apache.ratis.thirdparty.com.google.protobuf.ByteString;
 import org.apache.ratis.util.SizeInBytes;
@@ -318,7 +320,13 @@ public final class RaftMember implements GroupLog, AutoCloseable
         final RaftPeerId leader = division.getInfo().getLeaderId();
         return new GroupStat(null == leader ? "" : leader.toString(), division.getInfo().getCurrentTerm(),
             division.getRaftLog().getLastCommittedIndex(), machine.state().index(), machine.snapshotIndex(),
-            division.getRaftConf().getCurrentPeers().size(), unreachable);
+            division.getRaftConf().getCurrentPeers().size(), unreachable, logSyncs());
+    }
+
+    private long logSyncs()
+    {
+        return division.getRaftLog().getRaftLogMetrics() instanceof final RaftLogMetricsBase metrics ?
+            metrics.getRegistry().counter(SegmentedRaftLogMetrics.RAFT_LOG_FLUSH_COUNT).getCount() : 0;
     }
 
     /** Ends this member's part; the others go on. Idempotent. */
