@@ -46,21 +46,27 @@ class MirrorGuardSimTest
     }
 
     @ParameterizedTest
-    @CsvSource({"RECONCILE, copies of slot"})
+    @CsvSource({"RECONCILE, copies of slot", "LEAVE_OLD_VIEW, stale answer"})
     void shouldFindViolationWhenAChangeOfViewLeavesOut(final MirrorRun.Flaw flaw, final String symptom)
     {
         String last = null;
         for (long seed = 1; (last == null || !last.contains(symptom)) && seed <= MOST_SEEDS; seed++)
         {
-            final String problem = run(seed, flaw);
+            final String problem = run(seed, flaw == MirrorRun.Flaw.LEAVE_OLD_VIEW ?
+                MirrorRun.Shape.inserting(seed) : MirrorRun.Shape.of(seed), flaw);
             last = problem == null ? last : problem;
         }
         assertThat(last).as("in %d seeds", MOST_SEEDS).contains(symptom);
     }
 
-    private static String run(final long seed, final MirrorRun.Flaw... flaws)
+    private static String run(final long seed)
     {
-        try (MirrorRun run = new MirrorRun(seed, MirrorRun.Shape.of(seed), flaws))
+        return run(seed, MirrorRun.Shape.of(seed));
+    }
+
+    private static String run(final long seed, final MirrorRun.Shape shape, final MirrorRun.Flaw... flaws)
+    {
+        try (MirrorRun run = new MirrorRun(seed, shape, flaws))
         {
             return run.run();
         }

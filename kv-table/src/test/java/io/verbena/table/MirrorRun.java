@@ -6,6 +6,7 @@ import io.verbena.table.check.TableChecker;
 import io.verbena.table.directory.OpenTable;
 import io.verbena.table.directory.TablePlan;
 import io.verbena.table.format.BucketDescriptor;
+import io.verbena.table.format.SlotWord;
 import io.verbena.table.format.SubtableDescriptor;
 import io.verbena.table.mirror.MirrorPort;
 import io.verbena.table.mirror.SlotReconciliation;
@@ -50,6 +51,8 @@ final class MirrorRun implements AutoCloseable
         int dieOneIn;
         int breakOneIn;
         boolean isZombie;
+        /** Slots that claims of inserts that ended long ago have taken, so that the emptier pair of a key changes. */
+        int deadWords;
         int[] kinds = {0, 0, 1, 2, 2, 3, 3, 4, 5, 5, 6};
 
         static Shape of(final long seed)
@@ -74,27 +77,16 @@ final class MirrorRun implements AutoCloseable
             return shape;
         }
 
-        /** One key that comes and goes, in slots that its deletes leave. */
+        /** Two keys that come and go, where most slots are taken. */
         static Shape inserting(final long seed)
         {
             final Shape shape = of(seed);
             shape.engines = 3;
-            shape.keys = 1;
+            shape.keys = 2;
             shape.operations = 150;
             shape.breakOneIn = 0;
             shape.kinds = new int[]{2, 3, 3, 5, 5};
-            return shape;
-        }
-
-        /** One record that is changed all the time by engines of which some end. */
-        static Shape updating(final long seed)
-        {
-            final Shape shape = of(seed);
-            shape.engines = 3;
-            shape.keys = 1;
-            shape.copies = 3;
-            shape.kinds = new int[]{0, 2, 4, 7, 7, 7};
-            shape.loseOneIn = 700;
+            shape.deadWords = 14 + (int)(seed % 7);
             return shape;
         }
     }
@@ -268,6 +260,10 @@ final class MirrorRun implements AutoCloseable
             format(fabric.addMemory(id, MEMORY_BYTES));
             members.add(id);
         }
+        for (int i = 0; i < shape.deadWords; i++)
+        {
+            leaveDeadWord(random.nextInt(BucketDescriptor.SLOTS_PER_GROUP), i);
+        }
         for (int id = 1; id <= shape.engines; id++)
         {
             nodes.add(new Node(id));
@@ -281,6 +277,14 @@ final class MirrorRun implements AutoCloseable
         {
             memory.putLong(bucketAt(bucket), BucketDescriptor.header(77, 0, 0), LITTLE_ENDIAN);
         }
+    }
+
+    /** As a delete leaves it whose engine has ended. */
+    private void leaveDeadWord(final int slot, final int version)
+    {
+        final long word = SlotWord.withKind(
+            SlotWord.committed(1, 0, version, 2, SlotWord.BLOCK_ALIGNMENT_BYTES), SlotWord.KIND_TENTATIVE);
+        members.forEach(id -> fabric.memory(id).putLong((int)slotAt(slot), word, LITTLE_ENDIAN));
     }
 
     private static int bucketAt(final int bucket)
