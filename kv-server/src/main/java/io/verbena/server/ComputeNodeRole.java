@@ -374,11 +374,12 @@ public final class ComputeNodeRole implements Role
             work++;
         }
         warmUp.follow(device, node, configuration.isSpare(), server.connections());
-        if (connections != server.connections())
+        final int clients = Math.max(0, server.connections() - (warmUp.isUnderWay() ? 1 : 0));
+        if (connections != clients)
         {
-            connections = server.connections();
+            connections = clients;
             transports = server.transports();
-            if (connections > 0 && !warmUp.isUnderWay())
+            if (connections > 0)
             {
                 node.timeline().firstClient(nowNs);
             }

@@ -135,7 +135,7 @@ final class SpareWarmUp implements AutoCloseable
                 thread.start();
             }
         }
-        else if (null != thread && (!isSpare || connections > 1 || !thread.isAlive()))
+        else if (null != thread && (!isSpare || connections > 1 || 0 == connections && !thread.isAlive()))
         {
             isOver = true;
             isEnding = true;
