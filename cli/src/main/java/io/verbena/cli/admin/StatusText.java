@@ -58,8 +58,8 @@ final class StatusText
     /** Figures of the first table, or for programs only, and those that have a table of their own. */
     private static final Set<String> ELSEWHERE = Set.of("role", "ready", "pid", "address", "nodes", "node_id", "state",
         "incarnation", "began_ns", "ready_after_us", "first_client_after_us", "first_request_after_us",
-        "join_breakdown", "cluster_id", "checkpoint_failed_ms", "checkpoint_started_ms", "main_ns", "start_breakdown", "sweeps_asked",
-        "sweeps_ended", "kinds", "demand", TRANSPORTS, StatusLimits.LIMITS);
+        "join_breakdown", "cluster_id", "checkpoint_failed_ms", "checkpoint_started_ms", "main_ns", "start_breakdown",
+        "sweeps_asked", "sweeps_ended", "kinds", "demand", TRANSPORTS, StatusLimits.LIMITS);
     /** Figures that only {@code --all} shows, whatever their values. */
     private static final Set<String> DETAILS =
         Set.of("memory_nodes", "resp_transport", "resp_buffer_bytes", "resp_allocated_bytes", "allocated_bytes");
