@@ -27,6 +27,7 @@ import io.verbena.protocol.request.ComputeEndpoint;
 import io.verbena.raas.directory.TcpAddress;
 import io.verbena.resp.codec.MemoryBudget;
 import io.verbena.resp.command.Commands;
+import io.verbena.resp.session.ClientPause;
 import io.verbena.resp.session.CommandTable;
 import io.verbena.resp.session.ServedPort;
 import io.verbena.resp.session.Session;
@@ -92,6 +93,7 @@ public final class RespServer implements ServedPort, AutoCloseable
     private final AtomicLong accepted = new AtomicLong();
     private final AtomicLong refused = new AtomicLong();
     private final SlowLog slowLog;
+    private final ClientPause pause = new ClientPause();
     private final long openedNs;
     private Channel listener;
 
@@ -400,6 +402,12 @@ public final class RespServer implements ServedPort, AutoCloseable
     public SlowLog slowLog()
     {
         return slowLog;
+    }
+
+    @Override
+    public ClientPause pause()
+    {
+        return pause;
     }
 
     @Override

@@ -1,5 +1,6 @@
 package io.verbena.resp;
 
+import io.verbena.resp.session.ClientPause;
 import io.verbena.resp.session.ServedPort;
 import io.verbena.resp.session.SlowLog;
 import io.verbena.resp.session.SlowOperations;
@@ -9,6 +10,14 @@ import java.util.List;
 /** A port without clients. */
 final class FixedPort implements ServedPort
 {
+    private final ClientPause pause = new ClientPause();
+
+    @Override
+    public ClientPause pause()
+    {
+        return pause;
+    }
+
     @Override
     public List<Client> clients()
     {

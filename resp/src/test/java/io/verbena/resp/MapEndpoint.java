@@ -1,5 +1,6 @@
 package io.verbena.resp;
 
+import io.verbena.protocol.access.AccessRules;
 import io.verbena.protocol.request.ComputeEndpoint;
 import io.verbena.protocol.request.ControlRequest;
 import io.verbena.protocol.request.CountPage;
@@ -41,6 +42,9 @@ final class MapEndpoint implements ComputeEndpoint, AutoCloseable
 
     /** What was asked of records, from the first on. */
     final List<RequestKind> asked = Collections.synchronizedList(new ArrayList<>());
+
+    /** Who may do what. */
+    volatile AccessRules access = AccessRules.NONE;
 
     private final TreeMap<String, Entry> records = new TreeMap<>();
     /** Where each key that was ever met stands in a walk. */
@@ -108,6 +112,12 @@ final class MapEndpoint implements ComputeEndpoint, AutoCloseable
     public int id()
     {
         return 1;
+    }
+
+    @Override
+    public AccessRules access()
+    {
+        return access;
     }
 
     @Override

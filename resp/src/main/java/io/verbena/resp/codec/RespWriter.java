@@ -25,6 +25,7 @@ public final class RespWriter
     private int length;
     private boolean isVersion3;
     private boolean isOverflown;
+    private boolean isMuted;
 
     /**
      * @param budget     for what it takes beyond its first 16 KiB.
@@ -64,6 +65,12 @@ public final class RespWriter
     public boolean isOverflown()
     {
         return isOverflown;
+    }
+
+    /** @param isWanted whether nothing is kept of what is written from now on. */
+    public void mute(final boolean isWanted)
+    {
+        isMuted = isWanted;
     }
 
     /** @param earlierLength to which to go back: what was written after it is forgotten. */
@@ -228,7 +235,7 @@ public final class RespWriter
 
     private boolean ensure(final int more)
     {
-        if (isOverflown)
+        if (isOverflown || isMuted)
         {
             return false;
         }

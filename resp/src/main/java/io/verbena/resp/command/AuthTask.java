@@ -52,7 +52,7 @@ final class AuthTask extends Task
         }
         else
         {
-            session.authenticate(identity);
+            session.authenticate(identity, name);
             after.run();
         }
         session.endTask();

@@ -1,5 +1,8 @@
 package io.verbena.resp.command;
 
+import io.verbena.protocol.access.Grant;
+import io.verbena.protocol.access.TableRight;
+import io.verbena.protocol.access.UserRights;
 import io.verbena.resp.codec.RespDecoder;
 import io.verbena.resp.codec.RespWriter;
 import io.verbena.resp.session.ServedPort;
@@ -19,11 +22,12 @@ final class ClientCommands
     private static final Map<String, Integer> ARITIES = Map.ofEntries(Map.entry("ID", 2), Map.entry("GETNAME", 2),
         Map.entry("SETNAME", 3), Map.entry("SETINFO", 4), Map.entry("INFO", 2), Map.entry("LIST", -2),
         Map.entry("KILL", -3), Map.entry("NO-EVICT", 3), Map.entry("NO-TOUCH", 3), Map.entry("GETREDIR", 2),
-        Map.entry("TRACKINGINFO", 2), Map.entry("TRACKING", -3), Map.entry("UNBLOCK", -3));
+        Map.entry("TRACKINGINFO", 2), Map.entry("TRACKING", -3), Map.entry("UNBLOCK", -3),
+        Map.entry("REPLY", 3), Map.entry("PAUSE", -3), Map.entry("UNPAUSE", 2));
     private static final Set<String> TYPES = Set.of("normal", "master", "replica", "slave", "pubsub");
     private static final String NO_SUCH_CLIENT = "ERR No such client";
-    private static final String DEFAULT_USER = "default";
     private static final String DATABASE = "db";
+    private static final long LONGEST_PAUSE_MS = TimeUnit.DAYS.toMillis(36_500);
 
     /** Which clients are meant; what is null does not matter. */
     private static final class Filter
@@ -32,11 +36,13 @@ final class ClientCommands
         private String address;
         private String ownAddress;
         private String type;
+        private String user;
         private boolean passesSelf = true;
 
         /** @return the error, or null. */
-        private String take(final RespDecoder arguments, final int i)
+        private String take(final Session session, final int i)
         {
+            final RespDecoder arguments = session.arguments();
             final String value = arguments.text(i + 1);
             switch (arguments.text(i).toUpperCase(Locale.ROOT))
             {
@@ -52,7 +58,9 @@ final class ClientCommands
                 case "LADDR" -> ownAddress = value;
                 case "USER" ->
                 {
-                    return DEFAULT_USER.equals(value) ? null : "ERR No such user '" + value + "'";
+                    user = value;
+                    return SessionState.DEFAULT_USER.equals(value) || null != session.worker().access().user(value) ?
+                        null : "ERR No such user '" + value + "'";
                 }
                 case "TYPE" ->
                 {
@@ -76,6 +84,7 @@ final class ClientCommands
         {
             return (null == ids || ids.contains(client.state().id())) &&
                 (null == address || address.equals(client.addresses()[0])) &&
+                (null == user || user.equals(client.state().userName())) &&
                 (null == ownAddress || ownAddress.equals(client.addresses()[1])) &&
                 (null == type || "normal".equals(type));
         }
@@ -106,6 +115,9 @@ final class ClientCommands
             case "TRACKINGINFO" -> trackingInfo(writer);
             case "TRACKING" -> tracking(session);
             case "UNBLOCK" -> unblock(session);
+            case "REPLY" -> reply(session);
+            case "PAUSE" -> pause(session);
+            case "UNPAUSE" -> unpause(session);
             default -> onOrOff(session);
         }
     }
@@ -192,7 +204,7 @@ final class ClientCommands
         }
         else if (2 != arguments.count())
         {
-            error = 4 == arguments.count() && Arguments.is(arguments, 2, "TYPE") ? filter.take(arguments, 2) :
+            error = 4 == arguments.count() && Arguments.is(arguments, 2, "TYPE") ? filter.take(session, 2) :
                 Arguments.SYNTAX_ERROR;
         }
         if (null != error)
@@ -220,7 +232,7 @@ final class ClientCommands
         }
         for (int i = 2; i + 1 < arguments.count() && null == error; i += 2)
         {
-            error = filter.take(arguments, i);
+            error = filter.take(session, i);
         }
         if (null != error)
         {
@@ -229,6 +241,12 @@ final class ClientCommands
         }
         final List<ServedPort.Client> meant = session.worker().port().clients().stream().filter(filter::isMeant)
             .filter((client) -> !filter.passesSelf || client.state() != session.state()).toList();
+        if (!meant.stream().allMatch((client) ->
+            session.state().userName().equals(client.state().userName())) && !isAdministrator(session))
+        {
+            session.writer().error(noPermission(session, "close connections of other users"));
+            return;
+        }
         for (final ServedPort.Client client : meant)
         {
             if (client.state() == session.state())
@@ -251,6 +269,86 @@ final class ClientCommands
         else
         {
             session.writer().ok();
+        }
+    }
+
+    /** What concerns other users takes the right to administer all tables, as long as there are users. */
+    private static boolean isAdministrator(final Session session)
+    {
+        final UserRights rights = session.worker().access().rights(session.caller());
+        return null == rights || rights.allowsAny(TableRight.ADMIN.bit(), Grant.ALL_TABLES);
+    }
+
+    private static String noPermission(final Session session, final String what)
+    {
+        return "NOPERM user " + session.state().userName() + " may not " + what +
+            ": that takes the right admin on all tables";
+    }
+
+    private static void reply(final Session session)
+    {
+        if (Arguments.is(session.arguments(), 2, "ON"))
+        {
+            session.replies().on();
+            session.writer().ok();
+        }
+        else if (Arguments.is(session.arguments(), 2, "OFF"))
+        {
+            session.replies().off();
+        }
+        else if (Arguments.is(session.arguments(), 2, "SKIP"))
+        {
+            session.replies().skipNext();
+        }
+        else
+        {
+            session.writer().error(Arguments.SYNTAX_ERROR);
+        }
+    }
+
+    private static void pause(final Session session)
+    {
+        final RespDecoder arguments = session.arguments();
+        final boolean isOfWrites = arguments.count() > 3 && Arguments.is(arguments, 3, "WRITE");
+        if (arguments.count() > 4)
+        {
+            Subcommands.refuse(session);
+        }
+        else if (arguments.count() > 3 && !isOfWrites && !Arguments.is(arguments, 3, "ALL"))
+        {
+            session.writer().error("ERR CLIENT PAUSE mode must be WRITE or ALL");
+        }
+        else if (!Arguments.isNumber(arguments, 2))
+        {
+            session.writer().error("ERR timeout is not an integer or out of range");
+        }
+        else if (Arguments.number(arguments, 2) < 0)
+        {
+            session.writer().error("ERR timeout is negative");
+        }
+        else if (!isAdministrator(session))
+        {
+            session.writer().error(noPermission(session, "pause other clients"));
+        }
+        else
+        {
+            session.worker().port().pause().begin(session.worker().clock().nanoTime(),
+                TimeUnit.MILLISECONDS.toNanos(Math.min(LONGEST_PAUSE_MS, Arguments.number(arguments, 2))),
+                !isOfWrites);
+            session.writer().ok();
+        }
+    }
+
+    private static void unpause(final Session session)
+    {
+        if (isAdministrator(session))
+        {
+            session.worker().port().pause().end();
+            session.writer().ok();
+        }
+        else
+        {
+            session.writer().error(noPermission(session, "end a pause"));
         }
     }
 
@@ -309,7 +407,7 @@ final class ClientCommands
             " age=" + TimeUnit.NANOSECONDS.toSeconds(nowNs - state.createdNs()) +
             " idle=" + Math.max(0, TimeUnit.NANOSECONDS.toSeconds(nowNs - state.lastNs())) +
             " flags=N db=" + database(state) + " sub=0 psub=0 ssub=0 multi=-1 cmd=" + state.lastCommand() + " user=" +
-            DEFAULT_USER + " redir=-1 resp=" + state.version() + " lib-name=" + state.libraryName() +
+            state.userName() + " redir=-1 resp=" + state.version() + " lib-name=" + state.libraryName() +
             " lib-ver=" + state.libraryVersion() + " table=" + state.tableName() + "\n";
     }
 

@@ -179,7 +179,9 @@ public final class Commands
             alone(name, 1, TRANSACTION, "Refused: not atomic.", ServerCommands::refuseTransaction);
         }
         alone("UNWATCH", 1, REFUSED, "Refused: not atomic.", ServerCommands::refuse);
-        alone("WATCH", -2, REFUSED, "Refused: not atomic.", ServerCommands::refuse);
-        alone("MSETNX", -3, REFUSED, "Refused: not atomic.", ServerCommands::refuseMsetnx);
+        commands.add(new Command<>("WATCH", -2, REFUSED, 1, -1, 1, Kind.REFUSED, "Refused: not atomic.",
+            ServerCommands::refuse));
+        commands.add(new Command<>("MSETNX", -3, REFUSED, 1, -1, 2, Kind.REFUSED, "Refused: not atomic.",
+            ServerCommands::refuseMsetnx));
     }
 }

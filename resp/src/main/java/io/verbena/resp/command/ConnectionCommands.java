@@ -4,6 +4,7 @@ import io.verbena.raas.identity.PeerIdentity;
 import io.verbena.resp.codec.RespDecoder;
 import io.verbena.resp.codec.RespWriter;
 import io.verbena.resp.session.Session;
+import io.verbena.resp.session.SessionState;
 
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
@@ -83,7 +84,7 @@ final class ConnectionCommands
             {
                 if (hasPassword)
                 {
-                    session.authenticate(ofPassword(session));
+                    session.authenticate(ofPassword(session), SessionState.DEFAULT_USER);
                 }
                 reply();
                 return;
@@ -205,7 +206,7 @@ final class ConnectionCommands
         }
         else if (isPassword(session, arguments.count() - 1))
         {
-            session.authenticate(ofPassword(session));
+            session.authenticate(ofPassword(session), SessionState.DEFAULT_USER);
             session.writer().ok();
         }
         else

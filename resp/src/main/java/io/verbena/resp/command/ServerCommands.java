@@ -16,7 +16,8 @@ import java.util.Map;
 final class ServerCommands
 {
     private static final Map<String, Integer> COMMAND_ARITIES =
-        Map.of("COUNT", 2, "LIST", -2, "INFO", -2, "DOCS", -2, "GETKEYS", -4);
+        Map.of("COUNT", 2, "LIST", -2, "INFO", -2, "DOCS", -2, "GETKEYS", -4,
+            "GETKEYSANDFLAGS", -4);
     private static final String NOT_ATOMIC = " is not supported: operations on several keys are not atomic here";
 
     private ServerCommands()
@@ -78,7 +79,7 @@ final class ServerCommands
         }
         else
         {
-            getKeys(session);
+            getKeys(session, Arguments.is(arguments, 1, "GETKEYSANDFLAGS"));
         }
     }
 
@@ -174,7 +175,7 @@ final class ServerCommands
         });
     }
 
-    private static void getKeys(final Session session)
+    private static void getKeys(final Session session, final boolean hasFlags)
     {
         final RespDecoder arguments = session.arguments();
         final Command<Session> command = session.commands().find(arguments.text(2));
@@ -197,7 +198,17 @@ final class ServerCommands
             session.writer().array((last - command.firstKey()) / command.step() + 1);
             for (int i = command.firstKey(); i <= last; i += command.step())
             {
+                if (hasFlags)
+                {
+                    session.writer().array(2);
+                }
                 session.writer().bulk(arguments.text(2 + i));
+                if (hasFlags)
+                {
+                    final List<String> flags = KeyFlags.of(arguments, 2, i == command.firstKey());
+                    session.writer().set(flags.size());
+                    flags.forEach(session.writer()::simple);
+                }
             }
         }
     }

@@ -31,6 +31,8 @@ public record Command<S>(
         KEYS,
         /** Waits until all before it is answered, and what comes after waits for it. */
         ALONE,
+        /** As ALONE, and never carried out: it needs no table, whatever keys it names. */
+        REFUSED,
         /** As ALONE, and allowed before the client has given its password. */
         UNAUTHENTICATED
     }
@@ -38,7 +40,7 @@ public record Command<S>(
     /** @return whether it needs the table of its session. */
     public boolean needsTable()
     {
-        return 0 != firstKey || flags.contains("table");
+        return Kind.REFUSED != kind && 0 != firstKey || flags.contains("table");
     }
 
     /** @return whether it changes records. */

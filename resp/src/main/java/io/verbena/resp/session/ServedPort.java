@@ -46,6 +46,9 @@ public interface ServedPort
     /** @return the slow operations of the node. */
     SlowLog slowLog();
 
+    /** @return the pause of its clients. */
+    ClientPause pause();
+
     /** @return when it was opened, by the clock of the workers. */
     long openedNs();
 }

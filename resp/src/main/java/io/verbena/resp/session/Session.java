@@ -27,15 +27,15 @@ public final class Session extends TableOperation.Owner
 
     /** Bytes that may wait here while commands cannot begin: then the client is not read. */
     private static final int MAX_WAITING_BYTES = 64 * 1024;
-    /** Replies that are sent before more of them are made, so that a client that does not read is noticed. */
-    private static final int SENT_AT_ONCE_BYTES = 64 * 1024;
 
     private final Worker worker;
     private final CommandTable<Session> commands;
     private final Transport transport;
     private final SessionState state;
     private final RespDecoder arguments;
+    private final ReplyStream replies;
     private final RespWriter writer;
+    private final PauseWait pause;
     private final OperationWindow window = new OperationWindow();
     private TableReference table;
     private Command<Session> command;
@@ -43,7 +43,6 @@ public final class Session extends TableOperation.Owner
     private boolean isHeld;
     private boolean isStopped;
     private boolean isEnded;
-    private boolean isClosing;
     private boolean isClosed;
     private boolean isReading = true;
     private boolean isBusy;
@@ -65,7 +64,9 @@ public final class Session extends TableOperation.Owner
         this.transport = transport;
         this.state = state;
         arguments = new RespDecoder(worker.budget(), worker.settings().maxCommandBytes());
-        writer = new RespWriter(worker.budget(), worker.settings().maxOutputBytes());
+        replies = new ReplyStream(transport, worker.budget(), worker.settings().maxOutputBytes());
+        writer = replies.writer();
+        pause = new PauseWait(worker.port().pause(), transport, this::resume);
         arguments.restrict(isStranger());
     }
 
@@ -96,9 +97,13 @@ public final class Session extends TableOperation.Owner
     /** @return a writer for a part of a reply whose length must be known before; closed by the caller. */
     public RespWriter spareWriter()
     {
-        final RespWriter spare = new RespWriter(worker.budget(), worker.settings().maxOutputBytes());
-        spare.version(writer.version());
-        return spare;
+        return replies.spare();
+    }
+
+    /** @return whether and how replies go to the client. */
+    public ReplyStream replies()
+    {
+        return replies;
     }
 
     /** @return worker of its thread. */
@@ -199,9 +204,9 @@ public final class Session extends TableOperation.Owner
         {
             begin();
             drain();
-            if (writer.length() > SENT_AT_ONCE_BYTES && null == task && !writer.isOverflown())
+            if (null == task)
             {
-                send();
+                replies.sendMuch();
             }
         }
         isBusy = false;
@@ -233,6 +238,7 @@ public final class Session extends TableOperation.Owner
         final int next = arguments.next();
         if (RespDecoder.MALFORMED == next)
         {
+            replies.onCommand();
             command = null;
             isHeld = true;
             return !mustWait();
@@ -244,6 +250,7 @@ public final class Session extends TableOperation.Owner
             return false;
         }
         worker.countCommand();
+        replies.onCommand();
         command = arguments.isKept(0) ?
             commands.find(arguments.array(), arguments.offset(0), arguments.length(0)) : null;
         isHeld = true;
@@ -253,12 +260,17 @@ public final class Session extends TableOperation.Owner
     /** Whether the present command cannot begin beside what is under way. */
     private boolean mustWait()
     {
+        if (null != command && !command.isWrongCount(arguments.count()) && pause.holds(command, worker.nowNs()))
+        {
+            return true;
+        }
         if (window.isEmpty())
         {
             return false;
         }
-        if (null == command || !command.isOneOperation(arguments.count()) || command.isWrongCount(arguments.count()) ||
-            window.isFull() || null == table || !arguments.isKept(command.firstKey()))
+        if (replies.mustWait() || null == command || !command.isOneOperation(arguments.count()) ||
+            command.isWrongCount(arguments.count()) || window.isFull() || null == table ||
+            !arguments.isKept(command.firstKey()))
         {
             return true;
         }
@@ -270,6 +282,7 @@ public final class Session extends TableOperation.Owner
     private void begin()
     {
         isHeld = false;
+        replies.onBegin();
         final String refusal = refusal();
         if (null != refusal)
         {
@@ -449,6 +462,7 @@ public final class Session extends TableOperation.Owner
     public void reset()
     {
         state.reset();
+        replies.reset();
         caller = PeerIdentity.CLIENT;
         writer.version(state.version());
         arguments.restrict(isStranger());
@@ -459,11 +473,12 @@ public final class Session extends TableOperation.Owner
      * The client has shown who it is.
      *
      * @param identity of a user; {@link PeerIdentity#OPERATOR} of who has the port's password.
+     * @param name     of the user; {@link SessionState#DEFAULT_USER} without one.
      */
-    public void authenticate(final PeerIdentity identity)
+    public void authenticate(final PeerIdentity identity, final String name)
     {
         caller = identity;
-        state.authenticate();
+        state.authenticate(name);
         arguments.restrict(isStranger());
     }
 
@@ -526,31 +541,11 @@ public final class Session extends TableOperation.Owner
         }
     }
 
-    private void send()
-    {
-        transport.send(writer.array(), writer.length());
-        writer.clear();
-    }
-
     private void flush()
     {
-        if (isClosed)
+        if (!isClosed)
         {
-            return;
-        }
-        if (writer.isOverflown())
-        {
-            transport.close();
-            return;
-        }
-        if (writer.length() > 0 && null == task)
-        {
-            send();
-        }
-        if (isStopped && window.isEmpty() && null == task && !isClosing)
-        {
-            isClosing = true;
-            transport.closeAfterSending();
+            replies.flush(null == task, isStopped && window.isEmpty());
         }
     }
 
@@ -581,8 +576,9 @@ public final class Session extends TableOperation.Owner
                 task.onClosed(this);
                 task = null;
             }
+            pause.stop();
             arguments.close();
-            writer.close();
+            replies.close();
             drain();
         }
     }

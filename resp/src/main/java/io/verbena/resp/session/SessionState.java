@@ -5,6 +5,9 @@ import java.util.Locale;
 /** What is known of a client. By the thread of its session; {@code CLIENT LIST} reads it from others, as it happens. */
 public final class SessionState
 {
+    /** The user of a client that has named none. */
+    public static final String DEFAULT_USER = "default";
+
     private final long id;
     private final long createdNs;
     private final String defaultTable;
@@ -13,6 +16,7 @@ public final class SessionState
     private volatile String libraryName = "";
     private volatile String libraryVersion = "";
     private volatile String tableName;
+    private volatile String userName;
     private volatile boolean isAuthenticated;
     private volatile int version = 2;
     /** Of each command, so that it is not volatile: others read it some time later. */
@@ -41,6 +45,7 @@ public final class SessionState
     {
         name = "";
         tableName = defaultTable;
+        userName = DEFAULT_USER;
         isAuthenticated = !needsPassword;
         version = 2;
     }
@@ -117,10 +122,17 @@ public final class SessionState
         return isAuthenticated;
     }
 
-    /** It has given the password. */
-    public void authenticate()
+    /** It has given the password, or the secret of a user. */
+    void authenticate(final String newUserName)
     {
+        userName = newUserName;
         isAuthenticated = true;
+    }
+
+    /** @return name of the user that it has proved to be. */
+    public String userName()
+    {
+        return userName;
     }
 
     /** @return whether this node has a password. */
