@@ -74,7 +74,9 @@ public final class SlowlogCommand implements Callable<Integer>
         final List<Map<String, Object>> operations = gather();
         if (operations.isEmpty() && !json && !follow)
         {
-            out.println(sampled ? "No operation was sampled." : "No operation was slow.");
+            out.println(sampled ?
+                "No operation was sampled: 'compute-node --slowlog-sample N' samples one in N, usually 10,000." :
+                "No operation was slow: 'compute-node --slowlog-threshold-us US' says what is, usually 10 ms.");
         }
         print(operations.subList(Math.max(0, operations.size() - limit), operations.size()), out);
         while (follow && !out.checkError())

@@ -80,7 +80,16 @@ public final class DoctorCommand implements Callable<Integer>
                 text.append(String.format(Locale.ROOT, "%-8s %-16s -> %s%n", "", "", finding.advice()));
             }
         }
+        final long errors = count(findings, Finding.Level.ERROR);
+        final long warnings = count(findings, Finding.Level.WARNING);
+        text.append(String.format(Locale.ROOT, "%s: %d to change first (error), %d that may wait (warning)%n",
+            0 == errors ? "fit" : "not fit", errors, warnings));
         return text.toString();
+    }
+
+    private static long count(final List<Finding> findings, final Finding.Level level)
+    {
+        return findings.stream().filter((finding) -> level == finding.level()).count();
     }
 
     private static Map<String, Object> figures(final List<Finding> findings, final boolean isFit)

@@ -202,13 +202,17 @@ class DoctorCommandTest
     {
         final CommandLines.Result fit = CommandLines.run(List.of("doctor", "--root", root.toString(), "--memory", "4"));
         assertThat(fit.status()).as(fit.err()).isZero();
-        assertThat(fit.out()).containsPattern("(?m)^ok +clock +tsc$");
+        assertThat(fit.out()).containsPattern("(?m)^ok +clock +tsc$").containsPattern("\nfit: 0 to change first ");
 
         replace("proc/self/limits", "files            65536", "files            100");
         final CommandLines.Result text =
             CommandLines.run(List.of("doctor", "--root", root.toString(), "--memory", "4"));
         assertThat(text.status()).isEqualTo(ExitStatus.FAILED);
         assertThat(text.out()).containsPattern("(?m)^error +open files +100\n +-> ulimit -n 65536");
+        final long errors = text.out().lines().filter((line) -> line.startsWith("error ")).count();
+        final long warnings = text.out().lines().filter((line) -> line.startsWith("warning ")).count();
+        assertThat(text.out()).as("what it comes to").endsWith("not fit: " + errors + " to change first (error), " +
+            warnings + " that may wait (warning)\n");
         final CommandLines.Result json =
             CommandLines.run(List.of("doctor", "--root", root.toString(), "--memory", "4", "--json"));
         assertThat(json.status()).isEqualTo(ExitStatus.FAILED);
