@@ -296,7 +296,6 @@ class ControlMessagesTest
             NotificationDescriptor.class,
             IdentityDescriptor.class,
             ForgetNodeDescriptor.class,
-            DenialsDescriptor.class,
             NodesDescriptor.class,
             TableIdDescriptor.class,
             TableEntryDescriptor.class,
@@ -310,6 +309,7 @@ class ControlMessagesTest
             page.shouldAgreeWith(descriptor);
         }
         FormatPage.of("user.md").shouldAgreeWith(UsersDescriptor.class);
+        FormatPage.of("user.md").shouldAgreeWith(DenialsDescriptor.class);
         final java.util.Map<String, Integer> expected = FormatPage.constants(ControlMethod.class);
         for (final ControlStatus status : ControlStatus.values())
         {
