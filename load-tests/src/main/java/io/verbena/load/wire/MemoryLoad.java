@@ -25,7 +25,7 @@ final class MemoryLoad
     private static final double NS_PER_US = 1_000;
     private static final double NS_PER_S = 1e9;
     private static final double PERCENT = 100;
-    
+
     private final NanoClock clock = SystemNanoClock.INSTANCE;
     private final WireMemory memory;
     private final AtomicLong gets = new AtomicLong();

@@ -11,8 +11,8 @@ import java.util.Arrays;
 
 /**
  * The near side of the wire: makes the link and the responders, and measures both in turn. Runs in a network namespace
- * of its own. Arguments: those of {@link WireOptions}, with the processors to use before the last one. Prints a line for
- * each figure.
+ * of its own. Arguments: those of {@link WireOptions}, with the processors to use before the last one. Prints a line
+ * for each figure.
  */
 final class WireRequesterMain
 {

@@ -16,8 +16,8 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 
 /**
  * The other side of the wire: a process that answers, by plain UDP ({@code echo}) or as an RDMA device ({@code
- * engine}). Arguments: which, packets in flight, queue pairs, thousandths of its packets that are lost. Commands come as
- * lines on its input, each is answered by a line; it ends with its input. Polls while there is something to do, and
+ * engine}). Arguments: which, packets in flight, queue pairs, thousandths of its packets that are lost. Commands come
+ * as lines on its input, each is answered by a line; it ends with its input. Polls while there is something to do, and
  * sleeps in the kernel otherwise: at once in mode {@code wait}, after two milliseconds in mode {@code poll}.
  */
 final class WireResponderMain
