@@ -56,6 +56,7 @@ final class BenchMetaCommand implements Callable<Integer>
     private static final int MOST_TABLES = 100_000;
     private static final int RESTARTS = 3;
     private static final int TOGETHER = 100;
+    private static final int TABLES_A_LEASE = 20;
     private static final int WARM_UP_ROUNDS = 3;
     private static final int LEADER_TIMEOUT_MS = 60_000;
     private static final Duration DATA_TIMEOUT = Duration.ofSeconds(20);
@@ -261,11 +262,16 @@ final class BenchMetaCommand implements Callable<Integer>
                 for (int done = 0; done < registrations; done += TOGETHER)
                 {
                     joiners.joinNs();
-                    if (0 == done)
-                    {
-                        joiners.createTables(tables);
-                    }
                     joiners.leave();
+                }
+            }
+            for (int done = 0; done < tables; done += TABLES_A_LEASE)
+            {
+                try (MetaJoiners creator = new MetaJoiners(up.temporary().folder(), 1))
+                {
+                    creator.joinNs();
+                    creator.createTables(done, Math.min(TABLES_A_LEASE, tables - done));
+                    creator.leave();
                 }
             }
             return List.of(MetaRow.mostOfReference("restart_ms", restartMs(up), emptyMs, MOST_RESTART_RATIO));

@@ -135,11 +135,18 @@ final class MetaJoiners implements AutoCloseable
         allNs("left", Joiner::leave, (joiner, _) -> joiner.registration = null);
     }
 
-    /** Makes tables known which have no memory; the first node has registered. */
-    void createTables(final int count)
+    /**
+     * Makes tables known which have no memory; the first node has registered, and acts from now on as what it is.
+     *
+     * @param from  number of the first, in its name.
+     * @param count few enough for one lease, which is not renewed.
+     */
+    void createTables(final int from, final int count)
     {
-        final MetaClient client = joiners.getFirst().link.client();
-        for (int i = 0; i < count; i++)
+        final Joiner creator = joiners.getFirst();
+        creator.link.actAs(creator.registration);
+        final MetaClient client = creator.link.client();
+        for (int i = from; i < from + count; i++)
         {
             final int tableId = result(client.allocateTableId(CALL_TIMEOUT_NS));
             result(client.createTable(new TableEntry("bench-" + i, tableId, DESCRIPTOR), List.of(), CALL_TIMEOUT_NS));
