@@ -40,7 +40,7 @@ public final class MetaGroupRole implements Role
     /** Folder of the log, in the data folder. */
     public static final String FOLDER = "meta-group";
     /** Of a leader: what another one waits before it leads, and a part more. */
-    private static final long LEADER_LEASE_NS = TimeUnit.MILLISECONDS.toNanos(700);
+    private static final long LEADER_LEASE_NS = TimeUnit.SECONDS.toNanos(1);
     private static final long WRITE_TIMEOUT_NS = TimeUnit.SECONDS.toNanos(3);
     /** A group that has no leader for so long is not on its way to one. */
     private static final long NO_LEADER_NS = TimeUnit.SECONDS.toNanos(5);
