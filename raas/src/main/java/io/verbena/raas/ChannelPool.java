@@ -13,21 +13,14 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
-import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 
 /** The physical queue pairs of a context: those made here, one per peer, and those accepted here. */
-final class ChannelPool implements ClientChannel.Pool
+final class ChannelPool implements ClientChannel.Pool, DcTransportPool.Peers.Owner
 {
-    /** Between looks at queue pairs whose receives tell nothing. */
-    private static final long CHECK_INTERVAL_NS = TimeUnit.MILLISECONDS.toNanos(1);
-    /** After a queue pair that could not be closed, for which that may have waited seconds. */
-    private static final long RETRY_INTERVAL_NS = TimeUnit.SECONDS.toNanos(1);
-    private static final int MAX_CHECKS = 4;
-
     private final ContextResources resources;
     private final VirtualQpTable virtualQps;
-    private final ClientChannel.CallListener calls;
+    private final Channel.CallListener calls;
     private final int maxChannels;
     /** Of those that nobody uses the one whose last user went first comes first. */
     private final Map<PeerAddress, ClientChannel> byPeer = new LinkedHashMap<>();
@@ -40,15 +33,15 @@ final class ChannelPool implements ClientChannel.Pool
     /** Those that broke and have no other in their place yet. */
     private final List<ClientChannel> broken = new ArrayList<>();
     private final DcTransportPool dcTransports;
+    private final DcTransportPool.Peers dcPeers;
+    private final Channel.StateChecks stateChecks;
     private final VerbCounters closedCounters = new VerbCounters();
     private PeerIdentity identity;
     private Function<PeerAddress, IdentitySecret> secrets = (_) -> null;
     private long nextNonce;
-    private long nextCheckNs;
-    private int nextCheck;
 
     ChannelPool(
-        final ContextResources resources, final VirtualQpTable virtualQps, final ClientChannel.CallListener calls)
+        final ContextResources resources, final VirtualQpTable virtualQps, final Channel.CallListener calls)
     {
         this.resources = resources;
         this.virtualQps = virtualQps;
@@ -56,7 +49,9 @@ final class ChannelPool implements ClientChannel.Pool
         dcTransports = new DcTransportPool(resources, virtualQps);
         maxChannels = resources.configuration().maxChannels();
         identity = resources.configuration().identity();
-        nextCheckNs = resources.clock().nanoTime();
+        final long nowNs = resources.clock().nanoTime();
+        dcPeers = new DcTransportPool.Peers(resources, this, dcTransports, byPeer, open, nowNs);
+        stateChecks = new Channel.StateChecks(open, connecting::contains, nowNs);
     }
 
     /** Changes it. The queue pairs made by another registered identity are given to nobody any more. */
@@ -87,20 +82,11 @@ final class ChannelPool implements ClientChannel.Pool
         return open.size() + unopened.size();
     }
 
-    int clientChannelCount()
-    {
-        return byPeer.size();
-    }
-
-    int dcInitiatorCount()
-    {
-        return dcTransports.size();
-    }
-
     /** What is open, and was done. */
     ContextUsage usage()
     {
-        return new ContextUsage(virtualQps.openCount(), clientChannelCount(), dcInitiatorCount(), resources.dropped(),
+        return new ContextUsage(virtualQps.openCount(), byPeer.size() - dcPeers.staying().size(), dcTransports.size(),
+            resources.dropped(),
             resources.messages().usage(), resources.replays().replays(), resources.tenants().usages());
     }
 
@@ -117,6 +103,11 @@ final class ChannelPool implements ClientChannel.Pool
                 byNode.put(channel.nodeId(), channel.transport());
             }
         }
+        for (final ClientChannel channel : dcPeers.staying())
+        {
+            counts.merge(channel.way(), 1, Integer::sum);
+            byNode.put(channel.nodeId(), channel.way());
+        }
         return new RaasContext.Transports(counts, byNode);
     }
 
@@ -131,44 +122,22 @@ final class ChannelPool implements ClientChannel.Pool
         return sum;
     }
 
-    /** Looks at some queue pairs, each in turn: whether they broke and no completion will say so. */
     int checkStates(final long nowNs)
     {
-        if (nextCheckNs - nowNs > 0)
-        {
-            return 0;
-        }
-        nextCheckNs = nowNs + CHECK_INTERVAL_NS;
-        int broken = 0;
-        for (int i = Math.min(MAX_CHECKS, open.size()); i > 0 && !open.isEmpty(); i--)
-        {
-            nextCheck = nextCheck < open.size() ? nextCheck : 0;
-            final Channel channel = open.get(nextCheck++);
-            if (channel.isBrokenUnseen() && !connecting.contains(channel))
-            {
-                channel.breakDown(
-                    WorkCompletionStatus.WR_FLUSH_ERR, WorkCompletionStatus.text(WorkCompletionStatus.WR_FLUSH_ERR));
-                broken++;
-                if (!channel.isClosed())
-                {
-                    nextCheckNs = nowNs + RETRY_INTERVAL_NS;
-                    break;
-                }
-            }
-        }
-        return broken;
+        return stateChecks.run(nowNs);
     }
 
     boolean needsPoll()
     {
         return !waiting.isEmpty() || !unopened.isEmpty() || !connecting.isEmpty() || !retired.isEmpty() ||
-            !broken.isEmpty();
+            !broken.isEmpty() || dcPeers.isActive();
     }
 
     int poll(final long nowNs)
     {
         closeRetired();
-        return replaceBroken(nowNs) + openAll(nowNs) + pollConnecting(nowNs);
+        final int work = dcPeers.isActive() ? dcPeers.poll(nowNs) : 0;
+        return work + replaceBroken(nowNs) + openAll(nowNs) + pollConnecting(nowNs);
     }
 
     private int openAll(final long nowNs)
@@ -178,24 +147,27 @@ final class ChannelPool implements ClientChannel.Pool
         {
             final ClientChannel channel = unopened.removeLast();
             work++;
-            if (connect(channel, Math.max(1, channel.connectDeadlineNs() - nowNs)))
-            {
-                connecting.add(channel);
-            }
+            connect(channel, Math.max(1, channel.connectDeadlineNs() - nowNs));
         }
         return work;
     }
 
     /** Makes the queue pair; false when that failed, which the virtual queue pairs bound to it know then. */
-    private boolean connect(final ClientChannel channel, final long timeoutNs)
+    @Override
+    public boolean connect(final ClientChannel channel, final long timeoutNs)
     {
         try
         {
             channel.connect(secrets.apply(channel.peer()), nextNonce++, timeoutNs);
+            connecting.add(channel);
             return true;
         }
         catch (final RdmaException ex)
         {
+            if (channel.hasPath() && channel.carriesWrites())
+            {
+                onNotPromoted(channel);
+            }
             byPeer.values().remove(channel);
             retired.remove(channel);
             channel.failConnecting(ex);
@@ -206,7 +178,7 @@ final class ChannelPool implements ClientChannel.Pool
     /** Each queue pair made so far is closed when its last user has gone. */
     private void retireAll()
     {
-        retired.addAll(byPeer.values());
+        byPeer.values().stream().filter(channel -> !channel.isStaying()).forEach(retired::add);
         byPeer.clear();
         while (!broken.isEmpty())
         {
@@ -236,17 +208,30 @@ final class ChannelPool implements ClientChannel.Pool
         }
     }
 
-    /** Takes room for one more queue pair, where need be by closing one that nobody uses. */
+    /** Takes room for one more queue pair, where need be by closing one that nobody uses or that can stay on DC. */
     boolean reserve(final int sendDepth)
     {
-        final int receives = resources.receives().completionsOfEach();
-        if (size() < maxChannels && resources.completions().reserve(sendDepth, receives))
-        {
-            return true;
-        }
-        // The room of the closed one is there after the next poll, when no stale completion of it can be left.
-        final boolean isMakingRoom = size() < maxChannels && dcTransports.closeIdle() || closeUnused();
-        return isMakingRoom && size() < maxChannels && resources.completions().reserve(sendDepth, receives);
+        return reserveFree(sendDepth) || makeRoom() && reserveFree(sendDepth);
+    }
+
+    private boolean reserveFree(final int sendDepth)
+    {
+        return size() < maxChannels &&
+            resources.completions().reserve(sendDepth, resources.receives().completionsOfEach());
+    }
+
+    /** The room of a closed one is there after the next poll, when no stale completion of it can be left. */
+    private boolean makeRoom()
+    {
+        return size() < maxChannels && dcTransports.closeIdle(dcPeers.isActive() ? 1 : 0) || closeUnused() ||
+            dcPeers.makeRoom();
+    }
+
+    @Override
+    public boolean reserve(final boolean isMakingRoom)
+    {
+        final int sendDepth = resources.configuration().clientSendDepth();
+        return isMakingRoom ? reserve(sendDepth) : reserveFree(sendDepth);
     }
 
     /** Gives back what {@link #reserve} took, and no queue pair was made of. */
@@ -258,19 +243,7 @@ final class ChannelPool implements ClientChannel.Pool
     /** Says why {@link #reserve} refuses. */
     String noRoom()
     {
-        final RaasConfiguration configuration = resources.configuration();
-        final String setting = configuration.roomSetting().isEmpty() ?
-            "RaasConfiguration.maxChannels (" + maxChannels + ") or completionQueueCapacity (" +
-            configuration.completionQueueCapacity() + ")" : configuration.roomSetting();
-        return "no room for another connection: " + size() + " are open; raise " + setting;
-    }
-
-    /** Says that all shared receives are given. */
-    String noReceives()
-    {
-        final List<RaasLimit> limits = new ArrayList<>();
-        resources.receives().addLimit(limits);
-        return limits.getFirst().reached();
+        return resources.noRoom(size());
     }
 
     /** Closes the one whose last user went first; false when all are in use. */
@@ -297,6 +270,7 @@ final class ChannelPool implements ClientChannel.Pool
         }
         if (channel != null)
         {
+            channel.target(vqp.readTarget());
             vqp.bind(channel, nowNs + timeoutNs);
             channel.addVirtualQp(vqp.tenant());
             if (channel.carriesReads())
@@ -322,18 +296,14 @@ final class ChannelPool implements ClientChannel.Pool
         {
             return null;
         }
-        final ClientChannel channel = new ClientChannel(resources, this, virtualQps, calls, vqp.peer(), identity);
-        final DcTransport dc = dcTransports.take(channel, vqp.readTarget());
+        final ClientChannel channel = new ClientChannel(resources, this, virtualQps, calls, vqp.peer(), identity, true);
+        final DcTransport.Path dc = dcTransports.readFirst(channel, vqp.readTarget());
         if (dc != null)
         {
             channel.readOver(dc, vqp.defaultRegion(), nowNs + timeoutNs);
             unopened.add(channel);
         }
-        else if (connect(channel, timeoutNs))
-        {
-            connecting.add(channel);
-        }
-        else
+        else if (!connect(channel, timeoutNs))
         {
             vqp.fail(channel.failure());
             return null;
@@ -475,16 +445,22 @@ final class ChannelPool implements ClientChannel.Pool
     /** Connects in the place of one; false when that cannot be, and everything of it has ended. */
     private boolean replace(final ClientChannel old, final long nowNs)
     {
-        final ClientChannel channel = new ClientChannel(resources, this, virtualQps, calls, old.peer(), identity);
+        final ClientChannel channel = new ClientChannel(resources, this, virtualQps, calls, old.peer(), identity, true);
         if (!connect(channel, old.replayDeadlineNs() - nowNs))
         {
             old.endReplay("connection broke, and another one cannot be made: " + channel.failure());
             return false;
         }
-        byPeer.put(old.peer(), channel);
-        connecting.add(channel);
         channel.replace(old);
         resources.replays().onReplaced();
+        goOver(old, channel);
+        return true;
+    }
+
+    @Override
+    public void goOver(final ClientChannel old, final ClientChannel channel)
+    {
+        byPeer.put(old.peer(), channel);
         for (int index = 0; index < virtualQps.capacity(); index++)
         {
             final VirtualQp vqp = virtualQps.at(index);
@@ -494,7 +470,24 @@ final class ChannelPool implements ClientChannel.Pool
                 vqp.bind(channel, vqp.connectDeadlineNs());
             }
         }
-        return true;
+    }
+
+    @Override
+    public ClientChannel withoutRoom(final ClientChannel old)
+    {
+        return new ClientChannel(resources, this, virtualQps, calls, old.peer(), old.identity(), false);
+    }
+
+    @Override
+    public void onNotPromoted(final ClientChannel channel)
+    {
+        dcPeers.onNotPromoted(channel, resources.clock().nanoTime());
+    }
+
+    @Override
+    public void onQueuePairWanted(final ClientChannel channel)
+    {
+        dcPeers.want(channel);
     }
 
     @Override
@@ -590,6 +583,7 @@ final class ChannelPool implements ClientChannel.Pool
         {
             open.getLast().close();
         }
+        dcPeers.staying().forEach(Channel::close);
         dcTransports.close();
     }
 }

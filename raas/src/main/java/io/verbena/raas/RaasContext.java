@@ -188,11 +188,7 @@ public final class RaasContext implements AutoCloseable
         {
             throw new RaasMisuseException("connect() for a tenant of another context: " + tenant);
         }
-        final int number = virtualQps.allocate();
-        if (number == RequestId.CALLS)
-        {
-            throw new RaasLimitException(virtualQps.limit());
-        }
+        final int number = virtualQps.allocateOrThrow();
         final VirtualQp vqp = new VirtualQp(
             resources, tenant, virtualQpOwner, number, peer, readTarget, region, listener);
         tenant.onVirtualQp(1);
@@ -208,7 +204,6 @@ public final class RaasContext implements AutoCloseable
 
     /**
      * Adds a tenant.
-     *
      * @param name    1 to 64 characters, of no other tenant of this context.
      * @param options weight and quotas.
      * @return the tenant; it ends with the context.
@@ -252,7 +247,13 @@ public final class RaasContext implements AutoCloseable
      */
     public ReadTarget openReadTarget(final long accessKey)
     {
-        return ReadTarget.open(resources, accessKey);
+        return ReadTarget.open(resources, accessKey, false);
+    }
+
+    /** As {@link #openReadTarget}, for all that a key gives: a peer without room for a queue pair goes on over it. */
+    public ReadTarget openTarget(final long accessKey)
+    {
+        return ReadTarget.open(resources, accessKey, true);
     }
 
     /** @return the calling side of request/reply messages on this context. */
@@ -561,18 +562,17 @@ public final class RaasContext implements AutoCloseable
         {
             throw new RaasMisuseException("close() of a context called from a callback of its poll()");
         }
-        if (isClosed)
-        {
-            return;
-        }
-        isClosed = true;
-        while (!servers.isEmpty())
+        while (!isClosed && !servers.isEmpty())
         {
             servers.getLast().close();
         }
-        pool.close();
-        retiredRegions.close();
-        resources.close();
+        if (!isClosed)
+        {
+            isClosed = true;
+            pool.close();
+            retiredRegions.close();
+            resources.close();
+        }
     }
 
     /** What ends with a virtual queue pair. */

@@ -361,7 +361,7 @@ public final class RpcServer implements AutoCloseable
             {
                 return receives;
             }
-            refusal = pool.noReceives();
+            refusal = resources.noReceives();
         }
         catch (final RdmaException ex)
         {

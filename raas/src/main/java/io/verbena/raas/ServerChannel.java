@@ -57,7 +57,7 @@ final class ServerChannel extends Channel
         final PeerIdentity identity,
         final long connection)
     {
-        super(resources, owner, resources.configuration().serverSendDepth());
+        super(resources, owner, resources.configuration().serverSendDepth(), true);
         this.listener = listener;
         this.identity = identity;
         this.connection = connection;
