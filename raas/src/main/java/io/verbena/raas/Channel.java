@@ -2,7 +2,6 @@ package io.verbena.raas;
 
 import io.verbena.raas.completion.CompletionDispatcher;
 import io.verbena.raas.completion.CompletionOwner;
-import io.verbena.raas.identity.PeerIdentity;
 import io.verbena.raas.message.Receives;
 import io.verbena.rdma.verbs.QueuePair;
 import io.verbena.rdma.verbs.QueuePairAttributes;
@@ -12,11 +11,6 @@ import io.verbena.rdma.verbs.QueuePairState;
 import io.verbena.rdma.verbs.RdmaException;
 import io.verbena.rdma.verbs.VerbCounters;
 import io.verbena.rdma.verbs.WorkCompletionStatus;
-import org.agrona.DirectBuffer;
-
-import java.util.List;
-import java.util.concurrent.TimeUnit;
-import java.util.function.Predicate;
 
 /**
  * A physical queue pair with its receive buffers: what the two kinds, made here and accepted here, have in common. It
@@ -33,169 +27,6 @@ abstract class Channel implements CompletionOwner
         void onClosed(Channel channel);
     }
 
-    /** The calls that go over channels; {@code index} is that of a call. */
-    interface CallListener
-    {
-        /** The SEND of a request completed. */
-        void onRequestSent(int index);
-
-        /** Returns false when no call awaits it. */
-        boolean onReply(Channel channel, int immediate, DirectBuffer buffer, int offset);
-
-        /** Neither completions nor replies of a channel come any more. */
-        void onChannelClosed(Channel channel);
-
-        void onChannelBroken(Channel channel, String failure);
-    }
-
-    /** Looks at some queue pairs, each in turn: whether they broke and no completion will say so. */
-    static final class StateChecks
-    {
-        /** Between looks at queue pairs whose receives tell nothing. */
-        private static final long CHECK_INTERVAL_NS = TimeUnit.MILLISECONDS.toNanos(1);
-        /** After a queue pair that could not be closed, for which that may have waited seconds. */
-        private static final long RETRY_INTERVAL_NS = TimeUnit.SECONDS.toNanos(1);
-        private static final int MAX_CHECKS = 4;
-
-        private final List<Channel> open;
-        private final Predicate<Channel> isConnecting;
-        private long nextCheckNs;
-        private int nextCheck;
-
-        StateChecks(final List<Channel> open, final Predicate<Channel> isConnecting, final long nowNs)
-        {
-            this.open = open;
-            this.isConnecting = isConnecting;
-            nextCheckNs = nowNs;
-        }
-
-        int run(final long nowNs)
-        {
-            if (nextCheckNs - nowNs > 0)
-            {
-                return 0;
-            }
-            nextCheckNs = nowNs + CHECK_INTERVAL_NS;
-            int broken = 0;
-            for (int i = Math.min(MAX_CHECKS, open.size()); i > 0 && !open.isEmpty(); i--)
-            {
-                nextCheck = nextCheck < open.size() ? nextCheck : 0;
-                final Channel channel = open.get(nextCheck++);
-                if (channel.isBrokenUnseen() && !isConnecting.test(channel))
-                {
-                    channel.breakDown(WorkCompletionStatus.WR_FLUSH_ERR,
-                        WorkCompletionStatus.text(WorkCompletionStatus.WR_FLUSH_ERR));
-                    broken++;
-                    if (!channel.isClosed())
-                    {
-                        nextCheckNs = nowNs + RETRY_INTERVAL_NS;
-                        break;
-                    }
-                }
-            }
-            return broken;
-        }
-    }
-
-    /** A queue pair made here, or to be made: what is known of the peer, and how much it is used. */
-    abstract static class ToPeer extends Channel
-    {
-        protected final PeerIdentity identity;
-        protected final PeerAddress peer;
-        /** Which incarnation of the peer has answered; 0 when it did not say, or has not answered yet. */
-        protected int peerIncarnation;
-        protected PeerGrants grants = PeerGrants.NONE;
-        protected byte[] privateData = new byte[0];
-        protected ReadTargetAddress target = ReadTargetAddress.NONE;
-        protected int credits;
-        protected int fullCredits;
-        protected int virtualQps;
-        /** Batches posted, halved now and then. */
-        protected int uses;
-        /** Nothing is posted on the queue pair any more, which is to be closed. */
-        protected boolean isLeaving;
-
-        ToPeer(
-            final ContextResources resources, final Owner owner, final PeerAddress peer, final PeerIdentity identity,
-            final boolean hasRoom)
-        {
-            super(resources, owner, resources.configuration().clientSendDepth(), hasRoom);
-            this.peer = peer;
-            this.identity = identity;
-        }
-
-        /** What another one knows of the same peer. */
-        final void know(final ToPeer other)
-        {
-            target = other.target;
-            grants = other.grants;
-            privateData = other.privateData;
-            peerIncarnation = other.peerIncarnation;
-        }
-
-        final PeerIdentity identity()
-        {
-            return identity;
-        }
-
-        public final PeerAddress peer()
-        {
-            return peer;
-        }
-
-        @Override
-        final int nodeId()
-        {
-            return peer.nodeId();
-        }
-
-        final PeerGrants grants()
-        {
-            return grants;
-        }
-
-        final byte[] privateData()
-        {
-            return privateData;
-        }
-
-        /** The peer may be reached this way, as who connects says. */
-        final void target(final ReadTargetAddress address)
-        {
-            target = address.isThere() ? address : target;
-        }
-
-        final ReadTargetAddress target()
-        {
-            return target;
-        }
-
-        final void removeVirtualQp()
-        {
-            virtualQps--;
-        }
-
-        final boolean hasVirtualQps()
-        {
-            return virtualQps > 0;
-        }
-
-        final void leave(final boolean isNowLeaving)
-        {
-            isLeaving = isNowLeaving;
-        }
-
-        final int uses()
-        {
-            return uses;
-        }
-
-        final void halveUses()
-        {
-            uses >>= 1;
-        }
-    }
-
     /** In the place of an immediate: a probe instead of a message. */
     static final int PROBE = 0;
     /** Of clients, and of nodes that have not registered yet. */
@@ -208,15 +39,12 @@ abstract class Channel implements CompletionOwner
     private int queuePairNumber;
     private final int sendDepth;
     private boolean isClosed;
-    /** Whether room in the completion queues was taken for the queue pair, if there is none yet. */
-    private boolean hasRoom;
     /** Nothing arrives any more; the queue pair may have to be closed once more. */
     private boolean isStopped;
 
-    /** @param hasRoom whether the caller has taken room in the completion queues; {@link #close()} gives it back. */
-    Channel(final ContextResources resources, final Owner owner, final int sendDepth, final boolean hasRoom)
+    /** The caller has taken room in the completion queues; it is given back by {@link #close()}. */
+    Channel(final ContextResources resources, final Owner owner, final int sendDepth)
     {
-        this.hasRoom = hasRoom;
         this.resources = resources;
         this.owner = owner;
         this.sendDepth = sendDepth;
@@ -242,17 +70,6 @@ abstract class Channel implements CompletionOwner
         queuePairNumber = queuePair.number();
         resources.completions().add(this);
         owner.onOpened(this);
-    }
-
-    /** Room for the queue pair was taken now. */
-    final void takeRoom()
-    {
-        hasRoom = true;
-    }
-
-    final boolean hasRoom()
-    {
-        return hasRoom;
     }
 
     /** Whether there is a queue pair, or was one. */
@@ -426,10 +243,7 @@ abstract class Channel implements CompletionOwner
         if (!isClosed)
         {
             isClosed = true;
-            if (hasRoom)
-            {
-                resources.completions().release(sendDepth, resources.receives().completionsOfEach());
-            }
+            resources.completions().release(sendDepth, resources.receives().completionsOfEach());
             onClosed();
         }
     }

@@ -13,14 +13,21 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 
 /** The physical queue pairs of a context: those made here, one per peer, and those accepted here. */
-final class ChannelPool implements ClientChannel.Pool, DcTransportPool.Peers.Owner
+final class ChannelPool implements ClientChannel.Pool
 {
+    /** Between looks at queue pairs whose receives tell nothing. */
+    private static final long CHECK_INTERVAL_NS = TimeUnit.MILLISECONDS.toNanos(1);
+    /** After a queue pair that could not be closed, for which that may have waited seconds. */
+    private static final long RETRY_INTERVAL_NS = TimeUnit.SECONDS.toNanos(1);
+    private static final int MAX_CHECKS = 4;
+
     private final ContextResources resources;
     private final VirtualQpTable virtualQps;
-    private final Channel.CallListener calls;
+    private final ClientChannel.CallListener calls;
     private final int maxChannels;
     /** Of those that nobody uses the one whose last user went first comes first. */
     private final Map<PeerAddress, ClientChannel> byPeer = new LinkedHashMap<>();
@@ -33,15 +40,15 @@ final class ChannelPool implements ClientChannel.Pool, DcTransportPool.Peers.Own
     /** Those that broke and have no other in their place yet. */
     private final List<ClientChannel> broken = new ArrayList<>();
     private final DcTransportPool dcTransports;
-    private final DcTransportPool.Peers dcPeers;
-    private final Channel.StateChecks stateChecks;
     private final VerbCounters closedCounters = new VerbCounters();
     private PeerIdentity identity;
     private Function<PeerAddress, IdentitySecret> secrets = (_) -> null;
     private long nextNonce;
+    private long nextCheckNs;
+    private int nextCheck;
 
     ChannelPool(
-        final ContextResources resources, final VirtualQpTable virtualQps, final Channel.CallListener calls)
+        final ContextResources resources, final VirtualQpTable virtualQps, final ClientChannel.CallListener calls)
     {
         this.resources = resources;
         this.virtualQps = virtualQps;
@@ -49,9 +56,7 @@ final class ChannelPool implements ClientChannel.Pool, DcTransportPool.Peers.Own
         dcTransports = new DcTransportPool(resources, virtualQps);
         maxChannels = resources.configuration().maxChannels();
         identity = resources.configuration().identity();
-        final long nowNs = resources.clock().nanoTime();
-        dcPeers = new DcTransportPool.Peers(resources, this, dcTransports, byPeer, open, nowNs);
-        stateChecks = new Channel.StateChecks(open, connecting::contains, nowNs);
+        nextCheckNs = resources.clock().nanoTime();
     }
 
     /** Changes it. The queue pairs made by another registered identity are given to nobody any more. */
@@ -82,11 +87,20 @@ final class ChannelPool implements ClientChannel.Pool, DcTransportPool.Peers.Own
         return open.size() + unopened.size();
     }
 
+    int clientChannelCount()
+    {
+        return byPeer.size();
+    }
+
+    int dcInitiatorCount()
+    {
+        return dcTransports.size();
+    }
+
     /** What is open, and was done. */
     ContextUsage usage()
     {
-        return new ContextUsage(virtualQps.openCount(), byPeer.size() - dcPeers.staying().size(), dcTransports.size(),
-            resources.dropped(),
+        return new ContextUsage(virtualQps.openCount(), clientChannelCount(), dcInitiatorCount(), resources.dropped(),
             resources.messages().usage(), resources.replays().replays(), resources.tenants().usages());
     }
 
@@ -103,11 +117,6 @@ final class ChannelPool implements ClientChannel.Pool, DcTransportPool.Peers.Own
                 byNode.put(channel.nodeId(), channel.transport());
             }
         }
-        for (final ClientChannel channel : dcPeers.staying())
-        {
-            counts.merge(channel.way(), 1, Integer::sum);
-            byNode.put(channel.nodeId(), channel.way());
-        }
         return new RaasContext.Transports(counts, byNode);
     }
 
@@ -122,22 +131,44 @@ final class ChannelPool implements ClientChannel.Pool, DcTransportPool.Peers.Own
         return sum;
     }
 
+    /** Looks at some queue pairs, each in turn: whether they broke and no completion will say so. */
     int checkStates(final long nowNs)
     {
-        return stateChecks.run(nowNs);
+        if (nextCheckNs - nowNs > 0)
+        {
+            return 0;
+        }
+        nextCheckNs = nowNs + CHECK_INTERVAL_NS;
+        int broken = 0;
+        for (int i = Math.min(MAX_CHECKS, open.size()); i > 0 && !open.isEmpty(); i--)
+        {
+            nextCheck = nextCheck < open.size() ? nextCheck : 0;
+            final Channel channel = open.get(nextCheck++);
+            if (channel.isBrokenUnseen() && !connecting.contains(channel))
+            {
+                channel.breakDown(
+                    WorkCompletionStatus.WR_FLUSH_ERR, WorkCompletionStatus.text(WorkCompletionStatus.WR_FLUSH_ERR));
+                broken++;
+                if (!channel.isClosed())
+                {
+                    nextCheckNs = nowNs + RETRY_INTERVAL_NS;
+                    break;
+                }
+            }
+        }
+        return broken;
     }
 
     boolean needsPoll()
     {
         return !waiting.isEmpty() || !unopened.isEmpty() || !connecting.isEmpty() || !retired.isEmpty() ||
-            !broken.isEmpty() || dcPeers.isActive();
+            !broken.isEmpty();
     }
 
     int poll(final long nowNs)
     {
         closeRetired();
-        final int work = dcPeers.isActive() ? dcPeers.poll(nowNs) : 0;
-        return work + replaceBroken(nowNs) + openAll(nowNs) + pollConnecting(nowNs);
+        return replaceBroken(nowNs) + openAll(nowNs) + pollConnecting(nowNs);
     }
 
     private int openAll(final long nowNs)
@@ -147,27 +178,24 @@ final class ChannelPool implements ClientChannel.Pool, DcTransportPool.Peers.Own
         {
             final ClientChannel channel = unopened.removeLast();
             work++;
-            connect(channel, Math.max(1, channel.connectDeadlineNs() - nowNs));
+            if (connect(channel, Math.max(1, channel.connectDeadlineNs() - nowNs)))
+            {
+                connecting.add(channel);
+            }
         }
         return work;
     }
 
     /** Makes the queue pair; false when that failed, which the virtual queue pairs bound to it know then. */
-    @Override
-    public boolean connect(final ClientChannel channel, final long timeoutNs)
+    private boolean connect(final ClientChannel channel, final long timeoutNs)
     {
         try
         {
             channel.connect(secrets.apply(channel.peer()), nextNonce++, timeoutNs);
-            connecting.add(channel);
             return true;
         }
         catch (final RdmaException ex)
         {
-            if (channel.hasPath() && channel.carriesWrites())
-            {
-                onNotPromoted(channel);
-            }
             byPeer.values().remove(channel);
             retired.remove(channel);
             channel.failConnecting(ex);
@@ -178,7 +206,7 @@ final class ChannelPool implements ClientChannel.Pool, DcTransportPool.Peers.Own
     /** Each queue pair made so far is closed when its last user has gone. */
     private void retireAll()
     {
-        byPeer.values().stream().filter(channel -> !channel.isStaying()).forEach(retired::add);
+        retired.addAll(byPeer.values());
         byPeer.clear();
         while (!broken.isEmpty())
         {
@@ -208,30 +236,17 @@ final class ChannelPool implements ClientChannel.Pool, DcTransportPool.Peers.Own
         }
     }
 
-    /** Takes room for one more queue pair, where need be by closing one that nobody uses or that can stay on DC. */
+    /** Takes room for one more queue pair, where need be by closing one that nobody uses. */
     boolean reserve(final int sendDepth)
     {
-        return reserveFree(sendDepth) || makeRoom() && reserveFree(sendDepth);
-    }
-
-    private boolean reserveFree(final int sendDepth)
-    {
-        return size() < maxChannels &&
-            resources.completions().reserve(sendDepth, resources.receives().completionsOfEach());
-    }
-
-    /** The room of a closed one is there after the next poll, when no stale completion of it can be left. */
-    private boolean makeRoom()
-    {
-        return size() < maxChannels && dcTransports.closeIdle(dcPeers.isActive() ? 1 : 0) || closeUnused() ||
-            dcPeers.makeRoom();
-    }
-
-    @Override
-    public boolean reserve(final boolean isMakingRoom)
-    {
-        final int sendDepth = resources.configuration().clientSendDepth();
-        return isMakingRoom ? reserve(sendDepth) : reserveFree(sendDepth);
+        final int receives = resources.receives().completionsOfEach();
+        if (size() < maxChannels && resources.completions().reserve(sendDepth, receives))
+        {
+            return true;
+        }
+        // The room of the closed one is there after the next poll, when no stale completion of it can be left.
+        final boolean isMakingRoom = size() < maxChannels && dcTransports.closeIdle() || closeUnused();
+        return isMakingRoom && size() < maxChannels && resources.completions().reserve(sendDepth, receives);
     }
 
     /** Gives back what {@link #reserve} took, and no queue pair was made of. */
@@ -243,7 +258,19 @@ final class ChannelPool implements ClientChannel.Pool, DcTransportPool.Peers.Own
     /** Says why {@link #reserve} refuses. */
     String noRoom()
     {
-        return resources.noRoom(size());
+        final RaasConfiguration configuration = resources.configuration();
+        final String setting = configuration.roomSetting().isEmpty() ?
+            "RaasConfiguration.maxChannels (" + maxChannels + ") or completionQueueCapacity (" +
+            configuration.completionQueueCapacity() + ")" : configuration.roomSetting();
+        return "no room for another connection: " + size() + " are open; raise " + setting;
+    }
+
+    /** Says that all shared receives are given. */
+    String noReceives()
+    {
+        final List<RaasLimit> limits = new ArrayList<>();
+        resources.receives().addLimit(limits);
+        return limits.getFirst().reached();
     }
 
     /** Closes the one whose last user went first; false when all are in use. */
@@ -270,7 +297,6 @@ final class ChannelPool implements ClientChannel.Pool, DcTransportPool.Peers.Own
         }
         if (channel != null)
         {
-            channel.target(vqp.readTarget());
             vqp.bind(channel, nowNs + timeoutNs);
             channel.addVirtualQp(vqp.tenant());
             if (channel.carriesReads())
@@ -296,14 +322,18 @@ final class ChannelPool implements ClientChannel.Pool, DcTransportPool.Peers.Own
         {
             return null;
         }
-        final ClientChannel channel = new ClientChannel(resources, this, virtualQps, calls, vqp.peer(), identity, true);
-        final DcTransport.Path dc = dcTransports.readFirst(channel, vqp.readTarget());
+        final ClientChannel channel = new ClientChannel(resources, this, virtualQps, calls, vqp.peer(), identity);
+        final DcTransport dc = dcTransports.take(channel, vqp.readTarget());
         if (dc != null)
         {
             channel.readOver(dc, vqp.defaultRegion(), nowNs + timeoutNs);
             unopened.add(channel);
         }
-        else if (!connect(channel, timeoutNs))
+        else if (connect(channel, timeoutNs))
+        {
+            connecting.add(channel);
+        }
+        else
         {
             vqp.fail(channel.failure());
             return null;
@@ -445,22 +475,16 @@ final class ChannelPool implements ClientChannel.Pool, DcTransportPool.Peers.Own
     /** Connects in the place of one; false when that cannot be, and everything of it has ended. */
     private boolean replace(final ClientChannel old, final long nowNs)
     {
-        final ClientChannel channel = new ClientChannel(resources, this, virtualQps, calls, old.peer(), identity, true);
+        final ClientChannel channel = new ClientChannel(resources, this, virtualQps, calls, old.peer(), identity);
         if (!connect(channel, old.replayDeadlineNs() - nowNs))
         {
             old.endReplay("connection broke, and another one cannot be made: " + channel.failure());
             return false;
         }
+        byPeer.put(old.peer(), channel);
+        connecting.add(channel);
         channel.replace(old);
         resources.replays().onReplaced();
-        goOver(old, channel);
-        return true;
-    }
-
-    @Override
-    public void goOver(final ClientChannel old, final ClientChannel channel)
-    {
-        byPeer.put(old.peer(), channel);
         for (int index = 0; index < virtualQps.capacity(); index++)
         {
             final VirtualQp vqp = virtualQps.at(index);
@@ -470,24 +494,7 @@ final class ChannelPool implements ClientChannel.Pool, DcTransportPool.Peers.Own
                 vqp.bind(channel, vqp.connectDeadlineNs());
             }
         }
-    }
-
-    @Override
-    public ClientChannel withoutRoom(final ClientChannel old)
-    {
-        return new ClientChannel(resources, this, virtualQps, calls, old.peer(), old.identity(), false);
-    }
-
-    @Override
-    public void onNotPromoted(final ClientChannel channel)
-    {
-        dcPeers.onNotPromoted(channel, resources.clock().nanoTime());
-    }
-
-    @Override
-    public void onQueuePairWanted(final ClientChannel channel)
-    {
-        dcPeers.want(channel);
+        return true;
     }
 
     @Override
@@ -583,7 +590,6 @@ final class ChannelPool implements ClientChannel.Pool, DcTransportPool.Peers.Own
         {
             open.getLast().close();
         }
-        dcPeers.staying().forEach(Channel::close);
         dcTransports.close();
     }
 }

@@ -23,6 +23,9 @@ final class ChannelScheduler
         /** Whether one is READY. */
         boolean isReady(int number);
 
+        /** Whether what waits of one may be posted: it has not FAILED, and its grant goes on. */
+        boolean mayPost(int number);
+
         /** Whether a batch of one may be posted again to a peer that grants this; one of which it may not be FAILS. */
         boolean mayReplay(int number, StagedBatch batch, PeerGrants grants);
     }

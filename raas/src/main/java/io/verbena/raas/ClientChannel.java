@@ -3,16 +3,20 @@ package io.verbena.raas;
 import io.verbena.raas.batch.StagedBatch;
 import io.verbena.raas.completion.OutstandingBatches;
 import io.verbena.raas.completion.RequestId;
+import io.verbena.raas.identity.ConnectionClaim;
 import io.verbena.raas.identity.IdentitySecret;
 import io.verbena.raas.identity.PeerIdentity;
 import io.verbena.raas.message.MessageBlock;
 import io.verbena.raas.message.MessageHeaderDescriptor;
 import io.verbena.raas.message.MessageImmediateDescriptor;
+import io.verbena.raas.message.Receives;
 import io.verbena.rdma.verbs.AccessFlags;
 import io.verbena.rdma.verbs.ConnectionAttempt;
+import io.verbena.rdma.verbs.DeviceAddress;
 import io.verbena.rdma.verbs.PostStatus;
 import io.verbena.rdma.verbs.RdmaException;
 import io.verbena.rdma.verbs.WorkCompletionStatus;
+import org.agrona.DirectBuffer;
 
 import java.nio.charset.StandardCharsets;
 
@@ -23,8 +27,23 @@ import java.nio.charset.StandardCharsets;
  * after the peer has posted that buffer again, gives it back. Replies never exceed calls, and this side posts as many
  * buffers. So no message ever meets an empty receive queue.
  */
-final class ClientChannel extends Channel.ToPeer implements DcTransport.User
+final class ClientChannel extends Channel implements DcTransport.User
 {
+    /** The calls that go over channels; {@code index} is that of a call. */
+    interface CallListener
+    {
+        /** The SEND of a request completed. */
+        void onRequestSent(int index);
+
+        /** Returns false when no call awaits it. */
+        boolean onReply(Channel channel, int immediate, DirectBuffer buffer, int offset);
+
+        /** Neither completions nor replies of a channel come any more. */
+        void onChannelClosed(Channel channel);
+
+        void onChannelBroken(Channel channel, String failure);
+    }
+
     /** Keeps the channels, and the virtual queue pairs that wait for them. */
     interface Pool extends Owner
     {
@@ -41,22 +60,24 @@ final class ClientChannel extends Channel.ToPeer implements DcTransport.User
 
         /** What was to be posted again is not: those that waited for it fail. */
         void failReady(ClientChannel channel, String reason);
-
-        /** One that stays on DC needs a queue pair: for calls, or because DC is broken. */
-        void onQueuePairWanted(ClientChannel channel);
-
-        /** One that was to get a queue pair gets none: it goes on over DC. */
-        void onNotPromoted(ClientChannel channel);
     }
 
     private final Pool pool;
     private final ChannelScheduler.VirtualQps virtualQpsByNumber;
+    private final PeerIdentity identity;
     private final CallListener calls;
+    private final PeerAddress peer;
     private final SendQueue sends;
     private final OutstandingBatches outstanding;
+    /** Which incarnation of the peer has answered; 0 when it did not say, or has not answered yet. */
+    private int peerIncarnation;
     private ConnectionAttempt attempt;
     private boolean isReady;
-    private DcTransport.Path dc;
+    private PeerGrants grants = PeerGrants.NONE;
+    private byte[] privateData = new byte[0];
+    private int credits;
+    private int virtualQps;
+    private DcTransport dc;
     private String failure = "";
     /** To be posted as soon as the queue pair is connected; null for nothing. */
     private Replay replay;
@@ -66,13 +87,19 @@ final class ClientChannel extends Channel.ToPeer implements DcTransport.User
     private long connectDeadlineNs;
 
     ClientChannel(
-        final ContextResources resources, final Pool pool, final ChannelScheduler.VirtualQps virtualQpsByNumber,
-        final CallListener calls, final PeerAddress peer, final PeerIdentity identity, final boolean hasRoom)
+        final ContextResources resources,
+        final Pool pool,
+        final ChannelScheduler.VirtualQps virtualQpsByNumber,
+        final CallListener calls,
+        final PeerAddress peer,
+        final PeerIdentity identity)
     {
-        super(resources, pool, peer, identity, hasRoom);
+        super(resources, pool, resources.configuration().clientSendDepth());
         this.pool = pool;
         this.virtualQpsByNumber = virtualQpsByNumber;
         this.calls = calls;
+        this.peer = peer;
+        this.identity = identity;
         final RaasConfiguration configuration = resources.configuration();
         sends = new SendQueue(resources.doorbells(), resources.batches(), virtualQpsByNumber,
             new SendQueue.Limits(configuration.sendQueueDepth(),
@@ -92,8 +119,11 @@ final class ClientChannel extends Channel.ToPeer implements DcTransport.User
     {
         open(resources.receives().forReplies());
         sends.queuePair(queuePair);
-        final byte[] data = ConnectDataDescriptor.encodeRequest(identity, receives.credits(), secret, nonce,
-            queuePairNumber(), resources.device().address(), peer.servicePort());
+        final DeviceAddress source = resources.device().address();
+        final byte[] data = secret == null ? ConnectDataDescriptor.encodeRequest(identity, receives.credits()) :
+            ConnectDataDescriptor.encodeRequest(identity, receives.credits(), nonce,
+                new ConnectionClaim(identity.nodeId(), identity.incarnation(), nonce, queuePairNumber(),
+                    source.gidHigh(), source.gidLow(), peer.servicePort()).proof(secret));
         // The right to READ, without a region that has it: enough for the peer to probe whether we are still there.
         final int rights = AccessFlags.REMOTE_READ |
             (resources.configuration().messageReceives() > 0 ? AccessFlags.REMOTE_WRITE : 0);
@@ -103,59 +133,11 @@ final class ClientChannel extends Channel.ToPeer implements DcTransport.User
     }
 
     /** Lets READs go over DC until the queue pair is connected, which may take until a deadline. */
-    void readOver(final DcTransport.Path path, final RemoteRegion region, final long deadlineNs)
+    void readOver(final DcTransport transport, final RemoteRegion region, final long deadlineNs)
     {
-        dc = path;
+        dc = transport;
         connectDeadlineNs = deadlineNs;
         grants = new PeerGrants(new RemoteRegion[]{region}, new int[]{AccessFlags.REMOTE_READ});
-    }
-
-    /** Goes on over DC in the place of one that has no queue pair any more, under the keys that the peer granted it. */
-    void stay(final ClientChannel before, final DcTransport.Path path)
-    {
-        know(before);
-        dc = path;
-        path.user(this);
-        sends.adopt(before.sends);
-    }
-
-    /** The path over DC, which somebody else goes on with. */
-    DcTransport.Path takePath()
-    {
-        final DcTransport.Path path = dc;
-        dc = null;
-        return path;
-    }
-
-    /** Whether all of this goes over DC, and no queue pair is being connected. */
-    boolean isStaying()
-    {
-        return !hasRoom();
-    }
-
-    boolean hasPath()
-    {
-        return dc != null;
-    }
-
-    /** Whether DC can carry everything that is wanted of it, once what is under way is done. */
-    boolean canLeave()
-    {
-        return isReady && dc == null && target.carriesWrites() && resources.isReplaying() && replay == null &&
-            recovering == 0 && peerIncarnation != 0 && virtualQps > 0 && sends.scheduler() == null &&
-            !resources.messages().isUsing(this);
-    }
-
-    /** Whether it can do without its queue pair: no call is under way either. */
-    boolean canStay()
-    {
-        return credits == fullCredits && canLeave();
-    }
-
-    /** Whether nothing is under way, in either direction. */
-    boolean isDrained()
-    {
-        return outstanding.isEmpty() && credits == fullCredits;
     }
 
     /** Whether READs can be posted, if there is room. */
@@ -164,20 +146,10 @@ final class ClientChannel extends Channel.ToPeer implements DcTransport.User
         return isReady || dc != null;
     }
 
-    /** Whether everything can be posted: what went over DC under a key that everybody has is done. */
+    /** Whether everything can be posted: what went over DC is done. */
     boolean carriesWrites()
     {
-        return dc == null ? isReady : dc.carriesWrites();
-    }
-
-    /** Whether calls can be made, and messages sent. */
-    boolean carriesCalls()
-    {
-        if (isStaying())
-        {
-            pool.onQueuePairWanted(this);
-        }
-        return isReady && !isLeaving;
+        return isReady && dc == null;
     }
 
     String way()
@@ -187,41 +159,37 @@ final class ClientChannel extends Channel.ToPeer implements DcTransport.User
 
     /** Nothing is under way over DC: if the queue pair is there, it has its turn. */
     @Override
-    public void onPathIdle()
+    public void onTransportIdle()
     {
         if (isReady)
         {
-            takePath().close();
+            final DcTransport done = dc;
+            dc = null;
+            done.release();
         }
     }
 
     /** The queue pair is connected all the same; where requests are kept, it executes those that DC did not. */
     @Override
-    public void onPathBroken(final int status, final String reason)
+    public void onTransportBroken(final DcTransport broken, final int status, final String reason)
     {
-        final DcTransport.Path broken = takePath();
-        broken.close();
+        dc = null;
         if (resources.isReplaying())
         {
-            final Replay left = newReplay(
-                broken.outstanding().size(), peerIncarnation != 0 ? peerIncarnation : peer.incarnation());
-            // Whatever it says: over the queue pair they may have other keys.
-            left.takeOver(broken.outstanding(), WorkCompletionStatus.WR_FLUSH_ERR, broken.unposted(), true);
+            final Replay left = newReplay(broken.outstanding().size(), peer.incarnation());
+            // Whatever it says: over the queue pair they have other keys.
+            left.takeOver(broken.outstanding(), WorkCompletionStatus.WR_FLUSH_ERR, 0, true);
             replay = left;
             if (isReady)
             {
                 postKept();
             }
-            else if (isStaying())
-            {
-                pool.onQueuePairWanted(this);
-            }
             left.callBack();
         }
         else
         {
-            pool.failReady(this, peer + ": READ over DC: " + reason);
-            broken.retireAll(status);
+            pool.failReady(this, peer + ": " + reason);
+            retireAll(broken, status);
         }
     }
 
@@ -240,8 +208,8 @@ final class ClientChannel extends Channel.ToPeer implements DcTransport.User
         broken.replay = null;
         replayDeadlineNs = replay.deadlineNs();
         sends.adopt(broken.sends);
-        know(broken);
-        peerIncarnation = 0;
+        grants = broken.grants;
+        privateData = broken.privateData;
     }
 
     /** Until when the queue pair has to be connected; only where something waits for it. */
@@ -271,9 +239,36 @@ final class ClientChannel extends Channel.ToPeer implements DcTransport.User
         sends.endWaiting();
     }
 
+    PeerIdentity identity()
+    {
+        return identity;
+    }
+
+    @Override
+    public PeerAddress peer()
+    {
+        return peer;
+    }
+
+    @Override
+    int nodeId()
+    {
+        return peer.nodeId();
+    }
+
     boolean isReady()
     {
         return isReady;
+    }
+
+    PeerGrants grants()
+    {
+        return grants;
+    }
+
+    byte[] privateData()
+    {
+        return privateData;
     }
 
     /** Why it is closed; empty while it is not. */
@@ -288,15 +283,20 @@ final class ClientChannel extends Channel.ToPeer implements DcTransport.User
         sends.add(tenant);
     }
 
-    /** Whether batches wait for their turn on the queue pair. */
+    /** Whether batches are kept until they have completed, because they may have to wait. */
     boolean isScheduling()
     {
         return sends.scheduler() != null && dc == null;
     }
 
-    boolean isKeeping()
+    void removeVirtualQp()
     {
-        return sends.scheduler() != null || dc != null;
+        virtualQps--;
+    }
+
+    boolean hasVirtualQps()
+    {
+        return virtualQps > 0;
     }
 
     boolean isUnused()
@@ -312,20 +312,17 @@ final class ClientChannel extends Channel.ToPeer implements DcTransport.User
         {
             onClosed();
         }
-        close();
+        else
+        {
+            close();
+        }
         onBreakdown(WorkCompletionStatus.GENERAL_ERR, String.valueOf(cause.getMessage()));
     }
 
     /** Drives connecting; returns whether it is decided. */
     boolean pollConnect()
     {
-        final ConnectionAttempt.State state = attempt.poll();
-        if (dc != null && dc.carriesWrites() && state != ConnectionAttempt.State.PENDING &&
-            state != ConnectionAttempt.State.ESTABLISHED)
-        {
-            pool.onNotPromoted(this);
-        }
-        switch (state)
+        switch (attempt.poll())
         {
             case PENDING ->
             {
@@ -334,18 +331,23 @@ final class ClientChannel extends Channel.ToPeer implements DcTransport.User
             case ESTABLISHED -> onEstablished(attempt.privateData());
             case REJECTED -> breakProtocol(attempt.privateData().length == 0 ? "the peer stopped listening" :
                 "refused by the peer: " + new String(attempt.privateData(), StandardCharsets.UTF_8));
-            case UNREACHABLE -> breakProtocol(
-                attempt.problem().isEmpty() ? "nobody listens there" : attempt.problem());
-            case TIMED_OUT -> breakDown(WorkCompletionStatus.RESP_TIMEOUT_ERR,
-                attempt.problem().isEmpty() ? "no answer to connect in time" : attempt.problem());
-            default -> throw new IllegalStateException("unknown state of a connection attempt: " + state);
+            case UNREACHABLE -> breakProtocol(problemOr("nobody listens there"));
+            case TIMED_OUT -> breakDown(
+                WorkCompletionStatus.RESP_TIMEOUT_ERR, problemOr("no answer to connect in time"));
+            default -> throw new IllegalStateException("unknown state of a connection attempt: " + attempt.poll());
         }
         return true;
     }
 
+    /** The provider knows more where there is a network between. */
+    private String problemOr(final String otherwise)
+    {
+        return attempt.problem().isEmpty() ? otherwise : attempt.problem();
+    }
+
     private void onEstablished(final byte[] answer)
     {
-        final String problem = ConnectDataDescriptor.answerProblem(answer, dc == null ? 0 : peerIncarnation);
+        final String problem = ConnectDataDescriptor.answerProblem(answer);
         if (problem != null)
         {
             breakProtocol(problem);
@@ -355,12 +357,11 @@ final class ClientChannel extends Channel.ToPeer implements DcTransport.User
         privateData = ConnectDataDescriptor.data(answer);
         peerIncarnation = ConnectDataDescriptor.acceptorIncarnation(answer);
         credits = Math.min(receives.credits(), ConnectDataDescriptor.credits(answer));
-        fullCredits = credits;
         sends.open(true);
         isReady = true;
         if (dc != null && dc.isIdle())
         {
-            onPathIdle();
+            onTransportIdle();
         }
         if (replay != null)
         {
@@ -414,19 +415,18 @@ final class ClientChannel extends Channel.ToPeer implements DcTransport.User
             // None while it drains: a batch on the queue pair could overtake those before it.
             return isReady ? 0 : dc.space();
         }
-        return isLeaving ? 0 : sends.dataSpace(tenant);
+        return sends.dataSpace(tenant);
     }
 
     /** Posts a checked batch, kept under a number or not; the caller saw that there is space. */
     int postBatch(final Tenant tenant, final StagedBatch batch, final int number, final long wrId)
     {
-        uses++;
-        return dc == null ? sends.postBatch(tenant, batch, number, wrId) : dc.postBatch(batch, number, wrId);
+        return dc != null ? dc.postBatch(batch, number, wrId) : sends.postBatch(tenant, batch, number, wrId);
     }
 
     boolean canSendCall()
     {
-        return carriesCalls() && credits > 0 && sends.hasRoomForCall();
+        return credits > 0 && sends.hasRoomForCall();
     }
 
     /** Sends a request of a call from a slot of the caller; the caller saw that it can. */
@@ -547,7 +547,7 @@ final class ClientChannel extends Channel.ToPeer implements DcTransport.User
         else
         {
             pool.onBroken(this, status, offender, false);
-            retireAll(status);
+            retireAll(dc, status);
             sends.endWaiting();
         }
         calls.onChannelBroken(this, failure);
@@ -560,7 +560,7 @@ final class ClientChannel extends Channel.ToPeer implements DcTransport.User
             peerIncarnation);
         if (dc != null)
         {
-            broken.takeOver(dc.outstanding(), WorkCompletionStatus.WR_FLUSH_ERR, dc.unposted(), isReplaced);
+            broken.takeOver(dc.outstanding(), WorkCompletionStatus.WR_FLUSH_ERR, 0, isReplaced);
             dc = null;
         }
         broken.takeOver(outstanding, status, sends.gathered(), isReplaced);
@@ -581,13 +581,15 @@ final class ClientChannel extends Channel.ToPeer implements DcTransport.User
     }
 
     /** Where requests are not kept: the oldest batch has the one that failed, everything behind it was flushed. */
-    private void retireAll(final int status)
+    private void retireAll(final DcTransport transport, final int status)
     {
-        if (dc != null)
-        {
-            takePath().retireAll(status);
-        }
         int batchStatus = status;
+        while (transport != null && !transport.isIdle())
+        {
+            transport.retireOldest(batchStatus);
+            batchStatus = WorkCompletionStatus.WR_FLUSH_ERR;
+        }
+        dc = null;
         while (isClosed() && !outstanding.isEmpty())
         {
             retireOldest(batchStatus);

@@ -4,7 +4,6 @@ import io.verbena.raas.identity.ConnectionClaim;
 import io.verbena.raas.identity.IdentitySecret;
 import io.verbena.raas.identity.PeerIdentity;
 import io.verbena.rdma.verbs.ConnectionRequest;
-import io.verbena.rdma.verbs.DeviceAddress;
 import io.verbena.rdma.verbs.MemoryRegion;
 
 import java.nio.ByteBuffer;
@@ -105,16 +104,6 @@ public final class ConnectDataDescriptor
         return bytes;
     }
 
-    /** Of who proves its identity, where there is a secret to prove it with. */
-    static byte[] encodeRequest(
-        final PeerIdentity identity, final int credits, final IdentitySecret secret, final long nonce,
-        final int queuePairNumber, final DeviceAddress source, final int servicePort)
-    {
-        return secret == null ? encodeRequest(identity, credits) : encodeRequest(identity, credits, nonce,
-            new ConnectionClaim(identity.nodeId(), identity.incarnation(), nonce, queuePairNumber,
-                source.gidHigh(), source.gidLow(), servicePort).proof(secret));
-    }
-
     static byte[] encodeAnswer(final Admission admission, final int credits, final int incarnation)
     {
         final List<MemoryRegion> regions = admission.regions();
@@ -150,14 +139,6 @@ public final class ConnectDataDescriptor
     static String requestProblem(final byte[] bytes)
     {
         return problem(bytes, REQUEST_LENGTH_BYTES);
-    }
-
-    /** Why an answer cannot be taken: not understood, or not of this incarnation, 0 for any; null when it can. */
-    static String answerProblem(final byte[] bytes, final int incarnation)
-    {
-        final String problem = answerProblem(bytes);
-        return problem != null || incarnation == 0 || incarnation == acceptorIncarnation(bytes) ? problem :
-            "who answers now is incarnation " + acceptorIncarnation(bytes) + ", not " + incarnation;
     }
 
     /** Why an answer cannot be understood, or null when it can. */

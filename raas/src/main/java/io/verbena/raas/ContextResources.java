@@ -4,7 +4,6 @@ import io.verbena.raas.batch.BatchPool;
 import io.verbena.raas.batch.Doorbells;
 import io.verbena.raas.completion.CompletionDispatcher;
 import io.verbena.raas.completion.ReplayCounters;
-import io.verbena.raas.limit.RaasLimit;
 import io.verbena.raas.message.MessageTable;
 import io.verbena.raas.message.OwnReceives;
 import io.verbena.raas.message.ReceiveSupply;
@@ -16,8 +15,6 @@ import org.agrona.ErrorHandler;
 import org.agrona.concurrent.NanoClock;
 
 import java.util.ArrayDeque;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.ArrayDeque;
 
 /**
@@ -207,23 +204,6 @@ final class ContextResources implements AutoCloseable
     ReceiveSupply receives()
     {
         return receives;
-    }
-
-    /** Says that no more queue pairs can be made than are open. */
-    String noRoom(final int openCount)
-    {
-        final String setting = configuration.roomSetting().isEmpty() ?
-            "RaasConfiguration.maxChannels (" + configuration.maxChannels() + ") or completionQueueCapacity (" +
-            configuration.completionQueueCapacity() + ")" : configuration.roomSetting();
-        return "no room for another connection: " + openCount + " are open; raise " + setting;
-    }
-
-    /** Says that all shared receives are given. */
-    String noReceives()
-    {
-        final List<RaasLimit> limits = new ArrayList<>();
-        receives.addLimit(limits);
-        return limits.getFirst().reached();
     }
 
     /** Of all virtual queue pairs. */

@@ -1,5 +1,6 @@
 package io.verbena.raas;
 
+import io.verbena.raas.batch.BatchPool;
 import io.verbena.raas.batch.StagedBatch;
 import io.verbena.raas.completion.CompletionDispatcher;
 import io.verbena.raas.completion.CompletionOwner;
@@ -19,40 +20,29 @@ import io.verbena.rdma.verbs.VerbCounters;
 import io.verbena.rdma.verbs.WorkCompletionStatus;
 
 /**
- * A DC initiator. It serves one {@link Path} at a time, because one error flushes what it has for all targets, and
- * others when nothing of that one is under way.
+ * A DC initiator that carries the READs of one {@link ClientChannel} while its queue pair is being connected. It serves
+ * one channel at a time, because one error flushes what it has for all targets, and goes back to the pool when nothing
+ * of that channel is under way.
  */
 final class DcTransport implements CompletionOwner
 {
-    /** Whose requests go over a path. */
+    /** The channel whose READs it carries. */
     interface User
     {
         PeerAddress peer();
 
-        /** Nothing is under way or waits: if there is a queue pair that is connected, it is used from now on. */
-        void onPathIdle();
+        /** Nothing is under way over DC: if the queue pair is connected, it is used from now on. */
+        void onTransportIdle();
 
-        /** The initiator broke and is closed, or there is none; what was outstanding is left in the path. */
-        void onPathBroken(int status, String reason);
+        /** The initiator broke and is closed; what it had outstanding is left in it. */
+        void onTransportBroken(DcTransport broken, int status, String reason);
     }
 
     /** Keeps the initiators. */
     interface Owner
     {
-        /** An initiator for a path that has none; null when it waits until it is {@linkplain Path#carry given one}. */
-        DcTransport lend(Path path);
-
-        /** A path that has an initiator of which nothing is under way uses it again. */
-        void onBusy(DcTransport transport);
-
-        /** Nothing of its path is under way. */
+        /** It serves no channel any more. */
         void onIdle(DcTransport transport);
-
-        /** Whether a path waits for an initiator. */
-        boolean isAwaited();
-
-        /** A path needs none any more. */
-        void forget(Path path);
 
         void onClosed(DcTransport transport);
 
@@ -65,32 +55,35 @@ final class DcTransport implements CompletionOwner
     {
         /** @param number of the virtual queue pair that posted it. */
         void onBatchDone(int number, int cookie, int status);
-
-        /** Whether what waits of one may be posted: it has not FAILED, and its grant goes on. */
-        boolean mayPost(int number);
     }
 
     /** 4.096 µs × 2^14, 67 ms; three times more until a silent target is given up. */
     private static final int TIMEOUT = 14;
     private static final int RETRY_COUNT = 3;
-    /** Batches that a path posts while another one waits: as many as a batch may have requests would be long. */
-    static final int QUOTA = 32;
 
     private final ContextResources resources;
     private final Owner owner;
+    private final BatchCompletions batches;
     private final int depth;
     private final QueuePair initiator;
     private final int number;
-    private Path path;
+    private final OutstandingBatches outstanding;
+    private int requestsOutstanding;
+    private User user;
+    private AddressHandle way;
+    private ReadTargetAddress target;
     private boolean isClosed;
 
     /** The caller has taken room in the completion queues; it is given back by {@link #close()}, or here on failure. */
-    DcTransport(final ContextResources resources, final Owner owner, final int depth)
+    DcTransport(
+        final ContextResources resources, final Owner owner, final BatchCompletions batches, final int depth)
     {
         final CompletionDispatcher completions = resources.completions();
         this.resources = resources;
         this.owner = owner;
+        this.batches = batches;
         this.depth = depth;
+        outstanding = new OutstandingBatches(depth);
         QueuePair made = null;
         try
         {
@@ -123,30 +116,47 @@ final class DcTransport implements CompletionOwner
             .retryCount(RETRY_COUNT).rnrRetry(0).maxReadAtomic(resources.readAtomicDepth()));
     }
 
-    /** Whether a path has it, whether anything of that is under way or not. */
-    boolean isLed()
+    /** Begins to serve a channel. */
+    void lead(final User channel, final ReadTargetAddress to)
     {
-        return path != null;
+        way = resources.verbsProtectionDomain().createAddressHandle(channel.peer().device());
+        user = channel;
+        target = to;
     }
 
-    Path path()
+    int space()
     {
-        return path;
+        return depth - requestsOutstanding;
     }
 
-    /** Takes it from the path that had it, of which nothing is under way. */
-    void leave()
+    boolean isIdle()
     {
-        if (path != null)
-        {
-            path.transport = null;
-            path = null;
-        }
+        return outstanding.isEmpty();
+    }
+
+    /** What is under way, or was when it broke, oldest first. */
+    OutstandingBatches outstanding()
+    {
+        return outstanding;
     }
 
     VerbCounters counters()
     {
         return initiator.counters();
+    }
+
+    /** Posts a checked batch of READs, kept under a number or not; the caller saw that there is space. */
+    int postBatch(final StagedBatch batch, final int number, final long wrId)
+    {
+        initiator.begin();
+        batch.stageOn(initiator, wrId, way, target.number(), target.accessKey());
+        final int status = initiator.complete();
+        if (status == PostStatus.OK)
+        {
+            outstanding.add(wrId, batch.count(), number);
+            requestsOutstanding += batch.count();
+        }
+        return status;
     }
 
     @Override
@@ -158,18 +168,35 @@ final class DcTransport implements CompletionOwner
     @Override
     public boolean hasOutstandingSends()
     {
-        return path != null && path.posted > 0;
+        return !isIdle();
     }
 
     @Override
     public void onSendComplete(final long wrId)
     {
-        if (path == null || path.posted == 0 || path.outstanding.oldestWrId() != wrId)
+        if (outstanding.isEmpty() || outstanding.oldestWrId() != wrId)
         {
             throw new IllegalStateException(
                 "completion out of order on initiator " + number + ": wrId=" + Long.toHexString(wrId));
         }
-        path.onOldestDone();
+        retireOldest(WorkCompletionStatus.SUCCESS);
+        if (user != null && isIdle())
+        {
+            user.onTransportIdle();
+        }
+    }
+
+    /** Calls the oldest batch back. */
+    void retireOldest(final int status)
+    {
+        final long wrId = outstanding.oldestWrId();
+        final int batch = outstanding.oldestDetail();
+        requestsOutstanding -= outstanding.removeOldest();
+        if (batch != BatchPool.NONE)
+        {
+            resources.batches().release(batch);
+        }
+        batches.onBatchDone(RequestId.number(wrId), RequestId.cookie(wrId), status);
     }
 
     @Override
@@ -185,9 +212,9 @@ final class DcTransport implements CompletionOwner
         {
             return;
         }
-        final Path broken = path;
+        final User broken = user;
         owner.onFailed(new RdmaException("DC initiator " + number + " broke" +
-            (broken == null ? " while idle: " : ", for " + broken.user.peer() + ": ") + reason));
+            (broken == null ? " while idle: " : ", reading " + broken.peer() + ": ") + reason));
         try
         {
             close();
@@ -200,8 +227,26 @@ final class DcTransport implements CompletionOwner
         }
         if (broken != null)
         {
-            broken.breakDown(status, reason);
+            broken.onTransportBroken(this, status, "READ over DC: " + reason);
         }
+    }
+
+    /** The channel needs it no more, and nothing of it is under way. */
+    void release()
+    {
+        leave();
+        owner.onIdle(this);
+    }
+
+    private void leave()
+    {
+        if (way != null)
+        {
+            way.close();
+            way = null;
+        }
+        user = null;
+        target = null;
     }
 
     /** Destroys the initiator: nothing it has begun lands here any more. */
@@ -215,265 +260,6 @@ final class DcTransport implements CompletionOwner
             resources.completions().remove(this);
             resources.completions().release(depth, 0);
             owner.onClosed(this);
-        }
-    }
-
-    /**
-     * The way to one peer over DC: requests in order, posted as soon as an initiator is there for it. What waits for
-     * one is posted with the next, so that an initiator goes to another target less often than requests do.
-     */
-    static final class Path
-    {
-        private final ContextResources resources;
-        private final Owner owner;
-        private final BatchCompletions batches;
-        private final ReadTargetAddress target;
-        private final AddressHandle way;
-        private final int depth;
-        private final boolean carriesWrites;
-        private final OutstandingBatches outstanding;
-        private User user;
-        private DcTransport transport;
-        private int requestsOutstanding;
-        /** Of the outstanding ones, the last, which no initiator has yet. */
-        private int unposted;
-        /** Batches that the initiator has, and that have not completed. */
-        private int posted;
-        /** Batches posted since it has the initiator. */
-        private int turn;
-        private boolean isClosed;
-
-        /** @param carriesWrites whether requests have keys of this node's own, so that all of them may go this way. */
-        Path(
-            final ContextResources resources, final Owner owner, final BatchCompletions batches, final User user,
-            final ReadTargetAddress target, final int depth, final boolean carriesWrites)
-        {
-            this.resources = resources;
-            this.owner = owner;
-            this.batches = batches;
-            this.user = user;
-            this.target = target;
-            this.depth = depth;
-            this.carriesWrites = carriesWrites;
-            outstanding = new OutstandingBatches(depth);
-            way = resources.verbsProtectionDomain().createAddressHandle(user.peer().device());
-        }
-
-        /** Goes over to another user, with what is under way. */
-        void user(final User newUser)
-        {
-            user = newUser;
-        }
-
-        ReadTargetAddress target()
-        {
-            return target;
-        }
-
-        boolean carriesWrites()
-        {
-            return carriesWrites;
-        }
-
-        int space()
-        {
-            return depth - requestsOutstanding;
-        }
-
-        /** Whether nothing is under way and nothing waits. */
-        boolean isIdle()
-        {
-            return outstanding.isEmpty();
-        }
-
-        /** What is under way or waits, or did when it broke, oldest first. */
-        OutstandingBatches outstanding()
-        {
-            return outstanding;
-        }
-
-        /** How many of the last no initiator had. */
-        int unposted()
-        {
-            return unposted;
-        }
-
-        /** Posts a checked batch that is kept, or has it wait; the caller saw that there is space. Always OK. */
-        int postBatch(final StagedBatch batch, final int number, final long wrId)
-        {
-            outstanding.add(wrId, batch.count(), number);
-            requestsOutstanding += batch.count();
-            unposted++;
-            if (transport != null)
-            {
-                owner.onBusy(transport);
-                pump();
-            }
-            else if (unposted == 1)
-            {
-                carry(owner.lend(this));
-            }
-            return PostStatus.OK;
-        }
-
-        /** Gets an initiator, unless it is null, and posts what waits. */
-        void carry(final DcTransport newTransport)
-        {
-            if (newTransport != null)
-            {
-                transport = newTransport;
-                transport.path = this;
-                turn = 0;
-                pump();
-            }
-        }
-
-        /** Whether something waits for an initiator. */
-        boolean isWaiting()
-        {
-            return unposted > 0 && !isClosed;
-        }
-
-        /** Posts what waits, within the quota, with one doorbell. */
-        private void pump()
-        {
-            int staged = 0;
-            while (staged < unposted && (turn + staged < QUOTA || !owner.isAwaited()))
-            {
-                final int index = outstanding.size() - unposted + staged;
-                final long wrId = outstanding.wrId(index);
-                final int number = outstanding.detail(index);
-                if (staged == 0 && !batches.mayPost(RequestId.number(wrId)))
-                {
-                    endUnposted(index, number);
-                    continue;
-                }
-                if (staged > 0 && !batches.mayPost(RequestId.number(wrId)))
-                {
-                    // Behind what is staged, which goes first.
-                    break;
-                }
-                if (staged == 0)
-                {
-                    transport.initiator.begin();
-                }
-                resources.batches().batch(number).stageOn(
-                    transport.initiator, wrId, way, target.targetNumber(), target.accessKey());
-                staged++;
-            }
-            if (staged > 0 && transport.initiator.complete() != PostStatus.OK)
-            {
-                breakLater();
-                return;
-            }
-            unposted -= staged;
-            posted += staged;
-            turn += staged;
-            if (posted == 0)
-            {
-                owner.onIdle(transport);
-            }
-        }
-
-        /** Called back in its turn, behind those before it, and not while its successor is being posted. */
-        private void endUnposted(final int index, final int number)
-        {
-            requestsOutstanding -= resources.batches().batch(number).count();
-            resources.batches().release(number);
-            outstanding.end(index, WorkCompletionStatus.WR_FLUSH_ERR);
-            unposted--;
-            resources.doorbells().add(this::callBackEnded);
-        }
-
-        /** The initiator is in error: found here only where no completion is to come. */
-        private void breakLater()
-        {
-            final DcTransport broken = transport;
-            if (posted == 0)
-            {
-                resources.doorbells().add(() -> broken.breakDown(
-                    WorkCompletionStatus.WR_FLUSH_ERR, WorkCompletionStatus.text(WorkCompletionStatus.WR_FLUSH_ERR)));
-            }
-        }
-
-        private void onOldestDone()
-        {
-            posted--;
-            retireOldest(WorkCompletionStatus.SUCCESS);
-            if (transport != null)
-            {
-                pump();
-            }
-            callBackEnded();
-        }
-
-        private void callBackEnded()
-        {
-            while (outstanding.isOldestEnded())
-            {
-                final long wrId = outstanding.oldestWrId();
-                final int status = outstanding.oldestDetail();
-                outstanding.removeOldest();
-                batches.onBatchDone(RequestId.number(wrId), RequestId.cookie(wrId), status);
-            }
-            if (!isClosed && isIdle())
-            {
-                user.onPathIdle();
-            }
-        }
-
-        /** Calls the oldest back, which has not ended before. */
-        private void retireOldest(final int status)
-        {
-            final long wrId = outstanding.oldestWrId();
-            final int batch = outstanding.oldestDetail();
-            requestsOutstanding -= outstanding.removeOldest();
-            resources.batches().release(batch);
-            batches.onBatchDone(RequestId.number(wrId), RequestId.cookie(wrId), status);
-        }
-
-        /** Calls everything back, where nothing is posted again: the oldest has the request that failed. */
-        void retireAll(final int status)
-        {
-            int batchStatus = status;
-            unposted = 0;
-            while (!outstanding.isEmpty())
-            {
-                callBackEnded();
-                if (!outstanding.isEmpty())
-                {
-                    retireOldest(batchStatus);
-                    batchStatus = WorkCompletionStatus.WR_FLUSH_ERR;
-                }
-            }
-        }
-
-        /** No initiator can be had, or the one that it had is closed. */
-        void breakDown(final int status, final String reason)
-        {
-            if (!isClosed)
-            {
-                user.onPathBroken(status, reason);
-            }
-        }
-
-        /** Whoever used it does not any more; what is under way ends with the initiator. */
-        void close()
-        {
-            if (!isClosed)
-            {
-                if (transport != null && posted > 0)
-                {
-                    transport.close();
-                }
-                else if (transport != null)
-                {
-                    transport.leave();
-                }
-                isClosed = true;
-                owner.forget(this);
-                way.close();
-            }
         }
     }
 }

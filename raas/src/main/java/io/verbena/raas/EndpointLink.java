@@ -176,8 +176,7 @@ abstract class EndpointLink implements MessageLink
             {
                 exchange.end(vqp.peer() + ": messages were not opened in time");
             }
-            else if (!isAsking && vqp.carriesWrites() && vqp.channel().carriesCalls() &&
-                rpcClient.begin(vqp) == PostStatus.OK)
+            else if (!isAsking && vqp.carriesWrites() && rpcClient.begin(vqp) == PostStatus.OK)
             {
                 ask(nowNs);
             }

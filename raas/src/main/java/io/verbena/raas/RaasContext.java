@@ -188,7 +188,11 @@ public final class RaasContext implements AutoCloseable
         {
             throw new RaasMisuseException("connect() for a tenant of another context: " + tenant);
         }
-        final int number = virtualQps.allocateOrThrow();
+        final int number = virtualQps.allocate();
+        if (number == RequestId.CALLS)
+        {
+            throw new RaasLimitException(virtualQps.limit());
+        }
         final VirtualQp vqp = new VirtualQp(
             resources, tenant, virtualQpOwner, number, peer, readTarget, region, listener);
         tenant.onVirtualQp(1);
@@ -204,6 +208,7 @@ public final class RaasContext implements AutoCloseable
 
     /**
      * Adds a tenant.
+     *
      * @param name    1 to 64 characters, of no other tenant of this context.
      * @param options weight and quotas.
      * @return the tenant; it ends with the context.
@@ -247,13 +252,7 @@ public final class RaasContext implements AutoCloseable
      */
     public ReadTarget openReadTarget(final long accessKey)
     {
-        return ReadTarget.open(resources, accessKey, false);
-    }
-
-    /** As {@link #openReadTarget}, for all that a key gives: a peer without room for a queue pair goes on over it. */
-    public ReadTarget openTarget(final long accessKey)
-    {
-        return ReadTarget.open(resources, accessKey, true);
+        return ReadTarget.open(resources, accessKey);
     }
 
     /** @return the calling side of request/reply messages on this context. */
@@ -562,17 +561,18 @@ public final class RaasContext implements AutoCloseable
         {
             throw new RaasMisuseException("close() of a context called from a callback of its poll()");
         }
-        while (!isClosed && !servers.isEmpty())
+        if (isClosed)
+        {
+            return;
+        }
+        isClosed = true;
+        while (!servers.isEmpty())
         {
             servers.getLast().close();
         }
-        if (!isClosed)
-        {
-            isClosed = true;
-            pool.close();
-            retiredRegions.close();
-            resources.close();
-        }
+        pool.close();
+        retiredRegions.close();
+        resources.close();
     }
 
     /** What ends with a virtual queue pair. */

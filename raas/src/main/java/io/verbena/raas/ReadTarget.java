@@ -9,11 +9,9 @@ import io.verbena.rdma.verbs.SharedReceiveQueue;
 
 /**
  * Lets whoever knows its address READ the regions of a context over DC, without a connection and without this node's
- * doing anything. Opened for reading it gives no other right, whatever the regions give: nobody can change a byte
- * through it, so that fencing has nothing to close here. Opened for all rights it admits nobody by itself: what counts
- * is the key, and closing a registration takes that away, so the region whose key everybody has must give REMOTE_READ
- * alone. Whoever must not READ any more is kept out by closing it. Owner thread of the context; closed by its opener,
- * before the node.
+ * doing anything. It gives no other right, whatever the regions give: nobody can change a byte through it, so that
+ * fencing has nothing to close here. Whoever must not READ any more is kept out by closing it. Owner thread of the
+ * context; closed by its opener, before the node.
  */
 public final class ReadTarget implements AutoCloseable
 {
@@ -22,7 +20,7 @@ public final class ReadTarget implements AutoCloseable
     private final DcTarget target;
     private final ReadTargetAddress address;
 
-    private ReadTarget(final ContextResources node, final long accessKey, final boolean hasAllRights)
+    private ReadTarget(final ContextResources node, final long accessKey)
     {
         final ContextResources.Closables resources = new ContextResources.Closables();
         try
@@ -31,28 +29,25 @@ public final class ReadTarget implements AutoCloseable
             completions = resources.add(node.device().createCompletionQueue(1));
             receives = resources.add(node.verbsProtectionDomain().createSharedReceiveQueue(1));
             target = resources.add(node.verbsProtectionDomain().createDcTarget(new DcTargetOptions(
-                completions, receives, accessKey, hasAllRights ? AccessFlags.ALL_REMOTE : AccessFlags.REMOTE_READ,
-                node.readAtomicDepth())));
+                completions, receives, accessKey, AccessFlags.REMOTE_READ, node.readAtomicDepth())));
         }
         catch (final RuntimeException ex)
         {
             resources.close();
             throw ex;
         }
-        address = new ReadTargetAddress(
-            target.number() | (hasAllRights ? ReadTargetAddress.ALL_RIGHTS : 0), accessKey);
+        address = new ReadTargetAddress(target.number(), accessKey);
     }
 
     /**
      * @param node      whose regions are read.
      * @param accessKey given to those who may.
-     * @param hasAllRights whether keys count for all that they give, and not for reading alone.
      * @return the target, or null where the device has no DC: peers connect first then.
      */
-    static ReadTarget open(final ContextResources node, final long accessKey, final boolean hasAllRights)
+    static ReadTarget open(final ContextResources node, final long accessKey)
     {
         return node.device().attributes().supports(DeviceCapability.DC) ?
-            new ReadTarget(node, accessKey, hasAllRights) : null;
+            new ReadTarget(node, accessKey) : null;
     }
 
     /** @return what others need; to be published. */

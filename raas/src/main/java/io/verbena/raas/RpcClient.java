@@ -146,7 +146,7 @@ public final class RpcClient implements AutoCloseable
     private final IntArrayList free = new IntArrayList();
     private final IntArrayList queued = new IntArrayList();
     private final UnsafeBuffer text = new UnsafeBuffer(new byte[0]);
-    private final Channel.CallListener sentCalls = new SentCalls();
+    private final ClientChannel.CallListener sentCalls = new SentCalls();
     /** Of the call that was begun; wraps nothing while none is. */
     private final UnsafeBuffer requestBuffer = new UnsafeBuffer(0, 0);
     /** Over which a call was begun; null while none is. */
@@ -346,7 +346,7 @@ public final class RpcClient implements AutoCloseable
     }
 
     /** What channels report to. */
-    Channel.CallListener sentCalls()
+    ClientChannel.CallListener sentCalls()
     {
         return sentCalls;
     }
@@ -525,7 +525,7 @@ public final class RpcClient implements AutoCloseable
     }
 
     /** What channels report about the calls that were sent over them. */
-    private final class SentCalls implements Channel.CallListener
+    private final class SentCalls implements ClientChannel.CallListener
     {
         @Override
         public void onRequestSent(final int index)

@@ -361,7 +361,7 @@ public final class RpcServer implements AutoCloseable
             {
                 return receives;
             }
-            refusal = resources.noReceives();
+            refusal = pool.noReceives();
         }
         catch (final RdmaException ex)
         {

@@ -57,7 +57,7 @@ final class ServerChannel extends Channel
         final PeerIdentity identity,
         final long connection)
     {
-        super(resources, owner, resources.configuration().serverSendDepth(), true);
+        super(resources, owner, resources.configuration().serverSendDepth());
         this.listener = listener;
         this.identity = identity;
         this.connection = connection;

@@ -522,7 +522,7 @@ public final class VirtualQp implements OneSidedPort, AutoCloseable
         {
             return refuse(staged.count());
         }
-        final boolean isKept = isKeepingRequests || channel.isKeeping();
+        final boolean isKept = isKeepingRequests || channel.isScheduling();
         final int status = channel.postBatch(
             tenant, staged, isKept ? batch : BatchPool.NONE, RequestId.encode(number, cookie));
         if (status == PostStatus.OK)

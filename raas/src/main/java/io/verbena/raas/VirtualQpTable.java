@@ -4,7 +4,6 @@ import io.verbena.raas.batch.StagedBatch;
 import io.verbena.raas.completion.Numbers;
 import io.verbena.raas.completion.RequestId;
 import io.verbena.raas.limit.RaasLimit;
-import io.verbena.raas.limit.RaasLimitException;
 
 import java.util.Arrays;
 
@@ -34,15 +33,10 @@ final class VirtualQpTable implements ChannelScheduler.VirtualQps
         this.tenants = tenants;
     }
 
-    /** Gives a number, unless all are in use. */
-    int allocateOrThrow()
+    /** Gives a number; {@link RequestId#CALLS} when all are in use. */
+    int allocate()
     {
-        final int number = numbers.allocate();
-        if (number == RequestId.CALLS)
-        {
-            throw new RaasLimitException(limit());
-        }
-        return number;
+        return numbers.allocate();
     }
 
     void add(final VirtualQp vqp)

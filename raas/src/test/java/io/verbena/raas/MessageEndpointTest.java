@@ -435,36 +435,6 @@ class MessageEndpointTest
         assertThat(end.state()).isEqualTo(MessageState.OPEN);
     }
 
-    /** Behind a refused request nothing was executed: it would be posted again, where nobody knows its number. */
-    @Test
-    void shouldSendNothingAgainOverTheQueuePairThatTakesThePlace()
-    {
-        open(configuration(false).identity(new PeerIdentity(1, 1)),
-            configuration(false).replayTimeoutNs(SoftPair.TIMEOUT_NS));
-        final MemoryRegion trap = pair.server.protectionDomain().allocateRegistered(64, AccessFlags.ALL_REMOTE);
-        final RemoteRegion closed = RemoteRegion.of(trap);
-        pair.admission = Admission.accept(AccessFlags.ALL_REMOTE, new byte[0], pair.served, trap);
-        final MessageEndpoint end = connect(options().service(1), near);
-        final VirtualQp offender = pair.connect(new RecordingListener());
-        final VirtualQp bystander = pair.connect(new RecordingListener());
-        trap.close();
-        pair.admission = Admission.accept(AccessFlags.ALL_REMOTE, new byte[0], pair.served);
-        offender.begin();
-        offender.write(pair.local, 0, Long.BYTES, closed, 0);
-        assertThat(offender.complete(1)).isEqualTo(PostStatus.OK);
-        pair.localWord(8, 42);
-        assertThat(end.write(pair.local, 8, Long.BYTES, 0, 3, 5)).isEqualTo(PostStatus.OK);
-        pair.runUntil(() -> offender.isFailed() && bystander.carriesWrites() && !near.sent.isEmpty());
-        pair.poll(1_000);
-        assertThat(near.sent).containsExactly(5);
-        assertThat(near.statuses).containsExactly(WorkCompletionStatus.WR_FLUSH_ERR);
-        assertThat(near.ended).hasSize(1);
-        assertThat(pair.servedWord(64)).isZero();
-        assertThat(pair.server.usage().droppedMessages()).as("of a queue pair before").isZero();
-        assertThat(pair.client.replays().requests()).isZero();
-        end.close();
-    }
-
     @Test
     void shouldHearOfAnErrorOfAListenerAndGoOn()
     {

@@ -67,25 +67,6 @@ public final class OutstandingBatches
         add(wrId, 0, status);
     }
 
-    /** The identifier of one, 0 for the oldest. */
-    public long wrId(final int index)
-    {
-        return wrIds[(int)head + index & mask];
-    }
-
-    /** The number in the pool of one that has not ended, 0 for the oldest. */
-    public int detail(final int index)
-    {
-        return details[(int)head + index & mask];
-    }
-
-    /** One is not under way any more, 0 for the oldest. */
-    public void end(final int index, final int status)
-    {
-        requestCounts[(int)head + index & mask] = 0;
-        details[(int)head + index & mask] = status;
-    }
-
     public long oldestWrId()
     {
         return wrIds[(int)head & mask];

@@ -144,19 +144,6 @@ public final class MessageTable
         }
     }
 
-    /** Whether an endpoint has its messages over a queue pair. */
-    public boolean isUsing(final Object queuePair)
-    {
-        for (int index = 0; index < numbers.capacity() && openCount > 0; index++)
-        {
-            if (byIndex[index] != null && byIndex[index].isOver(queuePair))
-            {
-                return true;
-            }
-        }
-        return false;
-    }
-
     public void onQueuePairClosed(final Object queuePair)
     {
         for (int index = 0; index < numbers.capacity() && openCount > 0; index++)
