@@ -54,17 +54,19 @@ public final class MetaCalls implements AutoCloseable
     private final VirtualQp vqp;
     private final MetaClient client;
     private final BootstrapAnswer answer;
+    private final AccessTicket nodeTicket;
     /** To compute nodes, by their incarnations. */
     private final Map<Integer, VirtualQp> links = new HashMap<>();
 
     private MetaCalls(
-        final Fabric fabric, final BootstrapAnswer answer, final AccessTicket ticket, final long timeoutNs)
+        final Fabric fabric, final BootstrapAnswer answer, final ClusterToken token, final long timeoutNs)
     {
         this.fabric = fabric;
+        nodeTicket = token.nodeTicket();
         this.answer = answer;
         device = fabric.openDevice("node-" + ProcessHandle.current().pid());
         raas = RaasContext.open(device, new RaasConfiguration());
-        ticket.use(raas);
+        token.joiningTicket(answer).use(raas);
         vqp = raas.connect(answer.metaServer(), BatchListener.CALLS_ONLY, timeoutNs);
         client = new MetaClient(raas, vqp);
     }
@@ -88,7 +90,7 @@ public final class MetaCalls implements AutoCloseable
             final String name = NetworkFabric.toJoin(answer, given, null);
             NetworkFabric.requireReachable(cluster, answer, name);
             return new MetaCalls(
-                Fabrics.open(name, ProcessRole.EXPENDABLE), answer, token.joiningTicket(answer), timeoutNs);
+                Fabrics.open(name, ProcessRole.EXPENDABLE), answer, token, timeoutNs);
         }
         catch (final BootstrapException ex)
         {
@@ -189,6 +191,8 @@ public final class MetaCalls implements AutoCloseable
     /** A spare is not listed with its port. */
     private VirtualQp connect(final PeerRecord node, final long timeoutNs)
     {
+        // Compute nodes know the token alone, and not what the certificate of this side says.
+        nodeTicket.use(raas);
         return raas.connect(
             new PeerAddress(node.device(), ComputeNodeRole.SERVICE_PORT, node.nodeId(), node.incarnation()),
             BatchListener.CALLS_ONLY, timeoutNs);

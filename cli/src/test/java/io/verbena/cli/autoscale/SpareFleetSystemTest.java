@@ -115,10 +115,14 @@ class SpareFleetSystemTest
     }
 
     @Test
-    void shouldKeepReplaceAndActivateSpares() throws InterruptedException
+    void shouldKeepReplaceAndActivateSpares() throws InterruptedException, IOException
     {
         succeed("up", "--memory", "64", "--compute-nodes", "1");
         succeed("put", "key", "value");
+        // Where there are users requests take turns: what a spare asks itself, too.
+        final Path secret = directory.resolve("secret");
+        Files.writeString(secret, "correct horse battery");
+        succeed("user", "add", "ann", "--grant", "read:default", "--new-secret-file", secret.toString());
         try (LocalFleet fleet = new LocalFleet(ClusterFolder.of(directory.resolve("cluster")), 60))
         {
             assertThat(keepUntil(fleet, 1, (state) -> 1 == state.spares()).live()).isEqualTo(1);

@@ -90,7 +90,7 @@ final class Verdict
             case PERMISSION_DENIED -> new KvPermissionDeniedException(
                 facts(request) + " is not permitted: " + request.detail());
             case QUOTA_EXCEEDED -> new KvQuotaExceededException(facts(request) + " is over quota: " +
-                request.detail() + "; try again in " + Math.max(1, request.version() / NS_PER_MS) + " ms",
+                request.detail() + "; try again in " + Math.ceilDiv(request.version(), NS_PER_MS) + " ms",
                 Duration.ofNanos(request.version()));
             case NOT_SERVING, UNREACHABLE -> unavailable(request, request.detail());
             case FOUND, NOT_FOUND, STORED, EXISTS, DELETED, VERSION_MISMATCH, CONDITION_NOT_MET -> null;

@@ -277,7 +277,12 @@ public final class OperationDispatcher implements OperationListener, TableRegist
         final UserRights rights = access.rights(request.caller());
         if (null != rights && !isAllowed(request, rights, table))
         {
-            denied.add(request.caller(), request.kind(), request.table().name());
+            if (!access.isSuspended())
+            {
+                // By the name that the table has, as the right was looked for.
+                denied.add(request.caller(), request.kind(),
+                    null == table ? request.table().name() : table.descriptor().name());
+            }
             refuse(request, OperationAnswer.PERMISSION_DENIED, rights.refusal(request.kind(), request.table().name()));
             return null;
         }
@@ -390,6 +395,7 @@ public final class OperationDispatcher implements OperationListener, TableRegist
         freeSlots[freeCount++] = slot;
         final long nowNs = clock.nanoTime();
         final OperationAnswer result = OperationAnswers.answerOf(operation.result());
+        endShare(slot, OperationResult.FOUND == operation.result() ? operation.valueLength() : 0, nowNs);
         if (!figures.isPaused())
         {
             count(request, operation, result, slot, nowNs);
@@ -406,7 +412,6 @@ public final class OperationDispatcher implements OperationListener, TableRegist
         final long nowNs)
     {
         final long durationNs = nowNs - beganNs[slot];
-        endShare(slot, OperationResult.FOUND == operation.result() ? operation.valueLength() : 0, nowNs);
         figures.answered(request.kind(), result, durationNs, waitedNs[slot]);
         traces.answered(request, operation, result, beganNs[slot], durationNs, waitedNs[slot]);
         if (!timeline.hasAnswered())
@@ -480,7 +485,11 @@ public final class OperationDispatcher implements OperationListener, TableRegist
     @Override
     public void onOpen(final OperationRequest request)
     {
-        if (freeCount > 0 && engine.freeSlots() > 0)
+        if (shares.isEnforced() && !request.kind().isRange() && shares.hasPlace())
+        {
+            shares.add(shares.of(request.caller()), request);
+        }
+        else if (freeCount > 0 && engine.freeSlots() > 0)
         {
             accept(request, clock.nanoTime());
         }

@@ -12,17 +12,23 @@ final class RateLimit
     /** How far ahead of the rate one may be: 250 ms. */
     static final long BURST_NS = TimeUnit.MILLISECONDS.toNanos(250);
     private static final long SECOND_NS = TimeUnit.SECONDS.toNanos(1);
+    /** What is due after a change of the rate, at most. */
+    private static final long MOST_DUE_NS = TimeUnit.DAYS.toNanos(1);
 
     private long perSecond;
     /** When all that was used is paid for; any time of the past when it is. */
     private long dueNs;
 
-    /** @param newPerSecond 0: no limit. What was used before stays due, when there was a limit. */
+    /** @param newPerSecond 0: no limit. What was used before stays due, at the new rate, when there was a limit. */
     void perSecond(final long newPerSecond, final long nowNs)
     {
-        if (0 == perSecond)
+        if (0 == perSecond || dueNs - nowNs < 0)
         {
             dueNs = nowNs;
+        }
+        else if (0 != newPerSecond)
+        {
+            dueNs = nowNs + (long)Math.min(MOST_DUE_NS, (double)(dueNs - nowNs) * perSecond / newPerSecond);
         }
         perSecond = newPerSecond;
     }

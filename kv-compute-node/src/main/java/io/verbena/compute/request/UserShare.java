@@ -4,6 +4,7 @@ import io.verbena.protocol.access.UserQuota;
 import io.verbena.protocol.request.OperationRequest;
 
 import java.util.concurrent.TimeUnit;
+import java.util.function.IntSupplier;
 
 /** What one user has at a node: what it has used of its quota, and which of its requests wait. The node's thread. */
 final class UserShare
@@ -12,17 +13,18 @@ final class UserShare
     static final long RETRY_NS = TimeUnit.MILLISECONDS.toNanos(1);
     /** No request. */
     static final int NONE = -1;
+    private static final String OVER_WAITING = "take as many of the places to wait at a compute node as one may";
 
     private final RateLimit operations = new RateLimit();
     private final RateLimit bytes = new RateLimit();
     private int generation;
     private UserQuota quota = UserQuota.NONE;
-    private int waitingLimit = Integer.MAX_VALUE;
+    private final IntSupplier mostWaiting;
     private String overOperations;
     private String overBytes;
     private String overOutstanding;
     private String overScans;
-    private String overWaiting;
+    private String overWaiting = "requests of those who are no users " + OVER_WAITING;
     private int underWay;
     private int scans;
 
@@ -34,22 +36,26 @@ final class UserShare
     long deficitBytes;
     boolean hasTurn;
 
+    /** @param mostWaiting how many of its requests may wait now. */
+    UserShare(final IntSupplier mostWaiting)
+    {
+        this.mostWaiting = mostWaiting;
+    }
+
     /** The user is this one from now on; what it has used, and what of it is under way, stays. */
-    void user(
-        final String name, final int newGeneration, final UserQuota newQuota, final int mostWaiting, final long nowNs)
+    void user(final String name, final int newGeneration, final UserQuota newQuota, final long nowNs)
     {
         generation = newGeneration;
         operations.perSecond(newQuota.operationsPerSecond(), nowNs);
         bytes.perSecond(newQuota.bytesPerSecond(), nowNs);
         quota = newQuota;
-        waitingLimit = mostWaiting;
         // Made here, so that a refusal allocates nothing.
         final String user = "user " + name + " has a quota of ";
         overOperations = user + quota.operationsPerSecond() + " operations a second at a compute node";
         overBytes = user + quota.bytesPerSecond() + " bytes a second at a compute node";
         overOutstanding = user + quota.outstanding() + " outstanding requests at a compute node";
         overScans = user + quota.scans() + " scans at once at a compute node";
-        overWaiting = user + mostWaiting + " waiting requests at a compute node, as everybody has";
+        overWaiting = "requests of user " + name + ' ' + OVER_WAITING;
     }
 
     /** @return whether the secret that a caller proved is the one that the user has. */
@@ -67,7 +73,7 @@ final class UserShare
      */
     long overQuotaNs(final boolean isScan, final long nowNs)
     {
-        if (isOverOutstanding() || isScan && isOverScans() || isOverWaiting())
+        if (isOverOutstanding() || (isScan ? isOverScans() : isOverWaiting()))
         {
             return RETRY_NS;
         }
@@ -78,7 +84,7 @@ final class UserShare
     String whyOverQuota(final boolean isScan, final long nowNs)
     {
         return isOverOutstanding() ? overOutstanding : isScan && isOverScans() ? overScans :
-            isOverWaiting() ? overWaiting :
+            !isScan && isOverWaiting() ? overWaiting :
             operations.waitNs(nowNs) >= bytes.waitNs(nowNs) ? overOperations : overBytes;
     }
 
@@ -94,7 +100,7 @@ final class UserShare
 
     private boolean isOverWaiting()
     {
-        return waiting >= waitingLimit;
+        return waiting >= mostWaiting.getAsInt();
     }
 
     /** A request is taken. */

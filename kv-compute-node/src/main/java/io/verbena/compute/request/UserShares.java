@@ -15,15 +15,16 @@ import java.util.function.Consumer;
 /**
  * Whose request begins next at a node where there are users: deficit round robin by bytes, as tenants share a queue
  * pair (a request costs 256 bytes and its length, a turn is 4 KiB). Nobody has more than three quarters of the engine's
- * slots, so that whoever comes late finds one at once; nor of the places to wait. Whoever is no user, such as an
- * operator, shares one turn. The node's thread; allocates when users change, and never else.
+ * slots, so that whoever comes beside a greedy one finds one at once; nor more than three times as many of the places to
+ * wait as are left, so that one is left however many are greedy. Whoever is no user, such as an operator, shares one
+ * turn. The node's thread; allocates when users change, and never else.
  */
 final class UserShares
 {
     /** Requests that wait, of all users. */
     static final int PLACES = 4096;
-    /** Of one user. */
-    static final int MOST_WAITING = PLACES / 4 * 3;
+    /** What waits of one user, at most, for each place that is left. */
+    static final int WAITING_TO_LEFT = 3;
     /** What a request costs beside its bytes. */
     static final int REQUEST_COST_BYTES = 256;
     /** What one may begin in a turn. */
@@ -31,7 +32,7 @@ final class UserShares
 
     private final int mostUnderWay;
     private final Int2ObjectHashMap<UserShare> byNumber = new Int2ObjectHashMap<>();
-    private final UserShare others = new UserShare();
+    private final UserShare others = new UserShare(this::mostWaiting);
     /** Shares of which something waits, as a ring: the turn is that of the first. */
     private UserShare[] ring = new UserShare[1];
     private int first;
@@ -61,14 +62,14 @@ final class UserShares
         {
             final PeerIdentity identity = user.identity();
             present.add(identity.nodeId());
-            byNumber.computeIfAbsent(identity.nodeId(), (number) -> new UserShare())
-                .user(user.name(), identity.incarnation(), user.quota(), MOST_WAITING, nowNs);
+            byNumber.computeIfAbsent(identity.nodeId(), (_) -> new UserShare(this::mostWaiting))
+                .user(user.name(), identity.incarnation(), user.quota(), nowNs);
         }
         byNumber.forEachInt((number, share) ->
         {
             if (!present.contains(number))
             {
-                share.user("", 0, UserQuota.NONE, MOST_WAITING, nowNs);
+                share.user("", 0, UserQuota.NONE, nowNs);
             }
         });
         growRing(byNumber.size() + 1);
@@ -109,6 +110,12 @@ final class UserShares
     boolean hasPlace()
     {
         return UserShare.NONE != freePlace;
+    }
+
+    /** One place is never given to whoever has something there. */
+    private int mostWaiting()
+    {
+        return WAITING_TO_LEFT * (PLACES - 1 - waitingCount);
     }
 
     /** @return requests that wait. */
@@ -173,8 +180,9 @@ final class UserShares
             final UserShare share = ring[first];
             if (isAtMost(share))
             {
+                // Its turn is not over: another one would be saved up with each look.
                 blocked++;
-                pass();
+                rotate();
                 continue;
             }
             blocked = 0;
@@ -199,8 +207,13 @@ final class UserShares
     /** The turn goes to the next one. */
     private void pass()
     {
+        ring[first].hasTurn = false;
+        rotate();
+    }
+
+    private void rotate()
+    {
         final UserShare share = ring[first];
-        share.hasTurn = false;
         ring[first] = null;
         first = (first + 1) % ring.length;
         ring[(first + count - 1) % ring.length] = share;

@@ -53,6 +53,23 @@ class RateLimitTest
         assertThat(limit.waitNs(SECOND_NS - RateLimit.BURST_NS)).isZero();
     }
 
+    /** Whoever was given a thousand times as much does not wait for what little was due. */
+    @Test
+    void shouldMakeWhatIsDueDueAtTheNewRate()
+    {
+        final RateLimit limit = limit(10, 0);
+        limit.use(10_000, 0);
+        assertThat(limit.waitNs(0)).isEqualTo(1_000 * SECOND_NS - RateLimit.BURST_NS);
+        limit.perSecond(10_000, 0);
+        assertThat(limit.waitNs(0)).isEqualTo(SECOND_NS - RateLimit.BURST_NS);
+        limit.perSecond(5_000, 0);
+        assertThat(limit.waitNs(0)).isEqualTo(2 * SECOND_NS - RateLimit.BURST_NS);
+        limit.perSecond(0, 0);
+        assertThat(limit.waitNs(0)).isZero();
+        limit.perSecond(1, 0);
+        assertThat(limit.waitNs(0)).isZero();
+    }
+
     @Test
     void shouldSaveUpNothingWhileItIsNotUsed()
     {
@@ -87,19 +104,6 @@ class RateLimitTest
             }
         }
         assertThat(used).isBetween(20 * rate, 20 * rate + rate / 4 + 10);
-    }
-
-    @Test
-    void shouldKeepWhatIsDueWhenTheRateChanges()
-    {
-        final RateLimit limit = limit(10, 0);
-        limit.use(100, 0);
-        limit.perSecond(1_000, 0);
-        assertThat(limit.waitNs(0)).isEqualTo(10 * SECOND_NS - RateLimit.BURST_NS);
-        limit.perSecond(0, 0);
-        assertThat(limit.waitNs(0)).isZero();
-        limit.perSecond(1_000, 0);
-        assertThat(limit.waitNs(0)).as("of a limit that was taken away").isZero();
     }
 
     /** Else a rate of more than a byte a nanosecond would limit short requests by nothing. */

@@ -173,9 +173,9 @@ class UserSharesTest
     @Test
     void shouldLeaveASlotToEachOfTwoWhereThereAreTwo()
     {
-        assertThat(new UserShares(1).isAtMost(new UserShare())).isFalse();
+        assertThat(new UserShares(1).isAtMost(new UserShare(() -> 1))).isFalse();
         final UserShares two = new UserShares(2);
-        final UserShare share = new UserShare();
+        final UserShare share = new UserShare(() -> 1);
         share.onBegun();
         assertThat(two.isAtMost(share)).isTrue();
     }
@@ -232,28 +232,68 @@ class UserSharesTest
         assertThat(share(4).overQuotaNs(true, 0)).isZero();
     }
 
-    @Test
-    void shouldLetNoUserTakeAllPlacesToWait()
+    private int addAll(final int user)
     {
-        users(user(1, UserQuota.NONE), user(2, UserQuota.NONE));
         int taken = 0;
-        while (0 == share(1).overQuotaNs(false, 0))
+        while (0 == share(user).overQuotaNs(false, 0))
         {
-            add(1, 1, 0);
+            add(user, 1, 0);
             taken++;
         }
-        assertThat(taken).isEqualTo(UserShares.MOST_WAITING);
-        assertThat(share(1).whyOverQuota(false, 0)).contains("3072 waiting requests");
-        assertThat(shares.hasPlace()).isTrue();
+        return taken;
+    }
+
+    @Test
+    void shouldLeaveAPlaceToWaitHoweverManyAreGreedy()
+    {
+        users(user(1, UserQuota.NONE), user(2, UserQuota.NONE), user(3, UserQuota.NONE), user(4, UserQuota.NONE));
+        assertThat(addAll(1)).isEqualTo(3_072);
+        assertThat(share(1).whyOverQuota(false, 0)).startsWith("requests of user u1 take as many of the places");
         assertThat(share(2).overQuotaNs(false, 0)).isZero();
-        for (int i = taken; i < UserShares.PLACES; i++)
-        {
-            add(2, 1, 0);
-        }
-        assertThat(shares.hasPlace()).isFalse();
-        assertThat(order(UserShares.PLACES)).hasSize(UserShares.PLACES);
+        assertThat(addAll(0)).as("who is no user").isEqualTo(768);
+        assertThat(share(0).whyOverQuota(false, 0)).startsWith("requests of those who are no users take as many");
+        assertThat(addAll(2)).isEqualTo(192);
+        assertThat(addAll(3)).isEqualTo(48);
+        assertThat(addAll(4)).isEqualTo(12);
         assertThat(shares.hasPlace()).isTrue();
+        assertThat(share(1).overQuotaNs(true, 0)).as("a scan waits elsewhere").isZero();
+        final int waiting = shares.waitingCount();
+        assertThat(order(waiting)).hasSize(waiting);
+        assertThat(share(1).overQuotaNs(false, 0)).isZero();
         assertThat(shares.waitingCount()).isZero();
+    }
+
+    /** One that has all the slots that it may have is looked at with each completion, and each look is no turn. */
+    @Test
+    void shouldSaveUpNothingWhileItHasAllSlotsThatItMayHave()
+    {
+        users(user(1, UserQuota.NONE), user(2, UserQuota.NONE));
+        for (int i = 0; i < 2_000; i++)
+        {
+            add(1, 8, 0);
+        }
+        for (int i = 0; i < 6; i++)
+        {
+            assertThat(order(1)).containsExactly(1);
+            share(1).onBegun();
+        }
+        for (int i = 0; i < 1_000; i++)
+        {
+            assertThat(shares.next()).isNull();
+            share(1).onEnded(0, 0);
+            assertThat(order(1)).containsExactly(1);
+            share(1).onBegun();
+        }
+        for (int i = 0; i < 200; i++)
+        {
+            add(2, 8, 0);
+        }
+        for (int i = 0; i < 6; i++)
+        {
+            share(1).onEnded(0, 0);
+        }
+        // 4096 / 264 = 15 in a turn, of which some may be used up.
+        assertThat(order(32).stream().filter((user) -> 2 == user).count()).isGreaterThanOrEqualTo(15);
     }
 
     @Test
@@ -268,8 +308,8 @@ class UserSharesTest
         assertThat(waitNs).isPositive();
         users(user(1, new UserQuota(10, 0, 0, 0)), user(2, UserQuota.NONE));
         assertThat(share(1).overQuotaNs(false, 0)).isEqualTo(waitNs);
-        users(user(1, new UserQuota(20, 0, 0, 0)), user(2, UserQuota.NONE));
-        assertThat(share(1).overQuotaNs(false, 0)).isEqualTo(waitNs);
+        users(user(1, new UserQuota(11, 0, 0, 0)), user(2, UserQuota.NONE));
+        assertThat(share(1).overQuotaNs(false, 0)).isPositive().isLessThan(waitNs);
         users(user(1, UserQuota.NONE));
         assertThat(share(1).overQuotaNs(false, 0)).isZero();
         users();

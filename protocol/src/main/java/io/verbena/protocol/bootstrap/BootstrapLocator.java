@@ -18,10 +18,10 @@ public final class BootstrapLocator implements MetaServerLocator
     private final ClusterAddress cluster;
     private final BootstrapSecret token;
     private final AccessTicket nodeTicket;
-    private final AccessTicket joiningTicket;
     private final AccessTicket clientTicket;
     private final String fabric;
     private final AtomicBoolean isAsking = new AtomicBoolean();
+    private volatile AccessTicket joiningTicket;
     private volatile PeerAddress address;
     private volatile String failure = "";
 
@@ -81,6 +81,8 @@ public final class BootstrapLocator implements MetaServerLocator
             final BootstrapAnswer answer = BootstrapClient.ask(cluster, token, TIMEOUT_MS);
             if (answer.fabric().equals(fabric))
             {
+                // It may have been started again with a certificate that names roles.
+                joiningTicket = token.joiningTicket(answer);
                 address = answer.metaServer();
                 failure = "";
             }

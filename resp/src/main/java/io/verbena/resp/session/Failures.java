@@ -37,7 +37,7 @@ public final class Failures
             case COUNTER_OVERFLOW -> "ERR increment or decrement would overflow";
             case PERMISSION_DENIED -> noPermission(request.detail());
             case QUOTA_EXCEEDED -> "QUOTA " + request.detail() + ", try again in " +
-                Math.max(1, request.version() / NS_PER_MS) + " ms";
+                Math.ceilDiv(request.version(), NS_PER_MS) + " ms";
             case VALUE_TOO_LONG -> "ERR string exceeds maximum allowed size (16384 bytes)";
         };
     }
