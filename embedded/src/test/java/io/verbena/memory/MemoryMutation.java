@@ -5,6 +5,7 @@ import static io.verbena.test.Mutation.doingNothing;
 import static io.verbena.test.Mutation.returning;
 import static io.verbena.test.Mutation.type;
 
+import io.verbena.memory.checkpoint.CheckpointRestore;
 import io.verbena.memory.checkpoint.CheckpointSteps;
 import io.verbena.memory.checkpoint.CheckpointWriter;
 import io.verbena.table.format.Superblock;
@@ -62,7 +63,8 @@ public enum MemoryMutation
         final Superblock superblock,
         final MemoryFolder folder,
         final ChunkTable chunks,
-        final List<TableDescriptor> tables)
+        final List<TableDescriptor> tables,
+        final CheckpointRestore.Listener listener)
     {
         SuperblockDescriptor.writeBoth(region, superblock);
         return false;
