@@ -23,6 +23,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 class UserQuotasTest extends UsersRig
 {
     private static final int MAX_CARRIED_OUT = 100;
+    private static final int JEDIS_TIMEOUT_MS = 30_000;
 
     private void quota(final String name, final UserQuota quota)
     {
@@ -154,7 +155,7 @@ class UserQuotasTest extends UsersRig
         put("ann", SECRET, new Grant("default", READ | WRITE, new byte[0]));
         awaitEnforced();
         quota("ann", new UserQuota(1, 0, 0, 0));
-        try (Jedis jedis = new Jedis(LOOPBACK, compute.respPort()))
+        try (Jedis jedis = new Jedis(LOOPBACK, compute.respPort(), JEDIS_TIMEOUT_MS))
         {
             assertThat(jedis.auth("ann", SECRET)).isEqualTo("OK");
             assertThat(jedis.set("k", "v")).isEqualTo("OK");
