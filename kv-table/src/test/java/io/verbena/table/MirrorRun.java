@@ -339,7 +339,7 @@ final class MirrorRun implements AutoCloseable
             isLost[member] = true;
             reconciliation = null;
             reconciled = 0;
-            // Else it is taken for lost, and answers still.
+            // Else it is declared lost, and answers still.
             if (!shape.isZombie)
             {
                 close(member);

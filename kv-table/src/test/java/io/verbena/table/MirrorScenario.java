@@ -98,7 +98,7 @@ final class MirrorScenario implements SimExplorer.Scenario
             return worked + (hasLeft || mirror == null ? 0 : mirror.poll()) + engine.poll();
         }
 
-        /** Each request that is cut off is answered here, not each batch: the port's state tells it. */
+        /** Each request that is cut off is answered here, not each batch: the port's state shows that. */
         private void onComplete(final int cookie, final int status)
         {
             if (status == WorkCompletionStatus.SUCCESS)

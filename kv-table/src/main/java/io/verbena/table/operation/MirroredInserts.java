@@ -68,7 +68,7 @@ final class MirroredInserts
         return JUDGE;
     }
 
-    /** Lost the slot to the claim of somebody, who is killed when he is met again; or to a decision. */
+    /** Lost the slot to another claim, which is killed when it is found again; or to a decision. */
     private int onRefused(final Operation op, final long found)
     {
         if (!SlotWord.isTentative(found))
