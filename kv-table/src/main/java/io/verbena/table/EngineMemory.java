@@ -1,6 +1,5 @@
 package io.verbena.table;
 
-import io.verbena.rdma.verbs.DeviceAttributes;
 import io.verbena.rdma.verbs.ProtectionDomain;
 import io.verbena.table.access.Scratch;
 import io.verbena.table.operation.LocationCache;
@@ -16,11 +15,10 @@ public record EngineMemory(Scratch scratch, LocationCache cache) implements Auto
     /** @throws io.verbena.rdma.verbs.RdmaException when there is not so much; nothing is kept of it then. */
     static EngineMemory open(
         final ProtectionDomain protectionDomain,
-        final DeviceAttributes attributes,
         final TableEngineConfiguration configuration)
     {
         final Scratch scratch =
-            new Scratch(protectionDomain, attributes, (long)configuration.operationSlots() * Scratch.SLOT_STRIDE);
+            new Scratch(protectionDomain, (long)configuration.operationSlots() * Scratch.SLOT_STRIDE);
         try
         {
             return new EngineMemory(scratch, new LocationCache(configuration.locationCacheEntries()));

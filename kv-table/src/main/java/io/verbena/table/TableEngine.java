@@ -38,7 +38,6 @@ import org.agrona.concurrent.NanoClock;
 public final class TableEngine implements AutoCloseable
 {
     private final ProtectionDomain protectionDomain;
-    private final DeviceAttributes attributes;
     private final NanoClock clock;
     private final EpochNanoClock versionClock;
     private final EngineMemory memory;
@@ -59,20 +58,19 @@ public final class TableEngine implements AutoCloseable
         final TableEngineConfiguration configuration)
     {
         this.protectionDomain = protectionDomain;
-        this.attributes = attributes;
         this.clock = clock;
         versionClock = configuration.versionClock();
         epochs = new EpochTracker(configuration.initialEpoch());
         links = new NodeLinks(epochs, configuration.maxQuarantineBytes());
-        memory = EngineMemory.open(protectionDomain, attributes, configuration);
+        memory = EngineMemory.open(protectionDomain, configuration);
         final ExpiryClock expiryClock = new ExpiryClock(configuration.expiryClock());
-        scan = new TableScan(protectionDomain, attributes, epochs, expiryClock);
+        scan = new TableScan(protectionDomain, epochs, expiryClock);
         growthSource = configuration.growthSource();
-        growth = new EngineGrowth(protectionDomain, attributes, epochs, configuration.splitGroupsUnderWay());
+        growth = new EngineGrowth(protectionDomain, epochs, configuration.splitGroupsUnderWay());
         operations = new PointOperations(configuration.operationSlots(), memory.scratch(), memory.cache(), epochs,
             attributes.readAfterAtomicNeedsFence(), clock, configuration);
         sweep = new ExpirySweep(
-            protectionDomain, attributes, epochs, expiryClock, new SweptRecords(operations), operations.counters());
+            protectionDomain, epochs, expiryClock, new SweptRecords(operations), operations.counters());
         readClocks(clock.nanoTime());
     }
 
@@ -393,7 +391,7 @@ public final class TableEngine implements AutoCloseable
             throw new IllegalStateException("one table is created at a time: wait for " +
                 creator.descriptor().name());
         }
-        creator = new TableCreator(links, protectionDomain, attributes, plan.descriptor(), deadlineNs);
+        creator = new TableCreator(links, protectionDomain, plan.descriptor(), deadlineNs);
         return creator;
     }
 

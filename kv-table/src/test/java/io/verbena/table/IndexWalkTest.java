@@ -32,7 +32,7 @@ class IndexWalkTest
 
     private final StepFabric fabric = new StepFabric(1);
     private final UnsafeBuffer memory = fabric.addMemory(NODE, REGION_BYTES);
-    private final RegionAccess access = new RegionAccess(new LocalDomain(), LocalDomain.attributes(false), COOKIE);
+    private final RegionAccess access = new RegionAccess(new LocalDomain(), COOKIE);
     private final OneSidedPort port = fabric.connect(NODE, (cookie, status) -> access.onComplete(status));
 
     @AfterEach

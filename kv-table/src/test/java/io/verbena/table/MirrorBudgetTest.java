@@ -49,7 +49,7 @@ class MirrorBudgetTest
         engine = TableEngine.open(new LocalDomain(), LocalDomain.attributes(false), () -> 1,
             new TableEngineConfiguration().operationSlots(2).writerNumber(1).locationCacheEntries(16)
                 .operationListener(op -> result = op.result()).chunkSource(node -> { }));
-        mirror = new MirrorPort(new LocalDomain(), LocalDomain.attributes(false), 1,
+        mirror = new MirrorPort(new LocalDomain(), 1,
             ports.toArray(new OneSidedPort[0]), engine::onBatchComplete);
         engine.attach(NODE, mirror);
         engine.chunkLeased(NODE, CHUNK_AT, 1 << 14);

@@ -173,7 +173,7 @@ final class MirrorRun implements AutoCloseable
                 ports[i] = fabric.connect(
                     members.get(i), (cookie, status) -> own[0].onMemberComplete(cookie, status));
             }
-            mirror = new MirrorPort(new LocalDomain(), LocalDomain.attributes(false), view,
+            mirror = new MirrorPort(new LocalDomain(), view,
                 List.of(ports).toArray(new OneSidedPort[0]), engine::onBatchComplete);
             own[0] = mirror;
             engine.attach(NODE, mirror);

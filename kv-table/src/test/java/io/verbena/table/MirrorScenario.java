@@ -301,7 +301,7 @@ final class MirrorScenario implements SimExplorer.Scenario
         actor.domain = domain;
         actor.ports = connect(run, device, domain);
         actor.mirror = new MirrorPort(
-            domain, device.attributes(), 1, actor.ports, actor.engine::onBatchComplete);
+            domain, 1, actor.ports, actor.engine::onBatchComplete);
         actor.engine.attach(NODE, actor.mirror);
         actor.engine.chunkLeased(NODE, CHUNKS_AT + (long)i * 2 * CHUNK_BYTES, 2 * CHUNK_BYTES);
         actor.table = actor.engine.openTable(plan.descriptor());

@@ -56,7 +56,7 @@ class OrphanScanTest
         }
         final Subtable old = Subtable.of(table.descriptor()).getFirst();
         descriptor = TableGrowth.ofSplit(table.descriptor(), table, old).descriptor();
-        access = new RegionAccess(new LocalDomain(), LocalDomain.attributes(false), COOKIE);
+        access = new RegionAccess(new LocalDomain(), COOKIE);
         port = fixture.fabric.connect(NODE, (cookie, status) -> access.onComplete(status));
     }
 

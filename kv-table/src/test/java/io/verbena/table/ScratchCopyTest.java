@@ -50,7 +50,7 @@ class ScratchCopyTest
 
     private static Scratch scratch()
     {
-        final Scratch scratch = new Scratch(new LocalDomain(), LocalDomain.attributes(false), LENGTH);
+        final Scratch scratch = new Scratch(new LocalDomain(), LENGTH);
         for (int i = 0; i < LENGTH; i++)
         {
             scratch.buffer.putByte(i, value(i));

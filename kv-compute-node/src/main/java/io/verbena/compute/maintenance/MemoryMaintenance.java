@@ -49,8 +49,7 @@ public final class MemoryMaintenance implements AutoCloseable
 
     private RegionAccess access(final int cookie)
     {
-        return new RegionAccess(
-            session.raas().protectionDomain(), session.raas().device().attributes(), cookie);
+        return new RegionAccess(session.raas().protectionDomain(), cookie);
     }
 
     /** Made when it is first needed, which mostly is never. */

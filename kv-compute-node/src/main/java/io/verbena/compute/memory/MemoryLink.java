@@ -82,8 +82,7 @@ public final class MemoryLink implements AutoCloseable
         watch = new ChunkWatch(
             engine.epochs(),
             engine.allocator(memoryNodeId),
-            raas.protectionDomain(),
-            raas.device().attributes());
+            raas.protectionDomain());
         maintenance = openMaintenance();
         engine.suspend(memoryNodeId, true);
         if (refusal.isEmpty())
@@ -172,7 +171,7 @@ public final class MemoryLink implements AutoCloseable
     {
         if (null == observerAccess)
         {
-            observerAccess = new RegionAccess(raas.protectionDomain(), raas.device().attributes(), OBSERVER_COOKIE);
+            observerAccess = new RegionAccess(raas.protectionDomain(), OBSERVER_COOKIE);
         }
         return observerAccess;
     }

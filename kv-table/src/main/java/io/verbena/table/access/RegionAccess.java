@@ -1,7 +1,6 @@
 package io.verbena.table.access;
 
 import io.verbena.raas.OneSidedPort;
-import io.verbena.rdma.verbs.DeviceAttributes;
 import io.verbena.rdma.verbs.PostStatus;
 import io.verbena.rdma.verbs.ProtectionDomain;
 import io.verbena.rdma.verbs.VerbCounters;
@@ -51,12 +50,11 @@ public final class RegionAccess implements AutoCloseable
 
     /**
      * @param protectionDomain that the ports' queue pairs belong to.
-     * @param attributes       of the device.
      * @param cookie           of its batches: hand their completions to {@link #onComplete}.
      */
-    public RegionAccess(final ProtectionDomain protectionDomain, final DeviceAttributes attributes, final int cookie)
+    public RegionAccess(final ProtectionDomain protectionDomain, final int cookie)
     {
-        scratch = new Scratch(protectionDomain, attributes, PIECE_BYTES + Long.BYTES);
+        scratch = new Scratch(protectionDomain, PIECE_BYTES + Long.BYTES);
         this.cookie = cookie;
     }
 

@@ -1,13 +1,10 @@
 package io.verbena.table.access;
 
 import io.verbena.rdma.verbs.AccessFlags;
-import io.verbena.rdma.verbs.DeviceAttributes;
-import io.verbena.rdma.verbs.DeviceCapability;
 import io.verbena.rdma.verbs.MemoryRegion;
 import io.verbena.rdma.verbs.ProtectionDomain;
 import io.verbena.table.format.BucketDescriptor;
 import io.verbena.table.format.SizeClasses;
-import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.Objects;
@@ -52,37 +49,13 @@ public final class Scratch implements AutoCloseable
     public final UnsafeBuffer buffer;
     public final MemorySegment segment;
     public final long address;
-    private final Arena arena;
 
-    public Scratch(final ProtectionDomain protectionDomain, final DeviceAttributes attributes, final long lengthBytes)
+    public Scratch(final ProtectionDomain protectionDomain, final long lengthBytes)
     {
-        if (attributes.supports(DeviceCapability.REGISTER_ANY_MEMORY))
-        {
-            arena = Arena.ofShared();
-            region = register(protectionDomain, arena, lengthBytes);
-        }
-        else
-        {
-            arena = null;
-            region = protectionDomain.allocateRegistered(lengthBytes, AccessFlags.LOCAL_WRITE);
-        }
+        region = protectionDomain.allocateRegistered(lengthBytes, AccessFlags.LOCAL_WRITE);
         segment = region.segment();
         address = segment.address();
         buffer = new UnsafeBuffer(address, Math.toIntExact(lengthBytes));
-    }
-
-    private static MemoryRegion register(
-        final ProtectionDomain protectionDomain, final Arena arena, final long lengthBytes)
-    {
-        try
-        {
-            return protectionDomain.register(arena.allocate(lengthBytes, 4096), AccessFlags.LOCAL_WRITE);
-        }
-        catch (final RuntimeException | Error ex)
-        {
-            arena.close();
-            throw ex;
-        }
     }
 
     /** Copies in, word by word while that is faster than a call of the JDK's copy. */
@@ -208,9 +181,5 @@ public final class Scratch implements AutoCloseable
     public void close()
     {
         region.close();
-        if (arena != null)
-        {
-            arena.close();
-        }
     }
 }

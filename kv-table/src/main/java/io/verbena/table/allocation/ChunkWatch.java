@@ -1,7 +1,6 @@
 package io.verbena.table.allocation;
 
 import io.verbena.raas.OneSidedPort;
-import io.verbena.rdma.verbs.DeviceAttributes;
 import io.verbena.rdma.verbs.ProtectionDomain;
 import io.verbena.table.access.BatchCookies;
 import io.verbena.table.access.RegionAccess;
@@ -50,17 +49,15 @@ public final class ChunkWatch implements AutoCloseable
      * @param epochs           of the engine that works on the memory node watched.
      * @param allocator        of the engine there, which is notified.
      * @param protectionDomain that the ports' queue pairs belong to.
-     * @param attributes       of the device.
      */
     public ChunkWatch(
         final EpochTracker epochs,
         final BlockAllocator allocator,
-        final ProtectionDomain protectionDomain,
-        final DeviceAttributes attributes)
+        final ProtectionDomain protectionDomain)
     {
         this.epochs = epochs;
         this.allocator = allocator;
-        access = new RegionAccess(protectionDomain, attributes, COOKIE);
+        access = new RegionAccess(protectionDomain, COOKIE);
     }
 
     /** Begins anew on a new connection: nothing seen before counts. */

@@ -1,7 +1,6 @@
 package io.verbena.table.directory;
 
 import io.verbena.raas.OneSidedPort;
-import io.verbena.rdma.verbs.DeviceAttributes;
 import io.verbena.rdma.verbs.PostStatus;
 import io.verbena.rdma.verbs.ProtectionDomain;
 import io.verbena.rdma.verbs.WorkCompletionStatus;
@@ -50,14 +49,13 @@ public final class TableCreator
     public TableCreator(
         final NodeLinks links,
         final ProtectionDomain protectionDomain,
-        final DeviceAttributes attributes,
         final TableDescriptor descriptor,
         final long deadlineNs)
     {
         this.links = links;
         this.descriptor = descriptor;
         this.deadlineNs = deadlineNs;
-        scratch = new Scratch(protectionDomain, attributes, HEADER_AT + SubtableDescriptor.HEADER_BYTES);
+        scratch = new Scratch(protectionDomain, HEADER_AT + SubtableDescriptor.HEADER_BYTES);
         nextSubtable();
     }
 

@@ -1,6 +1,5 @@
 package io.verbena.table.growth;
 
-import io.verbena.rdma.verbs.DeviceAttributes;
 import io.verbena.rdma.verbs.ProtectionDomain;
 import io.verbena.table.access.Scratch;
 import io.verbena.table.allocation.EpochTracker;
@@ -14,7 +13,6 @@ import io.verbena.table.directory.Subtable;
 public final class EngineGrowth
 {
     private final ProtectionDomain protectionDomain;
-    private final DeviceAttributes attributes;
     private final EpochTracker epochs;
     private final int groupsUnderWay;
     private Scratch scratch;
@@ -22,12 +20,10 @@ public final class EngineGrowth
 
     public EngineGrowth(
         final ProtectionDomain protectionDomain,
-        final DeviceAttributes attributes,
         final EpochTracker epochs,
         final int groupsUnderWay)
     {
         this.protectionDomain = protectionDomain;
-        this.attributes = attributes;
         this.epochs = epochs;
         this.groupsUnderWay = groupsUnderWay;
     }
@@ -112,7 +108,7 @@ public final class EngineGrowth
         work = null;
         if (scratch == null)
         {
-            scratch = GrowthBatch.allocateScratch(protectionDomain, attributes);
+            scratch = GrowthBatch.allocateScratch(protectionDomain);
         }
     }
 

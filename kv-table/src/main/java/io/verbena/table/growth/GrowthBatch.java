@@ -1,7 +1,6 @@
 package io.verbena.table.growth;
 
 import io.verbena.raas.OneSidedPort;
-import io.verbena.rdma.verbs.DeviceAttributes;
 import io.verbena.rdma.verbs.PostStatus;
 import io.verbena.rdma.verbs.ProtectionDomain;
 import io.verbena.table.access.BatchCookies;
@@ -52,9 +51,9 @@ public final class GrowthBatch extends MoveBatch
         return new GrowthBatch(scratch, SCRATCH_BYTES + lane * LANE_BYTES, COOKIE | lane + 1 << LANE_SHIFT);
     }
 
-    static Scratch allocateScratch(final ProtectionDomain protectionDomain, final DeviceAttributes attributes)
+    static Scratch allocateScratch(final ProtectionDomain protectionDomain)
     {
-        return new Scratch(protectionDomain, attributes, SCRATCH_BYTES + MAX_LANES * LANE_BYTES);
+        return new Scratch(protectionDomain, SCRATCH_BYTES + MAX_LANES * LANE_BYTES);
     }
 
     /** @return whether a completion is one of a split or merge. */

@@ -2,7 +2,6 @@ package io.verbena.table.mirror;
 
 import io.verbena.raas.OneSidedPort;
 import io.verbena.raas.limit.RaasMisuseException;
-import io.verbena.rdma.verbs.DeviceAttributes;
 import io.verbena.rdma.verbs.MemoryRegion;
 import io.verbena.rdma.verbs.PostStatus;
 import io.verbena.rdma.verbs.ProtectionDomain;
@@ -62,7 +61,6 @@ public final class MirrorPort implements MirroredPort, AutoCloseable
 
     /**
      * @param protectionDomain that the members' queue pairs belong to.
-     * @param attributes       of the device.
      * @param view             of which this port is.
      * @param members          head, then the middle if there is one, then the primary; their completions go to {@link
      *                         #onMemberComplete}, and nobody else uses them.
@@ -70,7 +68,6 @@ public final class MirrorPort implements MirroredPort, AutoCloseable
      */
     public MirrorPort(
         final ProtectionDomain protectionDomain,
-        final DeviceAttributes attributes,
         final long view,
         final OneSidedPort[] members,
         final Completions completions)
@@ -83,7 +80,7 @@ public final class MirrorPort implements MirroredPort, AutoCloseable
         this.view = view;
         this.members = members.clone();
         this.completions = completions;
-        scratch = new Scratch(protectionDomain, attributes, RESULTS_BYTES + SizeClasses.MAX_BLOCK_BYTES);
+        scratch = new Scratch(protectionDomain, RESULTS_BYTES + SizeClasses.MAX_BLOCK_BYTES);
         rounds = new MirrorRound(this.members, scratch, RESULTS_BYTES);
         for (int i = BATCHES - 1; i >= 0; i--)
         {

@@ -1,7 +1,6 @@
 package io.verbena.table.scan;
 
 import io.verbena.raas.OneSidedPort;
-import io.verbena.rdma.verbs.DeviceAttributes;
 import io.verbena.rdma.verbs.PostStatus;
 import io.verbena.rdma.verbs.ProtectionDomain;
 import io.verbena.rdma.verbs.WorkCompletionStatus;
@@ -91,7 +90,6 @@ public final class TableScan
     }
 
     private final ProtectionDomain protectionDomain;
-    private final DeviceAttributes attributes;
     private final EpochTracker epochs;
     private final Cursor cursor;
     private final ScanGroups groups;
@@ -119,12 +117,10 @@ public final class TableScan
 
     public TableScan(
         final ProtectionDomain protectionDomain,
-        final DeviceAttributes attributes,
         final EpochTracker epochs,
         final ExpiryClock expiryClock)
     {
         this.protectionDomain = protectionDomain;
-        this.attributes = attributes;
         this.epochs = epochs;
         cursor = new Cursor();
         groups = new ScanGroups(cursor);
@@ -149,8 +145,7 @@ public final class TableScan
         }
         if (scratch == null)
         {
-            scratch = new Scratch(
-                protectionDomain, attributes, ScanGroups.MEMORY_BYTES + ScanBlocks.MEMORY_BYTES);
+            scratch = new Scratch(protectionDomain, ScanGroups.MEMORY_BYTES + ScanBlocks.MEMORY_BYTES);
             unitRequests = new MoveBatch(scratch, ScanGroups.OLD_AT + MergeUnit.MEMORY_BYTES);
             groups.use(scratch);
             blocks.use(scratch);

@@ -1,7 +1,6 @@
 package io.verbena.table.sweep;
 
 import io.verbena.raas.OneSidedPort;
-import io.verbena.rdma.verbs.DeviceAttributes;
 import io.verbena.rdma.verbs.PostStatus;
 import io.verbena.rdma.verbs.ProtectionDomain;
 import io.verbena.rdma.verbs.WorkCompletionStatus;
@@ -57,7 +56,6 @@ public final class ExpirySweep
     }
 
     private final ProtectionDomain protectionDomain;
-    private final DeviceAttributes attributes;
     private final EpochTracker epochs;
     private final ExpiryClock expiryClock;
     private final SweptRecords swept;
@@ -89,14 +87,12 @@ public final class ExpirySweep
 
     public ExpirySweep(
         final ProtectionDomain protectionDomain,
-        final DeviceAttributes attributes,
         final EpochTracker epochs,
         final ExpiryClock expiryClock,
         final SweptRecords swept,
         final EngineCounters counters)
     {
         this.protectionDomain = protectionDomain;
-        this.attributes = attributes;
         this.epochs = epochs;
         this.expiryClock = expiryClock;
         this.swept = swept;
@@ -123,7 +119,7 @@ public final class ExpirySweep
         }
         if (scratch == null)
         {
-            scratch = new Scratch(protectionDomain, attributes, MEMORY_BYTES);
+            scratch = new Scratch(protectionDomain, MEMORY_BYTES);
         }
         table = ofTable;
         subtable = part;

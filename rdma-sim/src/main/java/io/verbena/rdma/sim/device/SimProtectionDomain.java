@@ -47,7 +47,9 @@ final class SimProtectionDomain implements ProtectionDomain, RegisteredRegion.Ow
     {
         RegisteredRegion.checkRequest(lengthBytes, accessFlags);
         checkOpen();
-        final Arena arena = Arena.ofShared();
+        // To close a shared one stops all threads of the process, thousands of times in an exploration.
+        final Arena arena =
+            network.timeline().options().holdsCallersMemory() ? Arena.ofShared() : Arena.ofConfined();
         final RegisteredRegion region = add(arena.allocate(lengthBytes, 4096), accessFlags);
         memory.put(region, arena::close);
         return region;
