@@ -104,7 +104,7 @@ class ArchitectureTest
         CLIENT("client", "client", PROTOCOL),
         RESP("resp", "resp", PROTOCOL),
         KV_SERVER("kv-server", "server", META_SERVER, META_RAFT, KV_MEMORY_NODE, KV_COMPUTE_NODE, RESP),
-        EMBEDDED("embedded", "embedded", CLIENT, KV_TABLE, KV_COMPUTE_NODE, META_SERVER, KV_MEMORY_NODE),
+        EMBEDDED("embedded", "embedded", CLIENT, KV_TABLE, KV_COMPUTE_NODE, META_SERVER, KV_MEMORY_NODE, KV_SERVER),
         LOAD_TESTS("load-tests", "load", EMBEDDED, ELLE, RDMA_SIM, RDMA_ROCE),
         CLI("cli", "cli", CERTIFICATES, KV_SERVER, RESP, LOAD_TESTS, RDMA_CONFORMANCE);
 

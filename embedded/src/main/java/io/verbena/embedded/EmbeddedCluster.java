@@ -15,8 +15,10 @@ import io.verbena.rdma.verbs.VerbCounters;
 import org.agrona.CloseHelper;
 
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Stream;
 
@@ -32,6 +34,9 @@ public final class EmbeddedCluster implements AutoCloseable
     private static final int QUIET_LOOKS = 4;
     private static final long QUIET_PAUSE_NS = 150_000_000;
 
+    /** Of each table that the dashboard counts. */
+    private static final Duration TABLES_TIMEOUT = Duration.ofSeconds(2);
+
     /** Compute nodes, memory nodes, meta server: what the fabric waits for when the JVM shuts down. */
     private static final int CLOSING_STEPS = 3;
 
@@ -42,11 +47,14 @@ public final class EmbeddedCluster implements AutoCloseable
     private final long fillLookPauseNs;
     private final long closeTimeoutNs;
     private final ComputeNodeSet nodes = new ComputeNodeSet();
-    private final List<EmbeddedComputeNode> computeNodes = new ArrayList<>();
+    /** Changed with the lock, read also without: a dashboard waits for nobody. */
+    private final List<EmbeddedComputeNode> computeNodes = new CopyOnWriteArrayList<>();
     private final List<RoutedKvClient> clients = new ArrayList<>();
     private final VerbCounters goneCounters = new VerbCounters();
     private final Thread shutdownHook = new Thread(this::close, "verbena-embedded-shutdown");
     private final RoutedKvClient client;
+    private final boolean isWatched;
+    private volatile EmbeddedDashboard dashboard;
     private int computeNodesMade;
     private boolean closed;
 
@@ -57,6 +65,7 @@ public final class EmbeddedCluster implements AutoCloseable
         growsTables = options.growingTables();
         sweepIntervalNs = options.sweepInterval().toNanos();
         fillLookPauseNs = options.fillLookPauseNs();
+        isWatched = EmbeddedClusterOptions.NO_DASHBOARD != options.dashboardPort();
         closeTimeoutNs = Math.max(stepTimeoutNs, EmbeddedServers.MIN_CLOSE_NS);
         client = openRoutedClient(options.clientOptions());
     }
@@ -84,6 +93,7 @@ public final class EmbeddedCluster implements AutoCloseable
             {
                 cluster.addComputeNode();
             }
+            cluster.openDashboard(options.dashboardPort());
             Runtime.getRuntime().addShutdownHook(cluster.shutdownHook);
             servers.awaitCloseAtExit(CLOSING_STEPS * cluster.closeTimeoutNs);
             return cluster;
@@ -93,6 +103,31 @@ public final class EmbeddedCluster implements AutoCloseable
             cluster.closeAfter(ex);
             throw EmbeddedServers.startFailure(ex);
         }
+    }
+
+    private synchronized void openDashboard(final int port)
+    {
+        if (!isWatched)
+        {
+            return;
+        }
+        final KvClient tables = openRoutedClient(new KvClientOptions().timeout(TABLES_TIMEOUT));
+        try
+        {
+            dashboard = EmbeddedDashboard.open(port, servers, computeNodes, tables);
+        }
+        catch (final NoClassDefFoundError ex)
+        {
+            throw new EmbeddedClusterException("dashboardPort=" + port + ": the dashboard is in verbena-kv-server, " +
+                "which is not on the class path: add that dependency, or leave the option out", ex);
+        }
+    }
+
+    /** @return where browsers of this host find the dashboard; null where there is none. */
+    public String dashboardUrl()
+    {
+        final EmbeddedDashboard opened = dashboard;
+        return null == opened ? null : "http://localhost:" + opened.port() + "/dashboard";
     }
 
     /** @return the cluster's own client, shared by all callers; closed with the cluster. */
@@ -132,7 +167,11 @@ public final class EmbeddedCluster implements AutoCloseable
                 .fillLookPauseNs(fillLookPauseNs).sweepIntervalNs(sweepIntervalNs),
             beganNs);
         final ComputeNodeRunner runner = new ComputeNodeRunner(node, () -> nodes.remove(node.endpoint()));
-        final EmbeddedComputeNode added = new EmbeddedComputeNode(device, node, runner);
+        final EmbeddedComputeNode added = new EmbeddedComputeNode(device, node, runner, name);
+        if (isWatched)
+        {
+            added.watch();
+        }
         runner.start();
         try
         {
@@ -287,6 +326,7 @@ public final class EmbeddedCluster implements AutoCloseable
         closed = true;
         final List<AutoCloseable> steps = new ArrayList<>();
         steps.add(this::removeShutdownHook);
+        steps.add(dashboard);
         steps.addAll(clients);
         computeNodes.forEach((node) -> steps.add(node::beginLeave));
         computeNodes.forEach((node) -> steps.add(() -> node.leave(closeTimeoutNs)));

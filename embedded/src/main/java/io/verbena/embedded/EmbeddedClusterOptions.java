@@ -25,10 +25,14 @@ public final class EmbeddedClusterOptions
     public static final int DEFAULT_COMPUTE_NODES = 1;
     /** Deadline of each single step of starting, changing and closing: 20 s, for machines under load. */
     public static final long DEFAULT_STEP_TIMEOUT_NS = TimeUnit.SECONDS.toNanos(20);
+    /** Port of a cluster without a dashboard. */
+    public static final int NO_DASHBOARD = -1;
     /** Most nodes of one kind. */
     public static final int MAX_NODES = 64;
     /** Least memory of a memory node, in bytes. */
     public static final long MIN_MEMORY_BYTES_PER_NODE = 4L << 20;
+
+    private static final int MAX_PORT = 65_535;
 
     // Time on it stands still until a test steps it, which the threads of a cluster would wait for.
     private static final String SIMULATED = "sim";
@@ -40,6 +44,7 @@ public final class EmbeddedClusterOptions
     private boolean growingTables = true;
     private long fillLookPauseNs = TimeUnit.SECONDS.toNanos(1);
     private Duration sweepInterval = Duration.ofMinutes(5);
+    private int dashboardPort = NO_DASHBOARD;
     private Path dataDirectory;
     private long stepTimeoutNs = DEFAULT_STEP_TIMEOUT_NS;
     private KvClientOptions clientOptions = new KvClientOptions();
@@ -204,6 +209,30 @@ public final class EmbeddedClusterOptions
     public EmbeddedClusterOptions dataDirectory(final Path dataDirectory)
     {
         this.dataDirectory = dataDirectory;
+        return this;
+    }
+
+    /** @return port of the dashboard; {@link #NO_DASHBOARD}: there is none. */
+    public int dashboardPort()
+    {
+        return dashboardPort;
+    }
+
+    /**
+     * Has the cluster serve its dashboard to browsers of this host, at {@link EmbeddedCluster#dashboardUrl()}. Needs
+     * {@code verbena-kv-server} on the class path. Default: none.
+     *
+     * @param port 0 lets the system choose; {@link #NO_DASHBOARD}: no dashboard.
+     * @return this.
+     */
+    public EmbeddedClusterOptions dashboardPort(final int port)
+    {
+        if (port < NO_DASHBOARD || port > MAX_PORT)
+        {
+            throw new EmbeddedClusterException(
+                "dashboardPort=" + port + " must be 0 to " + MAX_PORT + ", or " + NO_DASHBOARD + " for no dashboard");
+        }
+        dashboardPort = port;
         return this;
     }
 

@@ -7,7 +7,10 @@ import io.verbena.protocol.request.ComputeEndpoint;
 import io.verbena.protocol.request.ControlRequest;
 import io.verbena.rdma.verbs.Device;
 import io.verbena.rdma.verbs.VerbCounters;
+import io.verbena.server.DashboardFigures;
 
+import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 
@@ -33,12 +36,63 @@ final class EmbeddedComputeNode implements ComputeNodeHandle
     private final Device device;
     private final ComputeNode node;
     private final ComputeNodeRunner runner;
+    private final String name;
+    private volatile NodeSight.Compute sight = NodeSight.Compute.NONE;
+    private long publishedNs;
 
-    EmbeddedComputeNode(final Device device, final ComputeNode node, final ComputeNodeRunner runner)
+    EmbeddedComputeNode(
+        final Device device, final ComputeNode node, final ComputeNodeRunner runner, final String name)
     {
         this.device = device;
         this.node = node;
         this.runner = runner;
+        this.name = name;
+        publishedNs = device.clock().nanoTime() - WatchedAgent.PERIOD_NS;
+    }
+
+    /** Publishes figures from now on; before the node is started. */
+    void watch()
+    {
+        runner.afterCycles(this::publish);
+    }
+
+    private void publish()
+    {
+        final long nowNs = device.clock().nanoTime();
+        if (nowNs - publishedNs >= WatchedAgent.PERIOD_NS)
+        {
+            publishedNs = nowNs;
+            sight = NodeSight.Compute.of(node);
+        }
+    }
+
+    /** @return what it has published last. */
+    NodeSight.Compute sight()
+    {
+        return sight;
+    }
+
+    /** @return figures that are known at any time; a new map. */
+    Map<String, Object> figures()
+    {
+        return DashboardFigures.ofComputeNode(node);
+    }
+
+    /** @return its slow operations, the latest first. */
+    List<Map<String, Object>> slowOperations()
+    {
+        return DashboardFigures.slowOperations(name, node.operationFigures().traces());
+    }
+
+    String name()
+    {
+        return name;
+    }
+
+    /** @return why it does not serve, one line. */
+    String failure()
+    {
+        return node.state() + (node.failure().isEmpty() ? "" : ": " + node.failure());
     }
 
     ComputeEndpoint endpoint()

@@ -20,6 +20,7 @@ import io.verbena.table.check.StoreChecker;
 import io.verbena.table.format.TableDescriptor;
 
 import org.agrona.CloseHelper;
+import org.agrona.concurrent.Agent;
 import org.agrona.concurrent.NanoClock;
 
 import java.nio.file.Path;
@@ -34,7 +35,37 @@ final class EmbeddedServers
     /** A step of closing gets no less than this, however short the deadlines of the user: 2 s. */
     static final long MIN_CLOSE_NS = 2_000_000_000;
 
+    /** A memory node, with what it has published last; null before. */
+    static final class WatchedMemory
+    {
+        private final MemoryNode node;
+        private volatile NodeSight.Memory sight;
+
+        private WatchedMemory(final MemoryNode node)
+        {
+            this.node = node;
+        }
+
+        private void publish()
+        {
+            sight = NodeSight.Memory.of(node);
+        }
+
+        MemoryNode node()
+        {
+            return node;
+        }
+
+        NodeSight.Memory sight()
+        {
+            return sight;
+        }
+    }
+
     private final long stepTimeoutNs;
+    private final boolean isWatched;
+    private final List<WatchedMemory> watchedMemory = new ArrayList<>();
+    private volatile NodeSight.Meta metaSight;
     private final List<Device> devices = new ArrayList<>();
     private final List<AgentThread> memoryNodes = new ArrayList<>();
     private final List<MemoryNode> nodes = new ArrayList<>();
@@ -45,9 +76,10 @@ final class EmbeddedServers
     private AgentThread metaServer;
     private PeerAddress metaServerAddress;
 
-    private EmbeddedServers(final long stepTimeoutNs)
+    private EmbeddedServers(final long stepTimeoutNs, final boolean isWatched)
     {
         this.stepTimeoutNs = stepTimeoutNs;
+        this.isWatched = isWatched;
     }
 
     /**
@@ -59,7 +91,8 @@ final class EmbeddedServers
      */
     static EmbeddedServers start(final EmbeddedClusterOptions options)
     {
-        final EmbeddedServers servers = new EmbeddedServers(options.stepTimeoutNs());
+        final EmbeddedServers servers = new EmbeddedServers(
+            options.stepTimeoutNs(), EmbeddedClusterOptions.NO_DASHBOARD != options.dashboardPort());
         try
         {
             servers.startMetaServer(options.dataDirectory(), options.fabric());
@@ -84,6 +117,23 @@ final class EmbeddedServers
     {
         return ex instanceof final EmbeddedClusterException known ?
             known : new EmbeddedClusterException("cluster could not be started: " + ex.getMessage(), ex);
+    }
+
+    private Agent watched(final Agent agent, final Runnable publisher)
+    {
+        return isWatched ? new WatchedAgent(agent, publisher, clock) : agent;
+    }
+
+    /** @return what the meta server has published last; null before. */
+    NodeSight.Meta metaSight()
+    {
+        return metaSight;
+    }
+
+    /** @return the memory nodes; not to be changed, and the same from the start on. */
+    List<WatchedMemory> watchedMemory()
+    {
+        return watchedMemory;
     }
 
     NanoClock clock()
@@ -156,7 +206,8 @@ final class EmbeddedServers
             // Every node of an embedded cluster ends with its process, and the data folder is locked by one process.
             new MetaServerConfiguration().maxNodes(4 * EmbeddedClusterOptions.MAX_NODES).previousNodesAreGone(true));
         metaServerAddress = server.address();
-        metaServer = AgentThread.start("verbena-meta-server", server, clock);
+        metaServer = AgentThread.start("verbena-meta-server",
+            watched(server, () -> metaSight = NodeSight.Meta.of(server)), clock);
     }
 
     /**
@@ -185,7 +236,9 @@ final class EmbeddedServers
                 device, metaServerAddress,
                 new MemoryNodeConfiguration().regionLengthBytes(lengthBytes).joinTimeoutNs(stepTimeoutNs));
             nodes.add(node);
-            memoryNodes.add(AgentThread.start("verbena-memory-" + i, node, clock));
+            final WatchedMemory watched = new WatchedMemory(node);
+            watchedMemory.add(watched);
+            memoryNodes.add(AgentThread.start("verbena-memory-" + i, watched(node, watched::publish), clock));
         }
         keepAwake(stepTimeoutNs);
         nodes.forEach(this::awaitReady);

@@ -29,6 +29,7 @@ public final class ComputeNodeRunner implements AutoCloseable
     private final Runnable onEnd;
     private final Thread thread;
     private final DutyLock dutyLock;
+    private Runnable afterCycle;
     private volatile boolean killed;
     private boolean holdsLock;
 
@@ -47,6 +48,17 @@ public final class ComputeNodeRunner implements AutoCloseable
             new NodeDuty(node), node.queue()::wakeSleeper, clock, DutyLock.Patience.DUTY_CYCLE_ANSWERS);
         dutyLock.share();
         node.shareDuty(dutyLock);
+    }
+
+    /**
+     * Has something done after each duty cycle of the node's thread, before another thread may take its place: it may
+     * read what only the node's thread may. Before {@link #start()}.
+     *
+     * @param task quick, and does not throw.
+     */
+    public void afterCycles(final Runnable task)
+    {
+        afterCycle = task;
     }
 
     /**
@@ -182,6 +194,10 @@ public final class ComputeNodeRunner implements AutoCloseable
         final int workCount = node.doWork();
         final boolean staysAwake = workCount > 0 && node.hasWorkedForCallers();
         final long sleepNs = 0 == workCount ? node.sleepNs() : 0;
+        if (null != afterCycle)
+        {
+            afterCycle.run();
+        }
         holdsLock = false;
         dutyLock.release();
         if (workCount > 0)

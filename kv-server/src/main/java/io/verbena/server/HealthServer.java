@@ -48,12 +48,7 @@ public final class HealthServer implements AutoCloseable
 
     static
     {
-        // The server of the JDK reads these when it is loaded; whoever starts the process may set others.
-        // Head and body leave apart: the second would wait for the acknowledgement of the first, 40 ms on Linux.
-        setUnlessSet("sun.net.httpserver.nodelay", "true");
-        setUnlessSet("sun.net.httpserver.maxReqTime", TIMEOUT_S);
-        setUnlessSet("sun.net.httpserver.maxRspTime", TIMEOUT_S);
-        setUnlessSet("jdk.httpserver.maxConnections", MAX_CONNECTIONS);
+        setLimits();
     }
 
     private record Page(int status, String contentType, byte[] body)
@@ -80,11 +75,27 @@ public final class HealthServer implements AutoCloseable
         http.createContext("/metrics", (exchange) -> answer(exchange, this::metrics));
         if (null != dashboard)
         {
-            final DashboardPages pages = new DashboardPages(() -> json(dashboard.status()));
-            http.createContext(DashboardPages.PATH, (exchange) -> answer(exchange, () -> dashboard(exchange, pages)));
+            serve(http, dashboard);
         }
         http.setExecutor(threads);
         http.start();
+    }
+
+    /** The server of the JDK reads these when it is loaded; whoever starts the process may set others. */
+    static void setLimits()
+    {
+        // Head and body leave apart: the second would wait for the acknowledgement of the first, 40 ms on Linux.
+        setUnlessSet("sun.net.httpserver.nodelay", "true");
+        setUnlessSet("sun.net.httpserver.maxReqTime", TIMEOUT_S);
+        setUnlessSet("sun.net.httpserver.maxRspTime", TIMEOUT_S);
+        setUnlessSet("jdk.httpserver.maxConnections", MAX_CONNECTIONS);
+    }
+
+    /** Serves the pages of a dashboard. */
+    static void serve(final HttpServer http, final DashboardSource dashboard)
+    {
+        final DashboardPages pages = new DashboardPages(() -> json(dashboard.status()));
+        http.createContext(DashboardPages.PATH, (exchange) -> answer(exchange, () -> dashboard(exchange, pages)));
     }
 
     private static void setUnlessSet(final String property, final String value)

@@ -202,20 +202,13 @@ public final class MemoryNodeRole implements Role
         figures.put("incarnation", incarnation);
         figures.put("meta_server", node.isMetaServerAway() ? "away" : "reached");
         figures.put("state", state.name());
-        figures.put("memory_bytes", regionLengthBytes);
-        final MemoryNodeStat now = stat;
-        final long chunkBytes = now.chunkLengthBytes();
-        figures.put("free_bytes", now.freeChunkCount() * chunkBytes);
-        figures.put("record_bytes", now.blockChunkCount() * chunkBytes);
-        figures.put("index_bytes", now.indexChunkCount() * chunkBytes);
-        figures.put("orphan_bytes", now.retainedChunkCount() * chunkBytes);
+        figures.putAll(DashboardFigures.ofMemory(stat));
+        figures.put("memory_bytes", regionLengthBytes); // known before its first figures are
         figures.put("damaged_records", node.damagedRecords());
         figures.put("quarantined_chunks", node.quarantinedChunks());
         figures.put("refused_identities", refusedIdentities);
         figures.put("failed_requests", node.failedRequests());
-        figures.put("node_carriers", transports.counts());
-        figures.put("node_transports", NodeTransports.figure(transports));
-        figures.put(LimitFigures.NAME, LimitFigures.figure(limits));
+        figures.putAll(DashboardFigures.ofConnections(transports, limits));
         final Checkpointer checkpointer = node.checkpointer();
         if (null != checkpointer)
         {

@@ -307,17 +307,8 @@ public final class MetaServerRole implements Role
         final Map<String, Object> figures = new LinkedHashMap<>();
         figures.put("cluster_id", Long.toHexString(now.clusterId()));
         figures.put("address", bootstrap.address().toString());
-        figures.put("epoch", now.epoch());
-        figures.put("safe_epoch", now.safeEpoch());
-        figures.put("memory_nodes", now.liveMemoryNodes());
-        figures.put("lost_memory_nodes", now.lostMemoryNodes());
-        figures.put("compute_nodes", now.liveComputeNodes());
-        figures.put("spare_compute_nodes", now.spareComputeNodes());
-        figures.put("fencing_nodes", now.fencingNodes());
-        figures.put("tables", now.tables());
-        figures.put("node_carriers", transports.counts());
-        figures.put("node_transports", NodeTransports.figure(transports));
-        figures.put(LimitFigures.NAME, LimitFigures.figure(limits));
+        figures.putAll(DashboardFigures.counts(now));
+        figures.putAll(DashboardFigures.ofConnections(transports, limits));
         figures.put("refused_handshakes", bootstrap.refusals());
         figures.put("last_refused_handshake", bootstrap.lastRefusal());
         figures.put("clients", clients);
@@ -329,25 +320,8 @@ public final class MetaServerRole implements Role
         figures.put("possible_identities", possibleIdentities);
         figures.put("failed_requests", server.failedRequests());
         figures.put("lost_audit_lines", audit.lost());
-        figures.put("nodes", leasesLeftNs.entrySet().stream()
-            .map((each) -> figures(each.getKey(), each.getValue())).toList());
+        figures.put("nodes", DashboardFigures.nodes(leasesLeftNs));
         return figures;
-    }
-
-    private static Map<String, Object> figures(final StoredNode node, final long leaseLeftNs)
-    {
-        final Map<String, Object> figures = new LinkedHashMap<>();
-        figures.put("node_id", node.nodeId());
-        figures.put("role", roleOf(node));
-        figures.put("incarnation", node.incarnation());
-        figures.put("state", node.state().name());
-        figures.put("lease_left_ms", TimeUnit.NANOSECONDS.toMillis(leaseLeftNs));
-        return figures;
-    }
-
-    private static String roleOf(final StoredNode node)
-    {
-        return node.role().name().toLowerCase(Locale.ROOT).replace('_', '-');
     }
 
     @Override
@@ -372,7 +346,7 @@ public final class MetaServerRole implements Role
         NodeTransports.measure(transports, measurements);
         LimitFigures.measure(limits, measurements);
         leasesLeftNs.forEach((node, leftNs) -> measurements.set(
-            Metric.LEASE_REMAINING, leftNs / NS_PER_S, roleOf(node), Integer.toString(node.nodeId())));
+            Metric.LEASE_REMAINING, leftNs / NS_PER_S, DashboardFigures.roleOf(node), Integer.toString(node.nodeId())));
     }
 
     @Override

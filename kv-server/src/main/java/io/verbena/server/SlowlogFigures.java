@@ -26,9 +26,15 @@ final class SlowlogFigures
             OperationTraces.NEVER == traces.thresholdNs() ? -1L : TimeUnit.NANOSECONDS.toMicros(traces.thresholdNs()));
         figures.put("sample_one_in", OperationTraces.NEVER == traces.oneIn() ? 0L : traces.oneIn());
         figures.put("slow_operations", traces.slowCount());
-        figures.put("slow", list(traces.slow()));
+        figures.put("slow", slow(traces));
         figures.put("sampled", list(traces.sampled()));
         return figures;
+    }
+
+    /** @return the slow operations, the latest first. */
+    static List<Map<String, Object>> slow(final OperationTraces traces)
+    {
+        return list(traces.slow());
     }
 
     private static List<Map<String, Object>> list(final List<TracedOperation> operations)

@@ -7,6 +7,7 @@ import io.verbena.client.KvClientOptions;
 import io.verbena.server.HealthServer;
 import io.verbena.server.MetaServerRole;
 import io.verbena.server.dashboard.DashboardSource;
+import io.verbena.server.dashboard.TableSampler;
 
 import org.agrona.concurrent.EpochClock;
 import org.agrona.concurrent.NanoClock;
@@ -99,7 +100,7 @@ public final class ClusterDashboard implements DashboardSource
             }
         };
         return new ClusterDashboard(role.address().toString(), () -> processes(table, role),
-            TableSampler.of(role.address().toString(), client), events, SystemNanoClock.INSTANCE,
+            ClusterTables.sampler(role.address().toString(), client), events, SystemNanoClock.INSTANCE,
             SystemEpochClock.INSTANCE);
     }
 

@@ -2,6 +2,7 @@ package io.verbena.cli.admin;
 
 import io.verbena.client.KvClient;
 import io.verbena.client.KvUnavailableException;
+import io.verbena.server.dashboard.TableSampler;
 
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -62,7 +63,7 @@ class ClusterDashboardTest
         return new TableSampler(() ->
         {
             clients.incrementAndGet();
-            return client.get();
+            return new ClusterTables(client.get());
         }, nowNs::get, () -> 77);
     }
 

@@ -17,7 +17,7 @@ const MOST_LIMITS = 14;
 const MOST_EVENTS = 8;
 
 const history = [];
-// By process: what it had counted when it answered last.
+// By process, or node of this one: what it had counted when it answered last.
 const baselines = new Map();
 const tableBaselines = new Map();
 // A process that does not answer any more is still known by the node that it was.
@@ -106,6 +106,11 @@ function sum(values) {
 
 // ---- Samples
 
+/** Nodes of an embedded cluster have one process. */
+function keyOf(process) {
+  return process.pid + ' ' + process.name;
+}
+
 function healthOf(process) {
   return process.health || {};
 }
@@ -143,9 +148,9 @@ function sample(status) {
   const present = new Set();
   for (const process of ofRole(status, 'compute-node')) {
     const figures = healthOf(process).kinds || {};
-    const before = baselines.get(process.pid);
-    present.add(process.pid);
-    baselines.set(process.pid, {timeMs: status.time_ms, figures});
+    const before = baselines.get(keyOf(process));
+    present.add(keyOf(process));
+    baselines.set(keyOf(process), {timeMs: status.time_ms, figures});
     if (!before || status.time_ms <= before.timeMs) {
       continue;
     }
@@ -167,9 +172,9 @@ function sample(status) {
       });
     }
   }
-  for (const pid of baselines.keys()) {
-    if (!present.has(pid) && !status.processes.some((process) => process.pid === pid && process.live)) {
-      baselines.delete(pid);
+  for (const key of baselines.keys()) {
+    if (!present.has(key) && !status.processes.some((process) => keyOf(process) === key && process.live)) {
+      baselines.delete(key);
     }
   }
   if (seen === 0) {
@@ -271,7 +276,7 @@ function showState() {
   };
   if (failedSince > 0) {
     show('no answer', 'bad');
-    $('updated').textContent = 'the meta server has not answered this page since ' +
+    $('updated').textContent = (latest && latest.embedded ? 'the process' : 'the meta server') + ' has not answered this page since ' +
       new Date(failedSince).toLocaleTimeString() + '; figures are of before';
   } else if (latest) {
     const bad = latest.errors.length > 0 || !latest.ready;
@@ -314,7 +319,7 @@ function showTiles(status) {
     tile('compute nodes', count(meta.compute_nodes)),
     tile('memory nodes', count(meta.memory_nodes)),
     tile('memory free', memory.length ? bytes(sum(memory.map((each) => each.free_bytes || 0))) : '–'),
-    tile('clients', compute.length ? count(sum(compute.map((each) => each.clients || 0))) : '–'),
+    tile('clients', compute.some((each) => each.clients !== undefined) ? count(sum(compute.map((each) => each.clients || 0))) : '–'),
     tile('epoch, and safe epoch', meta.epoch === undefined ? '–' : count(meta.epoch) + ', ' + count(meta.safe_epoch)));
 }
 
@@ -440,7 +445,7 @@ function showKinds(status) {
       duration(percentile(durations, 0.99)),
       {text: now ? rate(now.failed) : '–', className: now && now.failed > 0 ? 'bad' : ''}, count(of.number),
       {text: count(of.failed), className: of.failed > 0 ? 'warn' : ''}, duration(of.begun ? of.totalUs / of.begun : null)];
-  }), 'no operation so far: ./verbena put hello world');
+  }), 'no operation so far' + (status.embedded ? '' : ': ./verbena put hello world'));
 }
 
 /** The members: processes of this host, and nodes that only the meta server knows. */
@@ -451,9 +456,9 @@ function members(status) {
       process.name.startsWith('memory') ? 'memory-node' : 'compute-node');
     const trouble = !process.live ? 'dead' : !process.health ? 'silent' : !health.ready ? 'not ready' : '';
     if (health.node_id) {
-      nodeIds.set(process.pid, health.node_id);
+      nodeIds.set(keyOf(process), health.node_id);
     }
-    return {name: process.name, role, nodeId: nodeIds.get(process.pid) || 0, pid: process.pid, health, trouble,
+    return {name: process.name, role, nodeId: nodeIds.get(keyOf(process)) || 0, pid: process.pid, health, trouble,
       state: trouble || 'ready', transports: health.node_transports || {}, lease: null, incarnation: health.incarnation};
   });
   const known = found.flatMap((member) => member.health.nodes || []);
@@ -590,7 +595,7 @@ function showTables(status) {
     return [table.table, count(table.records), smallBar(table.fill, table.fill > 0.9),
       growth === null || growth === undefined ? '–' : (growth > 0 ? '+' : '') + count(growth), count(table.subtables),
       count(table.splits_under_way), bytes(table.record_bytes), bytes(table.index_bytes)];
-  }), status.tables ? 'no tables: ./verbena table create NAME --records N' :
+  }), status.tables ? 'no tables' + (status.embedded ? '' : ': ./verbena table create NAME --records N') :
     'not counted yet, or no compute node answered');
   $('tables-age').textContent = status.tables_time_ms ?
     `counted ${Math.max(0, Math.round((status.time_ms - status.tables_time_ms) / 1000))} s ago` : '';
@@ -667,6 +672,8 @@ function show() {
     return;
   }
   $('address').textContent = latest.address;
+  // Its process answers to no command, and has no page of metrics.
+  document.querySelectorAll('.of-processes').forEach((each) => { each.hidden = latest.embedded === true; });
   showFaults(latest);
   showTiles(latest);
   showCharts();

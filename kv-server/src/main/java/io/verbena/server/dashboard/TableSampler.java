@@ -1,16 +1,8 @@
-package io.verbena.cli.admin;
-
-import io.verbena.cli.table.TableCommand;
-import io.verbena.client.KvClient;
-import io.verbena.client.KvClientOptions;
-import io.verbena.client.KvException;
+package io.verbena.server.dashboard;
 
 import org.agrona.concurrent.EpochClock;
 import org.agrona.concurrent.NanoClock;
-import org.agrona.concurrent.SystemEpochClock;
-import org.agrona.concurrent.SystemNanoClock;
 
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -21,16 +13,31 @@ import java.util.function.Supplier;
  * Counts what is in the tables while somebody wants to know, on a thread of its own: a compute node reads all slots for
  * it, so it happens seldom, and the more seldom the longer it takes. Thread-safe.
  */
-final class TableSampler implements AutoCloseable
+public final class TableSampler implements AutoCloseable
 {
     /** From the end of one to the beginning of the next, at least: 5 s. */
-    static final long PAUSE_NS = TimeUnit.SECONDS.toNanos(5);
+    public static final long PAUSE_NS = TimeUnit.SECONDS.toNanos(5);
     /** And at least so many times as long as the one took: it takes 2 % of a node's time at most. */
-    static final long PAUSE_FACTOR = 50;
-    private static final Duration CLIENT_TIMEOUT = Duration.ofSeconds(2);
+    public static final long PAUSE_FACTOR = 50;
     /** Tables that are not counted by then are left out. */
     private static final long SAMPLE_NS = TimeUnit.SECONDS.toNanos(10);
     private static final long CLOSE_MS = 5_000;
+
+    /** The tables of a cluster. Used by one thread; each call has a deadline, or throws. */
+    public interface Tables extends AutoCloseable
+    {
+        /** @return names of all. */
+        List<String> names();
+
+        /**
+         * @param name of a table.
+         * @return its figures, as {@code docs/dashboard.md} lists them.
+         */
+        Map<String, Object> figures(String name);
+
+        @Override
+        void close();
+    }
 
     /**
      * What is known of the tables.
@@ -39,12 +46,12 @@ final class TableSampler implements AutoCloseable
      * @param timeMs  when they were counted, ms since 1970; 0: never.
      * @param failure why there are none, or not all, in one line; empty otherwise.
      */
-    record Sample(List<Map<String, Object>> tables, long timeMs, String failure)
+    public record Sample(List<Map<String, Object>> tables, long timeMs, String failure)
     {
         static final Sample NONE = new Sample(null, 0, "");
     }
 
-    private final Supplier<KvClient> client;
+    private final Supplier<Tables> opener;
     private final NanoClock clock;
     private final EpochClock wallClock;
     private volatile Sample last = Sample.NONE;
@@ -52,31 +59,27 @@ final class TableSampler implements AutoCloseable
     private long dueNs;
     private volatile boolean closed;
 
-    /** @param client opens one, closed after each sample. */
-    TableSampler(final Supplier<KvClient> client, final NanoClock clock, final EpochClock wallClock)
+    /**
+     * @param opener    opens the tables for one sample, after which they are closed; called by the sampler's thread.
+     * @param clock     for the pauses.
+     * @param wallClock for when they were counted.
+     */
+    public TableSampler(final Supplier<Tables> opener, final NanoClock clock, final EpochClock wallClock)
     {
-        this.client = client;
+        this.opener = opener;
         this.clock = clock;
         this.wallClock = wallClock;
         dueNs = clock.nanoTime();
     }
 
-    /** Of the cluster at an address. */
-    static TableSampler of(final String address, final KvClientOptions client)
-    {
-        return new TableSampler(
-            () -> KvClient.connect(address, client.timeout(CLIENT_TIMEOUT)),
-            SystemNanoClock.INSTANCE, SystemEpochClock.INSTANCE);
-    }
-
     /** @return what is known now. */
-    Sample last()
+    public Sample last()
     {
         return last;
     }
 
     /** Begins to count, unless it does, or did shortly before. */
-    synchronized void begin()
+    public synchronized void begin()
     {
         if (null == thread && !closed && clock.nanoTime() - dueNs >= 0)
         {
@@ -86,7 +89,8 @@ final class TableSampler implements AutoCloseable
         }
     }
 
-    synchronized boolean isCounting()
+    /** @return whether it counts now. */
+    public synchronized boolean isCounting()
     {
         return null != thread;
     }
@@ -98,7 +102,7 @@ final class TableSampler implements AutoCloseable
         {
             last = sample(beganNs + SAMPLE_NS);
         }
-        catch (final KvException ex)
+        catch (final RuntimeException ex)
         {
             last = new Sample(last.tables, last.timeMs, "not counted: " + ex.getMessage());
         }
@@ -116,9 +120,9 @@ final class TableSampler implements AutoCloseable
     private Sample sample(final long deadlineNs)
     {
         final List<Map<String, Object>> tables = new ArrayList<>();
-        try (KvClient opened = client.get())
+        try (Tables opened = opener.get())
         {
-            final List<String> names = opened.tables();
+            final List<String> names = opened.names();
             for (final String name : names)
             {
                 if (closed || clock.nanoTime() - deadlineNs >= 0)
@@ -126,7 +130,7 @@ final class TableSampler implements AutoCloseable
                     return new Sample(tables, wallClock.time(), tables.size() + " of " + names.size() +
                         " counted within " + TimeUnit.NANOSECONDS.toSeconds(SAMPLE_NS) + " s, without the others");
                 }
-                tables.add(TableCommand.StatCommand.figures(name, opened.table(name).stat()));
+                tables.add(opened.figures(name));
             }
         }
         return new Sample(tables, wallClock.time(), "");

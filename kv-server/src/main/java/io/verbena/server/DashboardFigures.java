@@ -1,0 +1,139 @@
+package io.verbena.server;
+
+import io.verbena.compute.ComputeNode;
+import io.verbena.compute.figures.OperationTraces;
+import io.verbena.meta.MetaServerStat;
+import io.verbena.meta.store.StoredNode;
+import io.verbena.protocol.message.MemoryNodeStat;
+import io.verbena.raas.RaasContext;
+import io.verbena.raas.limit.RaasLimit;
+
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * What a dashboard reads of nodes, by the names that it knows: for roles of a process, and for nodes in the process of
+ * a cluster. Stateless.
+ */
+public final class DashboardFigures
+{
+    private DashboardFigures()
+    {
+    }
+
+    /**
+     * @param transports of the node.
+     * @param limits     of the node, with what is used of each.
+     * @return figures that each kind of node has.
+     */
+    public static Map<String, Object> ofConnections(
+        final RaasContext.Transports transports, final List<RaasLimit> limits)
+    {
+        final Map<String, Object> figures = new LinkedHashMap<>();
+        figures.put("node_carriers", transports.counts());
+        figures.put("node_transports", NodeTransports.figure(transports));
+        figures.put(LimitFigures.NAME, LimitFigures.figure(limits));
+        return figures;
+    }
+
+    /**
+     * @param stat         of a meta server.
+     * @param leasesLeftNs of the nodes that it knows.
+     * @return its figures.
+     */
+    public static Map<String, Object> ofMetaServer(
+        final MetaServerStat stat, final Map<StoredNode, Long> leasesLeftNs)
+    {
+        final Map<String, Object> figures = counts(stat);
+        figures.put("nodes", nodes(leasesLeftNs));
+        return figures;
+    }
+
+    static Map<String, Object> counts(final MetaServerStat stat)
+    {
+        final Map<String, Object> figures = new LinkedHashMap<>();
+        figures.put("epoch", stat.epoch());
+        figures.put("safe_epoch", stat.safeEpoch());
+        figures.put("memory_nodes", stat.liveMemoryNodes());
+        figures.put("lost_memory_nodes", stat.lostMemoryNodes());
+        figures.put("compute_nodes", stat.liveComputeNodes());
+        figures.put("spare_compute_nodes", stat.spareComputeNodes());
+        figures.put("fencing_nodes", stat.fencingNodes());
+        figures.put("tables", stat.tables());
+        return figures;
+    }
+
+    static List<Map<String, Object>> nodes(final Map<StoredNode, Long> leasesLeftNs)
+    {
+        return leasesLeftNs.entrySet().stream().map((each) -> node(each.getKey(), each.getValue())).toList();
+    }
+
+    private static Map<String, Object> node(final StoredNode node, final long leaseLeftNs)
+    {
+        final Map<String, Object> figures = new LinkedHashMap<>();
+        figures.put("node_id", node.nodeId());
+        figures.put("role", roleOf(node));
+        figures.put("incarnation", node.incarnation());
+        figures.put("state", node.state().name());
+        figures.put("lease_left_ms", TimeUnit.NANOSECONDS.toMillis(leaseLeftNs));
+        return figures;
+    }
+
+    static String roleOf(final StoredNode node)
+    {
+        return node.role().name().toLowerCase(Locale.ROOT).replace('_', '-');
+    }
+
+    /**
+     * @param stat of a memory node.
+     * @return what its memory is used for.
+     */
+    public static Map<String, Object> ofMemory(final MemoryNodeStat stat)
+    {
+        final long chunkBytes = stat.chunkLengthBytes();
+        final Map<String, Object> figures = new LinkedHashMap<>();
+        figures.put("memory_bytes", stat.regionLengthBytes());
+        figures.put("free_bytes", stat.freeChunkCount() * chunkBytes);
+        figures.put("record_bytes", stat.blockChunkCount() * chunkBytes);
+        figures.put("index_bytes", stat.indexChunkCount() * chunkBytes);
+        figures.put("orphan_bytes", stat.retainedChunkCount() * chunkBytes);
+        return figures;
+    }
+
+    /**
+     * @param node any compute node.
+     * @return its figures that any thread may read.
+     */
+    public static Map<String, Object> ofComputeNode(final ComputeNode node)
+    {
+        final Map<String, Object> figures = new LinkedHashMap<>();
+        figures.put("node_id", node.nodeId());
+        figures.put("incarnation", node.incarnation());
+        figures.put("state", node.state().name());
+        figures.put("operations", node.operationFigures().answeredCount());
+        figures.put("kinds", KindFigures.of(node.operationFigures()));
+        return figures;
+    }
+
+    /**
+     * @param name   of a compute node.
+     * @param traces that it keeps.
+     * @return its slow operations, the latest first, as in {@code slowlog --json}.
+     */
+    public static List<Map<String, Object>> slowOperations(final String name, final OperationTraces traces)
+    {
+        final List<Map<String, Object>> operations = new ArrayList<>();
+        for (final Map<String, Object> each : SlowlogFigures.slow(traces))
+        {
+            final Map<String, Object> operation = new LinkedHashMap<>();
+            operation.put("node", name);
+            operation.putAll(each);
+            operations.add(operation);
+        }
+        return operations;
+    }
+}
