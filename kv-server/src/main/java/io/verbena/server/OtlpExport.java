@@ -40,7 +40,8 @@ public final class OtlpExport implements AutoCloseable
     private final Thread thread;
     private long lastSlow;
     private long lastSampled;
-    private int failures;
+    /** Since the last request that was taken; written by the thread. */
+    private volatile int failures;
     private volatile boolean isOver;
 
     private OtlpExport(
@@ -102,7 +103,7 @@ public final class OtlpExport implements AutoCloseable
         {
             while (!isOver)
             {
-                Thread.sleep(periodMs * Math.clamp(1L << Math.min(failures, 10), 1, LONGEST_PAUSE_PERIODS));
+                Thread.sleep(periodMs * pausePeriods(failures));
                 export();
             }
         }
@@ -110,6 +111,24 @@ public final class OtlpExport implements AutoCloseable
         {
             return; // closed
         }
+    }
+
+    /** @return periods until the next attempt, after so many in a row that failed. */
+    static long pausePeriods(final int failures)
+    {
+        return Math.min(LONGEST_PAUSE_PERIODS, 1L << Math.min(failures, 10));
+    }
+
+    /** @return whether the collector took what was sent, by the status that it answered. */
+    static boolean isTaken(final int status)
+    {
+        return status >= OK && status < FIRST_FAILURE;
+    }
+
+    /** @return attempts that failed since the last one that did not. */
+    int failures()
+    {
+        return failures;
     }
 
     private void export() throws InterruptedException
@@ -165,7 +184,7 @@ public final class OtlpExport implements AutoCloseable
                 failed("status " + response.statusCode() + "; they are sent again");
                 return false;
             }
-            if (response.statusCode() < OK || response.statusCode() >= FIRST_FAILURE)
+            if (!isTaken(response.statusCode()))
             {
                 failed("status " + response.statusCode() + "; " + count + " operations are not sent again");
                 return true;
@@ -184,7 +203,8 @@ public final class OtlpExport implements AutoCloseable
     /** Says so once, until it works again. */
     private void failed(final String why)
     {
-        if (0 == failures++)
+        failures = failures + 1;
+        if (1 == failures)
         {
             // Made now: the level is set when a process begins, and the first logger reads it.
             LoggerFactory.getLogger(OtlpExport.class).warn("traces are not taken by {}: {}", endpoint, why);

@@ -4,6 +4,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 import java.io.IOException;
 import java.net.URI;
@@ -172,6 +174,7 @@ class OtlpExportTest
         receiver.status(503);
         slow.add(operation(1, "stored", 2_000.0));
         await(() -> receiver.requests() >= 3);
+        assertThat(export.failures()).isGreaterThanOrEqualTo(2);
         receiver.status(200);
         final int before = receiver.requests();
         await(() -> receiver.requests() > before);
@@ -179,6 +182,7 @@ class OtlpExportTest
         final int sent = receiver.requests();
         awaitLooks(5);
         assertThat(receiver.requests()).as("taken").isEqualTo(sent);
+        assertThat(export.failures()).as("the next failure is the first one again").isZero();
     }
 
     @Test
@@ -189,6 +193,35 @@ class OtlpExportTest
         await(() -> receiver.requests() >= 1);
         awaitLooks(5);
         assertThat(receiver.requests()).isEqualTo(1);
+        assertThat(export.failures()).isEqualTo(1);
+    }
+
+    @ParameterizedTest
+    @CsvSource({"101, false", "199, false", "200, true", "202, true", "299, true", "300, false", "400, false",
+        "503, false"})
+    void shouldTakeOnlySuccessForIt(final int status, final boolean isTaken)
+    {
+        assertThat(OtlpExport.isTaken(status)).isEqualTo(isTaken);
+    }
+
+    @ParameterizedTest
+    @CsvSource({"0, 1", "1, 2", "2, 4", "4, 16", "5, 30", "6, 30", "64, 30", "2147483647, 30"})
+    void shouldPauseForLongerAfterEachFailure(final int failures, final long periods)
+    {
+        assertThat(OtlpExport.pausePeriods(failures)).isEqualTo(periods);
+    }
+
+    @Test
+    void shouldSendNoSpanOfAQueueThatItWasNotIn() throws InterruptedException
+    {
+        final Map<String, Object> operation = operation(1, "stored", 2_000.0);
+        operation.put("queued_us", 0.0);
+        slow.add(operation);
+        await(() -> !receiver.spans().isEmpty());
+        assertThat(receiver.spans().stream().<Object>map((span) -> span.get("name")).toList())
+            .isEqualTo(List.of("put", "look", "waited: combined"));
+        assertThat(receiver.spans().get(1).get("startTimeUnixNano"))
+            .isEqualTo(receiver.spans().getFirst().get("startTimeUnixNano"));
     }
 
     @Test

@@ -48,6 +48,20 @@ class SlowlogTextTest
                 """);
     }
 
+    /** Of requests of the same process, and of Redis' protocol, no arrival is known. */
+    @Test
+    void shouldSayNothingOfWhatIsNotKnown()
+    {
+        final Map<String, Object> operation = operation(0, List.of());
+        operation.putAll(Map.of("queued_us", 0.0, "key_hash", "0000000000000000", "value_bytes", 0L, "retries", 1L,
+            "key_bytes", 1L, "response_us", 999.94));
+        assertThat(SlowlogText.of(operation, ZoneOffset.UTC)).isEqualTo(
+            "01:02:03.004 compute-1 put if absent stored in 999.9 us: table users, key of 1 byte, 1 retry\n");
+        operation.putAll(Map.of("queued_us", 0.05, "value_bytes", 1L, "retries", 0L, "response_us", 1_000.0));
+        assertThat(SlowlogText.of(operation, ZoneOffset.UTC)).isEqualTo("01:02:03.004 compute-1 put if absent stored " +
+            "in 1.00 ms, queued 0.1 us: table users, key of 1 byte, value of 1 byte\n");
+    }
+
     @Test
     void shouldSayHowManyStepsAreLeftOutWhere()
     {

@@ -70,7 +70,7 @@ public final class OperationTraces
         final OperationRequest request, final Operation operation, final OperationAnswer answer, final long beganNs,
         final long durationNs, final long waitedNs)
     {
-        if (waitedNs + durationNs >= thresholdNs)
+        if (isSlow(waitedNs, durationNs))
         {
             add(slow, request, operation, answer, beganNs, durationNs, waitedNs);
         }
@@ -79,6 +79,12 @@ public final class OperationTraces
             untilSample = gap();
             add(sampled, request, operation, answer, beganNs, durationNs, waitedNs);
         }
+    }
+
+    /** Callers wait for an operation from its arrival on, so the time in the queue counts. */
+    boolean isSlow(final long waitedNs, final long durationNs)
+    {
+        return waitedNs + durationNs >= thresholdNs;
     }
 
     private void add(
@@ -92,7 +98,7 @@ public final class OperationTraces
     /** An operation was refused after it had waited: its deadline had passed. The node's thread. */
     public void refused(final OperationRequest request, final OperationAnswer answer, final long waitedNs)
     {
-        if (waitedNs >= thresholdNs && !request.kind().isRange())
+        if (isSlow(waitedNs, 0) && !request.kind().isRange())
         {
             slow.add(clock.time(), request, answer, 0, 0, 0, waitedNs, 0, null);
         }

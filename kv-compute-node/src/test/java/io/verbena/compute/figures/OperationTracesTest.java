@@ -4,6 +4,8 @@ import io.verbena.protocol.request.OperationAnswer;
 import io.verbena.protocol.request.RequestKind;
 
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 import java.util.List;
 
@@ -31,6 +33,17 @@ class OperationTracesTest
             1, NOW_MS, RequestKind.PUT, OperationAnswer.TIMED_OUT, "users", 0, 3, 4, 1_000, 0, 0, 0, List.of()));
         assertThat(traces.slowCount()).isEqualTo(1);
         assertThat(traces.sampled()).isEmpty();
+    }
+
+    @ParameterizedTest
+    @CsvSource({"0, 999, false", "0, 1000, true", "1, 999, true", "999, 1, true", "1000, 0, true", "999, 0, false",
+        "500, 499, false", "0, 0, false"})
+    void shouldCountTheTimeInTheQueueAndThatOfTheOperation(
+        final long waitedNs, final long durationNs, final boolean isSlow)
+    {
+        assertThat(traces(1_000).isSlow(waitedNs, durationNs)).isEqualTo(isSlow);
+        assertThat(traces(0).isSlow(waitedNs, durationNs)).as("each one is").isTrue();
+        assertThat(OperationTraces.none().isSlow(waitedNs, durationNs)).isFalse();
     }
 
     @Test
