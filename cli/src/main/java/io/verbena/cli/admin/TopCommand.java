@@ -20,6 +20,9 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
 import java.io.PrintWriter;
+import java.time.LocalTime;
+import java.time.format.DateTimeFormatter;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -31,11 +34,15 @@ import java.util.concurrent.TimeUnit;
     name = "top",
     description = "Show what the compute nodes on this host do now: operations a second and their times, by kind and " +
         "by node. On a terminal again and again, until Ctrl-C; elsewhere once.",
-    footer = {"", "Times are from when a node took an operation to its answer. Exit status 0; 69: no cluster is up."},
+    footer = {"", "Times are from when a node took an operation to its answer, those of nodes without scans; " +
+        "queued: the time before; busy: the share of its time that a node's thread worked. Exit status 0; 69: no " +
+        "cluster is up."},
     defaultValueProvider = SettingsProvider.class)
 public final class TopCommand implements Callable<Integer>
 {
     private static final int MOST_SECONDS = 3_600;
+    private static final int PERCENT = 100;
+    private static final DateTimeFormatter TIME = DateTimeFormatter.ofPattern("HH:mm:ss", Locale.ROOT);
     private static final double BYTES_PER_MIB = 1 << 20;
     private static final String CLEAR = "\u001b[H\u001b[J";
     private static final String NONE = "-";
@@ -81,7 +88,8 @@ public final class TopCommand implements Callable<Integer>
             final List<Map<String, Object>> now = sample();
             final long nowNs = SystemNanoClock.INSTANCE.nanoTime();
             final Map<String, Object> figures = TopFigures.between(before, now, nowNs - beforeNs);
-            out.print((isTerminal && !json && times > 1 ? CLEAR : "") +
+            // Which second it is of shows whether it still refreshes.
+            out.print((isTerminal && !json && times > 1 ? CLEAR + LocalTime.now().format(TIME) + "  " : "") +
                 (json ? HealthServer.json(figures) + '\n' : text(figures)));
             out.flush();
             before = now;
@@ -110,19 +118,51 @@ public final class TopCommand implements Callable<Integer>
             .append(rate(figures.get("failed_per_s"))).append(" failed/s\n");
         list(figures.get("errors")).forEach((line) -> text.append("error: ").append(line).append('\n'));
         list(figures.get("warnings")).forEach((line) -> text.append("warning: ").append(line).append('\n'));
-        final TextTable kinds = new TextTable().row("KIND", "PER s", "FAILED PER s", "MEDIAN", "P99");
-        list(figures.get("kinds")).stream().map(Map.class::cast).forEach((kind) -> kinds.row(
+        return text.append('\n').append(kinds(list(figures.get("kinds")))).append('\n')
+            .append(nodes(list(figures.get("nodes")), 0 < (Double)figures.get("failed_per_s"))).toString();
+    }
+
+    private static String kinds(final List<?> kinds)
+    {
+        if (kinds.isEmpty())
+        {
+            return "  no operation so far\n";
+        }
+        final TextTable table = new TextTable().row("KIND", "PER s", "FAILED PER s", "MEDIAN", "P99");
+        kinds.stream().map(Map.class::cast).forEach((kind) -> table.row(
             kind.get("kind").toString().replace('_', ' '), rate(kind.get("operations_per_s")),
             rate(kind.get("failed_per_s")), time(kind.get("median_us")), time(kind.get("p99_us"))));
-        final TextTable nodes =
-            new TextTable().row("COMPUTE NODE", "PER s", "FAILED PER s", "MEDIAN", "P99", "CLIENTS", "HELD MiB");
-        list(figures.get("nodes")).stream().map(Map.class::cast).forEach((node) -> nodes.row(
+        return table.toString();
+    }
+
+    /** Fits into 80 columns, unless operations fail. */
+    private static String nodes(final List<?> nodes, final boolean hasFailures)
+    {
+        final TextTable table = new TextTable();
+        row(table, hasFailures, "COMPUTE NODE", "PER s", "FAILED PER s", "BUSY", "QUEUED P99", "P99", "CLIENTS",
+            "HELD MiB");
+        nodes.stream().map(Map.class::cast).forEach((node) -> row(table, hasFailures,
             node.get("name").toString(), rate(node.get("operations_per_s")), rate(node.get("failed_per_s")),
-            time(node.get("median_us")), time(node.get("p99_us")),
+            node.get("busy_share") instanceof final Double share ?
+                String.format(Locale.ROOT, "%.0f %%", PERCENT * share) : NONE,
+            time(node.get("queued_p99_us")), time(node.get("p99_us")),
             node.get("clients") instanceof final Long clients ? Units.count(clients) : NONE,
             node.get("held_bytes") instanceof final Long held ?
                 String.format(Locale.ROOT, "%,.1f", held / BYTES_PER_MIB) : NONE));
-        return text.append('\n').append(kinds).append('\n').append(nodes).toString();
+        return table.toString();
+    }
+
+    private static void row(
+        final TextTable table, final boolean hasFailures, final String name, final String perSecond,
+        final String failed, final String... rest)
+    {
+        final List<String> cells = new ArrayList<>(List.of(name, perSecond));
+        if (hasFailures)
+        {
+            cells.add(failed);
+        }
+        cells.addAll(List.of(rest));
+        table.row(cells.toArray(String[]::new));
     }
 
     private static String rate(final Object perSecond)

@@ -18,7 +18,10 @@ final class TopFigures
     /** Answers that mean that the store, not the caller, is at fault. */
     static final Set<String> FAILURES =
         Set.of("timed_out", "outcome_unknown", "unreachable", "no_memory", "table_full", "corrupt");
+    /** They read many slots each: a node's times are without them, as those of the dashboard. */
+    private static final Set<String> LONG_KINDS = Set.of("scan", "count");
     private static final int BUCKETS = 26;
+    private static final String DEMAND = "demand";
     private static final double HALF = 0.5;
     private static final double P99 = 0.99;
     private static final double NS_PER_S = TimeUnit.SECONDS.toNanos(1);
@@ -33,14 +36,22 @@ final class TopFigures
         /** A process that has begun anew counts from 0, as one that was not in the sample before. */
         private void add(final Map<?, ?> now, final Map<?, ?> before)
         {
+            addAnswers(now, before);
+            addDurations(list(now.get("durations")), list(before.get("durations")));
+        }
+
+        private void addAnswers(final Map<?, ?> now, final Map<?, ?> before)
+        {
             map(now.get("answers")).forEach((answer, number) ->
             {
                 final long more = Math.max(0, (Long)number - number(map(before.get("answers")).get(answer)));
                 operations += more;
                 failures += FAILURES.contains(answer.toString()) ? more : 0;
             });
-            final List<?> counts = list(now.get("durations"));
-            final List<?> old = list(before.get("durations"));
+        }
+
+        private void addDurations(final List<?> counts, final List<?> old)
+        {
             for (int i = 0; i < Math.min(BUCKETS, counts.size()); i++)
             {
                 durations[i] += Math.max(0, number(counts.get(i)) - (i < old.size() ? number(old.get(i)) : 0));
@@ -59,7 +70,7 @@ final class TopFigures
      * @param now       the same later.
      * @param elapsedNs between the two, more than 0.
      * @return figures in the order to show them: {@code operations_per_s}, {@code failed_per_s}, {@code kinds},
-     * {@code nodes}, {@code errors}, {@code warnings}.
+     * {@code nodes}, {@code errors}, {@code warnings}, and {@code seconds} between the two.
      */
     static Map<String, Object> between(
         final List<Map<String, Object>> before, final List<Map<String, Object>> now, final long elapsedNs)
@@ -81,10 +92,16 @@ final class TopFigures
                     {
                         final Map<?, ?> then = map(map(old.get("kinds")).get(kind));
                         kinds.computeIfAbsent(kind.toString(), (_) -> new Count()).add(map(figures), then);
-                        sum.add(map(figures), then);
+                        sum.addAnswers(map(figures), then);
+                        if (!LONG_KINDS.contains(kind.toString()))
+                        {
+                            sum.addDurations(list(map(figures).get("durations")), list(then.get("durations")));
+                        }
                     }
                 });
-                nodes.add(node(process, health, sum, seconds));
+                final Map<String, Object> node = node(process, health, sum, seconds);
+                putDemand(node, map(health.get(DEMAND)), map(map(old).get(DEMAND)));
+                nodes.add(node);
             }
         }
         final Map<String, Object> figures = new LinkedHashMap<>();
@@ -119,6 +136,18 @@ final class TopFigures
         figures.put("clients", health.get("clients"));
         figures.put("held_bytes", health.get("held_bytes"));
         return figures;
+    }
+
+    /** By the node's own clock: it may have answered later than others. Null where it was not known before. */
+    private static void putDemand(final Map<String, Object> figures, final Map<?, ?> now, final Map<?, ?> before)
+    {
+        final long elapsedNs = number(now.get("time_ns")) - number(before.get("time_ns"));
+        final boolean isKnown = !before.isEmpty() && elapsedNs > 0;
+        final Count waits = new Count();
+        waits.addDurations(list(now.get("wait_counts")), list(before.get("wait_counts")));
+        figures.put("busy_share", isKnown ? Math.clamp(
+            (number(now.get("busy_ns")) - number(before.get("busy_ns"))) / (double)elapsedNs, 0.0, 1.0) : null);
+        figures.put("queued_p99_us", isKnown ? percentileUs(waits.durations, P99) : null);
     }
 
     private static Map<String, Object> kind(final String kind, final Count count, final double seconds)

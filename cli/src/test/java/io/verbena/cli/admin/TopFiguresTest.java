@@ -16,6 +16,7 @@ import java.util.Map;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
+@SuppressWarnings("unchecked")
 class TopFiguresTest
 {
     private static Map<String, Object> node(final long pid, final Object kinds)
@@ -56,7 +57,59 @@ class TopFiguresTest
             "name=compute-2, operations_per_s=2.5, failed_per_s=0.0");
         assertThat(TopCommand.text(figures)).startsWith("104 operations/s, 1.00 failed/s\n")
             .containsPattern("(?m)^ +put if absent +2\\.50 +0 +0\\.7 us +1\\.0 us$")
-            .containsPattern("(?m)^ +compute-1 +101 +1\\.00 +5\\.7 us +8\\.0 us +2 +-$");
+            .containsPattern("(?m)^ +COMPUTE NODE +PER s +FAILED PER s +BUSY +QUEUED P99 +P99 +CLIENTS +HELD MiB$")
+            .containsPattern("(?m)^ +compute-1 +101 +1\\.00 +- +- +8\\.0 us +2 +-$");
+    }
+
+    private static Map<String, Object> demand(
+        final Map<String, Object> node, final long timeNs, final long busyNs, final Long... waits)
+    {
+        ((Map<String, Object>)node.get("health")).put("demand",
+            Map.of("time_ns", timeNs, "busy_ns", busyNs, "wait_counts", List.of(waits)));
+        return node;
+    }
+
+    @Test
+    void shouldShowHowBusyANodeIsAndWhatWaits()
+    {
+        final Map<String, Object> figures = TopFigures.between(
+            List.of(demand(node(1, Map.of()), 1_000, 400, 5L, 0L), demand(node(2, Map.of()), 500, 0),
+                node(3, Map.of())),
+            List.of(demand(node(1, Map.of()), 3_000, 1_900, 5L, 0L, 100L), demand(node(2, Map.of()), 400, 900, 1L),
+                demand(node(3, Map.of()), 9_000, 9_000, 7L)), 2_000_000_000L);
+        assertThat(figures.get("nodes")).asString().contains("busy_share=0.75", "busy_share=null");
+        assertThat(TopCommand.text(figures)).startsWith("0 operations/s, 0 failed/s\n\n  no operation so far\n")
+            .containsPattern("(?m)^ +COMPUTE NODE +PER s +BUSY +QUEUED P99 +P99 +CLIENTS +HELD MiB$")
+            .containsPattern("(?m)^ +compute-1 +0 +75 % +4\\.0 us +- +2 +-$")
+            // Its clock went back, as of another process of the same number; and one without figures before.
+            .containsPattern("(?m)^ +compute-2 +0 +- +- +- +2 +-$")
+            .containsPattern("(?m)^ +compute-3 +0 +- +- +- +2 +-$");
+    }
+
+    @Test
+    void shouldShowTimesOfANodeWithoutScans()
+    {
+        final Map<String, Object> figures = TopFigures.between(List.of(node(1, Map.of())), List.of(node(1, Map.of(
+            "get", kind(Map.of("found", 10L), 10L), "scan", kind(Map.of("found", 5L), 0L, 0L, 0L, 5L),
+            "count", kind(Map.of("found", 5L), 0L, 0L, 0L, 5L)))), 1_000_000_000L);
+        final Map<?, ?> node = (Map<?, ?>)((List<?>)figures.get("nodes")).getFirst();
+        assertThat(node.get("operations_per_s")).isEqualTo(20.0);
+        assertThat((Double)node.get("p99_us")).isLessThanOrEqualTo(1.0);
+        assertThat(figures.get("kinds")).asString().contains("kind=scan, operations_per_s=5.0");
+    }
+
+    /** As on most terminals. */
+    @Test
+    void shouldFitIntoEightyColumns()
+    {
+        final Map<String, Object> before = demand(node(1, Map.of()), 0, 0);
+        final Map<String, Object> now = demand(node(1, Map.of("put_if_absent",
+            kind(Map.of("stored", 999_999L), 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 9L))), 1_000, 1_000,
+            0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 9L);
+        ((Map<String, Object>)now.get("health")).put("held_bytes", 99_999L << 20);
+        ((Map<String, Object>)now.get("health")).put("clients", 4_096L);
+        assertThat(TopCommand.text(TopFigures.between(List.of(before), List.of(now), 1_000_000_000L)).lines())
+            .allSatisfy((line) -> assertThat(line.length()).as(line).isLessThanOrEqualTo(80));
     }
 
     /** What it counted before cannot be told apart from what it did now. */
