@@ -209,6 +209,92 @@ class ClusterDashboardTest
         }
     }
 
+    @Test
+    void shouldPauseForFiveSecondsAlsoWhereItTakesNoTime()
+    {
+        final AtomicInteger closes = new AtomicInteger();
+        try (TableSampler sampler = sampler(() -> client(List.of(), closes::incrementAndGet)))
+        {
+            sampler.begin();
+            await(() -> isIdle(sampler) && 1 == closes.get());
+            nowNs.addAndGet(TableSampler.PAUSE_NS - 1);
+            sampler.begin();
+            assertThat(isIdle(sampler)).as("too early").isTrue();
+            nowNs.addAndGet(1);
+            sampler.begin();
+            await(() -> isIdle(sampler) && 2 == closes.get());
+        }
+    }
+
+    @Test
+    void shouldBeReadyOnlyWhenAllProcessesAre()
+    {
+        try (ClusterDashboard dashboard = dashboard(
+            List.of(process("a", Map.of("ready", true)), process("b", Map.of("ready", false))),
+            sampler(() -> client(List.of(), () ->
+            {
+            }))))
+        {
+            assertThat(dashboard.status().get("ready")).isEqualTo(false);
+        }
+    }
+
+    /** Tables whose count takes so long. */
+    private TableSampler.Tables tables(final long tookNs)
+    {
+        return new TableSampler.Tables()
+        {
+            @Override
+            public List<String> names()
+            {
+                return List.of("a", "b");
+            }
+
+            @Override
+            public Map<String, Object> figures(final String name)
+            {
+                nowNs.addAndGet(tookNs);
+                return Map.of("table", name);
+            }
+
+            @Override
+            public void close()
+            {
+                // nothing is open
+            }
+        };
+    }
+
+    @Test
+    void shouldLeaveOutTablesAfterTenSecondsAndKeepWhatIsKnown()
+    {
+        final AtomicLong tookNs = new AtomicLong(TimeUnit.SECONDS.toNanos(10));
+        try (TableSampler sampler = new TableSampler(() ->
+        {
+            if (tookNs.get() < 0)
+            {
+                throw new KvUnavailableException("no compute node");
+            }
+            return tables(tookNs.get());
+        }, nowNs::get, () -> 77))
+        {
+            final List<TableSampler.Sample> expected = List.of(
+                new TableSampler.Sample(List.of(Map.of("table", "a")), 77,
+                    "1 of 2 counted within 10 s, without the others"),
+                new TableSampler.Sample(List.of(Map.of("table", "a"), Map.of("table", "b")), 77, ""),
+                new TableSampler.Sample(List.of(Map.of("table", "a"), Map.of("table", "b")), 77,
+                    "not counted: no compute node"));
+            for (final TableSampler.Sample sample : expected)
+            {
+                sampler.begin();
+                await(() -> isIdle(sampler));
+                assertThat(sampler.last()).isEqualTo(sample);
+                tookNs.set(tookNs.get() > 0 ? 0 : -1);
+                nowNs.addAndGet(TableSampler.PAUSE_FACTOR * TimeUnit.SECONDS.toNanos(20));
+            }
+        }
+    }
+
     private static boolean isIdle(final TableSampler sampler)
     {
         return !sampler.isCounting();

@@ -89,4 +89,26 @@ class DemandMeterTest
         assertThat(meter.measure(List.of(new DemandSample("a", 1_000, 0, 0, 999, 10, 0, counts(0, 0), counts(0, 0))))
             .processorShare()).isZero();
     }
+
+    /** Of another process of the same name and number, whose clock is ahead. */
+    @Test
+    void shouldIgnoreCountsThatWentBack()
+    {
+        meter.begin(List.of(sample("a", 1_000, 500, 0, 100)));
+        final Demand demand = meter.measure(List.of(sample("a", 2_000, 400, 0, 10)));
+        assertThat(demand.operationsPerSecond()).isZero();
+        assertThat(demand.useNodes()).isZero();
+        assertThat(demand.processorShare()).isZero();
+        assertThat(demand.p99Us()).isZero();
+    }
+
+    @Test
+    void shouldFindThePercentileAtTheEndOfItsBucket()
+    {
+        final Long[] counts = counts(0, 99).toArray(Long[]::new);
+        counts[5] = 1L;
+        meter.begin(List.of(new DemandSample("a", 0, 0, 0, 0, 10, 0, counts(0, 0), counts(0, 0))));
+        assertThat(meter.measure(List.of(
+            new DemandSample("a", 1_000, 100, 0, 0, 10, 0, counts(0, 0), List.of(counts)))).p99Us()).isEqualTo(1.0);
+    }
 }

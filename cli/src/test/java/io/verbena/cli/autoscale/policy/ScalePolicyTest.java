@@ -49,6 +49,13 @@ class ScalePolicyTest
     }
 
     @Test
+    void shouldBeSaturatedFromNineTenthsOn()
+    {
+        assertThat(decide(1, ScalePolicy.SATURATED_SHARE).rule()).isEqualTo(Rule.SATURATED);
+        assertThat(decide(1, 0.899).rule()).isEqualTo(Rule.HOLD);
+    }
+
+    @Test
     void shouldStartANodeThatWasNeededForTheWholeUpWindow()
     {
         shouldHoldFor(30, 1, 0.65); // within the band
@@ -89,6 +96,18 @@ class ScalePolicyTest
         {
             assertThat(decide(3, 2, 0.1, 0).reason()).contains("1 node without figures");
         }
+    }
+
+    /** What they did meanwhile is not known. */
+    @Test
+    void shouldBeginTheWindowsAnewWhenAllNodesReportAgain()
+    {
+        for (int i = 0; i < 2 * DOWN_S; i++)
+        {
+            assertThat(decide(3, 2, 0.1, 0).isChange()).isFalse();
+        }
+        shouldHoldFor(DOWN_S / 2, 3, 0.1); // one is less than half of them
+        assertThat(decide(3, 0.1).toNodes()).isEqualTo(1);
     }
 
     @Test
@@ -156,5 +175,28 @@ class ScalePolicyTest
         }
         shouldHoldFor(8 * DOWN_S, 2, 0.3);
         assertThat(decide(2, 0.3).toNodes()).isEqualTo(1);
+    }
+
+    @Test
+    void shouldLengthenTheDownWindowAfterReversionsWithinFiveOfThem()
+    {
+        decide(2, 0.3);
+        changed(2, 1);
+        nowS += 5 * DOWN_S - 1;
+        changed(1, 2);
+        shouldHoldFor(2 * DOWN_S, 2, 0.3);
+        assertThat(decide(2, 0.3).toNodes()).isEqualTo(1);
+        changed(2, 1);
+        nowS += 5 * DOWN_S;
+        changed(1, 2);
+        shouldHoldFor(DOWN_S, 2, 0.3);
+        assertThat(decide(2, 0.3).toNodes()).as("the window is the first one again").isEqualTo(1);
+    }
+
+    /** 4.2 / 0.6 is a little more than 7 in binary fractions. */
+    @Test
+    void shouldNeedNoNodeForARoundingError()
+    {
+        assertThat(decide(8, 4.2).neededNodes()).isEqualTo(7);
     }
 }
