@@ -70,12 +70,18 @@ final class ClusterNodes implements AutoCloseable
         }
     }
 
-    /** Connects before there is any hurry; does not throw. */
+    /**
+     * Connects before there is any hurry, and calls once: the first call of a process loads code, which takes longer
+     * than the others. Does not throw.
+     */
     void prepare()
     {
         try
         {
-            calls = null == calls ? opener.get() : calls;
+            if (null == calls)
+            {
+                list();
+            }
         }
         catch (final CommandFailedException ex)
         {
