@@ -29,6 +29,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 class HealthServerTest
 {
     private final List<AutoCloseable> open = new ArrayList<>();
+    private volatile boolean isReady = true;
 
     private HealthServer open(final Supplier<Map<String, Object>> figures)
     {
@@ -39,7 +40,7 @@ class HealthServerTest
                 case "slowlog" -> null;
                 default -> "stub";
             });
-        final HealthServer server = HealthServer.open(0, role, () -> true);
+        final HealthServer server = HealthServer.open(0, role, () -> isReady);
         open.add(server);
         return server;
     }
@@ -82,6 +83,19 @@ class HealthServerTest
         open(Map::of);
         // Read by the server of the JDK when it is loaded: without it an answer takes 40 ms.
         assertThat(System.getProperty("sun.net.httpserver.nodelay")).isEqualTo("true");
+    }
+
+    @Test
+    void shouldAnswerByItsStatusWhetherItIsReady() throws Exception
+    {
+        final HealthServer server = open(Map::of);
+        final HttpResponse<String> ready = get(server);
+        assertThat(ready.statusCode()).isEqualTo(200);
+        assertThat(ready.body()).contains("\"ready\":true");
+        isReady = false;
+        final HttpResponse<String> unready = get(server);
+        assertThat(unready.statusCode()).isEqualTo(503);
+        assertThat(unready.body()).contains("\"ready\":false");
     }
 
     @Test

@@ -106,7 +106,7 @@ public enum Metric
         "Writes that took effect, or ended, with the compare-and-swap of another writer of their key at this node."),
     /** Slow operations. */
     SLOW_OPERATIONS("verbena_slow_operations_total", COUNTER, Set.of(COMPUTE_NODE), List.of(),
-        "Operations on records that took longer than --slowlog-threshold-us; 'slowlog' says what they did."),
+        "Operations on records that took --slowlog-threshold-us or longer; 'slowlog' says what they did."),
     /** Expired records. */
     EXPIRED_RECORDS("verbena_expired_records_removed_total", COUNTER, Set.of(COMPUTE_NODE), List.of(),
         "Records that operations of this node found behind their deadline and took away."),

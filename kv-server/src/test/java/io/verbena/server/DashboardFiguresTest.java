@@ -1,0 +1,42 @@
+package io.verbena.server;
+
+import io.verbena.compute.figures.OperationTraces;
+import io.verbena.meta.MetaServerStat;
+import io.verbena.protocol.message.MemoryNodeStat;
+
+import org.junit.jupiter.api.Test;
+
+import java.util.List;
+import java.util.Map;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/** Each figure under its own name. */
+class DashboardFiguresTest
+{
+    @Test
+    void shouldNameWhatMemoryIsUsedFor()
+    {
+        assertThat(DashboardFigures.ofMemory(new MemoryNodeStat(1_000, 10, 100, 41, 32, 23, 4))).isEqualTo(Map.of(
+            "memory_bytes", 1_000L, "free_bytes", 410L, "record_bytes", 320L, "index_bytes", 230L, "orphan_bytes",
+            40L));
+    }
+
+    @Test
+    void shouldNameWhatAMetaServerCounts()
+    {
+        assertThat(DashboardFigures.ofMetaServer(new MetaServerStat(1, 12, 11, 3, 4, 5, 6, 7, 8, 9), Map.of()))
+            .isEqualTo(Map.of("epoch", 12L, "safe_epoch", 11L, "memory_nodes", 4, "lost_memory_nodes", 5,
+                "compute_nodes", 6, "spare_compute_nodes", 7, "fencing_nodes", 8, "tables", 9, "nodes", List.of()));
+    }
+
+    @Test
+    void shouldNameTheOptionsOfASlowLog()
+    {
+        assertThat(SlowlogFigures.of(OperationTraces.none())).isEqualTo(Map.of("threshold_us", -1L, "sample_one_in", 0L,
+            "slow_operations", 0L, "slow", List.of(), "sampled", List.of()));
+        assertThat(SlowlogFigures.of(new OperationTraces(2_500, 7, () -> 1)))
+            .containsEntry("threshold_us", 2L).containsEntry("sample_one_in", 7L);
+        assertThat(DashboardFigures.slowOperations("compute-1", OperationTraces.none())).isEmpty();
+    }
+}
