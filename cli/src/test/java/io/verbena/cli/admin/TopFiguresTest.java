@@ -73,9 +73,9 @@ class TopFiguresTest
     void shouldShowHowBusyANodeIsAndWhatWaits()
     {
         final Map<String, Object> figures = TopFigures.between(
-            List.of(demand(node(1, Map.of()), 1_000, 400, 5L, 0L), demand(node(2, Map.of()), 500, 0),
+            List.of(demand(node(1, Map.of()), 1_000, 400, 500L, 0L), demand(node(2, Map.of()), 500, 0),
                 node(3, Map.of())),
-            List.of(demand(node(1, Map.of()), 3_000, 1_900, 5L, 0L, 100L), demand(node(2, Map.of()), 400, 900, 1L),
+            List.of(demand(node(1, Map.of()), 3_000, 1_900, 500L, 0L, 100L), demand(node(2, Map.of()), 400, 900, 1L),
                 demand(node(3, Map.of()), 9_000, 9_000, 7L)), 2_000_000_000L);
         assertThat(figures.get("nodes")).asString().contains("busy_share=0.75", "busy_share=null");
         assertThat(TopCommand.text(figures)).startsWith("0 operations/s, 0 failed/s\n\n  no operation so far\n")
