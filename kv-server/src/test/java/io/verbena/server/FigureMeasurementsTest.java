@@ -4,6 +4,7 @@ import io.verbena.compute.figures.GrowthFigures;
 import io.verbena.compute.figures.NodeCounters;
 import io.verbena.compute.figures.SpaceFigures;
 import io.verbena.compute.figures.TableFill;
+import io.verbena.raas.limit.RaasLimit;
 import io.verbena.rdma.verbs.Device;
 import io.verbena.rdma.verbs.VerbCounters;
 import io.verbena.server.metrics.Measurements;
@@ -53,6 +54,15 @@ class FigureMeasurementsTest
             "verbena_table_fill_ratio{table=\"items\"} 0.25",
             "verbena_table_subtables{table=\"users\"} 8.0",
             "verbena_table_subtables{table=\"items\"} 1.0");
+    }
+
+    @Test
+    void shouldLabelALimitByItsNameWithoutSpaces()
+    {
+        assertThat(page((measurements) -> LimitFigures.measure(
+            List.of(new RaasLimit("connections of nodes", 3, 512, "--max-nodes")), measurements))).contains(
+            "verbena_limit_taken{limit=\"connections_of_nodes\"} 3.0",
+            "verbena_limit{limit=\"connections_of_nodes\"} 512.0");
     }
 
     @Test
