@@ -38,12 +38,16 @@ class QuietUserSimTest
     private static final long TIMEOUT_NS = 1_000_000_000L;
     private static final int GREEDY_REQUESTS = 600;
     private static final int QUIET_REQUESTS = 300;
+    private static final int GREEDY_SCANS = 100;
+    private static final int OUTSTANDING = 4;
     private static final byte[] KEY = {1, 2, 3};
 
     /** Asks again as soon as it has an answer; after a refusal when that says. */
     private static final class Caller extends OperationRequest
     {
         private final PeerIdentity user;
+        private final RequestKind kind;
+        private long tookNs;
         private long askedNs;
         private long waitedNs;
         private boolean hasBegun;
@@ -52,9 +56,10 @@ class QuietUserSimTest
         private int answers;
         private int refusals;
 
-        private Caller(final PeerIdentity user)
+        private Caller(final PeerIdentity user, final RequestKind kind)
         {
             this.user = user;
+            this.kind = kind;
         }
 
         private void look(final SimCluster cluster, final TableReference table)
@@ -69,16 +74,18 @@ class QuietUserSimTest
             if (NodeRequest.DONE == state && !isPausing)
             {
                 answers++;
+                tookNs += nowNs - askedNs;
                 isPausing = true;
                 final boolean isRefused = OperationAnswer.QUOTA_EXCEEDED == answer();
                 refusals += isRefused ? 1 : 0;
                 againNs = isRefused ? nowNs + version() : nowNs;
-                assertThat(answer()).isIn(OperationAnswer.FOUND, OperationAnswer.QUOTA_EXCEEDED);
+                assertThat(answer()).isIn(OperationAnswer.QUOTA_EXCEEDED,
+                    0 == table.id() ? OperationAnswer.NO_SUCH_TABLE : OperationAnswer.FOUND);
             }
             if (NodeRequest.IDLE == state || isPausing && againNs - nowNs <= 0)
             {
                 isPausing = false;
-                ask(RequestKind.GET, table, KEY, null, 0, nowNs + TIMEOUT_NS);
+                ask(kind, table, kind.isRange() ? null : KEY, null, 0, nowNs + TIMEOUT_NS);
                 caller(user);
                 hasBegun = false;
                 askedNs = nowNs;
@@ -90,6 +97,11 @@ class QuietUserSimTest
         private double meanWaitNs()
         {
             return (double)waitedNs / answers;
+        }
+
+        private double meanNs()
+        {
+            return (double)tookNs / answers;
         }
 
         @Override
@@ -134,6 +146,13 @@ class QuietUserSimTest
     private static Caller run(
         final long seed, final boolean areUsers, final int greedyRequests, final UserQuota greedyQuota)
     {
+        return run(seed, areUsers, greedyRequests, greedyQuota, RequestKind.GET);
+    }
+
+    private static Caller run(
+        final long seed, final boolean areUsers, final int greedyRequests, final UserQuota greedyQuota,
+        final RequestKind kind)
+    {
         try (SimCluster cluster = new SimCluster(seed, new SimFabricOptions(), 1, 1))
         {
             final KvTable table = cluster.createTable("t", 50);
@@ -147,11 +166,12 @@ class QuietUserSimTest
                 call(cluster, user("quiet", UserQuota.NONE));
                 cluster.world().runUntil(() -> 2 == endpoint.access().users().size(), MAX_STEPS);
             }
-            final Caller quiet = new Caller(areUsers ? endpoint.access().user("quiet").identity() : null);
+            final Caller quiet = new Caller(
+                areUsers ? endpoint.access().user("quiet").identity() : null, kind);
             final List<Caller> greedy = new ArrayList<>();
             for (int i = 0; i < greedyRequests; i++)
             {
-                greedy.add(new Caller(areUsers ? endpoint.access().user("greedy").identity() : null));
+                greedy.add(new Caller(areUsers ? endpoint.access().user("greedy").identity() : null, kind));
             }
             cluster.world().runUntil(() ->
             {
@@ -201,5 +221,50 @@ class QuietUserSimTest
         final double aloneNs = run(seed, false, 0, UserQuota.NONE).meanWaitNs();
         final double besideNs = run(seed, false, GREEDY_REQUESTS, UserQuota.NONE).meanWaitNs();
         assertThat(besideNs).isGreaterThan(4 * aloneNs);
+    }
+
+    /** One part of a range at a time is read: a quiet one waits for that and for one of the other, not for all. */
+    @ParameterizedTest
+    @ValueSource(longs = {1, 2})
+    void shouldTakeTurnsWithScansToo(final long seed)
+    {
+        final double aloneNs = run(seed, true, 0, UserQuota.NONE, RequestKind.COUNT).meanNs();
+        final double besideNs = run(seed, true, GREEDY_SCANS, UserQuota.NONE, RequestKind.COUNT).meanNs();
+        System.out.printf("seed %d: a count of a quiet user alone %.0f ns, beside a greedy one %.0f ns%n",
+            seed, aloneNs, besideNs);
+        assertThat(besideNs).isLessThanOrEqualTo(4 * aloneNs);
+        assertThat(run(seed, false, GREEDY_SCANS, UserQuota.NONE, RequestKind.COUNT).meanNs())
+            .as("without users").isGreaterThan(20 * aloneNs);
+    }
+
+    /** Of operations that wait for tables that are made up no more wait than of others. */
+    @ParameterizedTest
+    @ValueSource(longs = {1, 2})
+    void shouldCountWhatWaitsForATable(final long seed)
+    {
+        try (SimCluster cluster = new SimCluster(seed, new SimFabricOptions(), 1, 1))
+        {
+            cluster.createTable("t", 50);
+            final ComputeEndpoint endpoint = cluster.computes().getLast().node().endpoint();
+            call(cluster, new User("greedy", 0, 0, 0, SecretVerifier.ofNobody(new byte[32], "greedy"),
+                List.of(new Grant(Grant.ALL_TABLES, TableRight.READ.bit(), new byte[0])),
+                new UserQuota(0, 0, OUTSTANDING, 0)));
+            cluster.world().runUntil(() -> 1 == endpoint.access().users().size(), MAX_STEPS);
+            final List<Caller> greedy = new ArrayList<>();
+            for (int i = 0; i < GREEDY_SCANS; i++)
+            {
+                greedy.add(new Caller(endpoint.access().user("greedy").identity(), RequestKind.GET));
+            }
+            for (int i = 0; i < greedy.size(); i++)
+            {
+                greedy.get(i).look(cluster, new TableReference("made-up-" + i, 0));
+            }
+            cluster.world().runUntil(() -> greedy.stream().allMatch((caller) -> NodeRequest.DONE == caller.state()),
+                MAX_STEPS);
+            assertThat(greedy.stream().filter((caller) -> OperationAnswer.NO_SUCH_TABLE == caller.answer()))
+                .hasSizeBetween(OUTSTANDING, 2 * OUTSTANDING);
+            assertThat(greedy.stream().filter((caller) -> OperationAnswer.QUOTA_EXCEEDED == caller.answer()))
+                .hasSizeGreaterThanOrEqualTo(GREEDY_SCANS - 2 * OUTSTANDING);
+        }
     }
 }

@@ -456,9 +456,10 @@ final class NodeSession implements AutoCloseable
             LOGGER.info("activated: clients come from now on");
             configuration.spare(false); // also when it registers again
         }
-        return pollLinks(nowNs) + engine.poll(nowNs) + tables.poll(dispatcher) + dispatcher.poll() + tasks.poll(nowNs) +
-            catalog.poll(nowNs) + users.poll(nowNs) + denials.poll(nowNs) + memoryNodes.poll(nowNs) +
-            growth.poll(nowNs) + sweeper.poll(nowNs) + indexReturns.poll(parts, memoryLinks.byId(), nowNs);
+        return pollLinks(nowNs) + engine.poll(nowNs) + tables.poll(dispatcher, nowNs) + dispatcher.poll() +
+            tasks.poll(nowNs) + catalog.poll(nowNs) + users.poll(nowNs) + denials.poll(nowNs) +
+            memoryNodes.poll(nowNs) + growth.poll(nowNs) + sweeper.poll(nowNs) +
+            indexReturns.poll(parts, memoryLinks.byId(), nowNs);
     }
 
     private int pollLinks(final long nowNs)

@@ -28,34 +28,54 @@ import java.util.function.LongSupplier;
  */
 public final class TableRegistry
 {
+    /** Most calls for tables at once: those of the session's lease and maintenance find room beside them. */
+    static final int MAX_CALLS = 16;
+    private static final long EXPIRY_PAUSE_NS = 1_000_000;
+
+    /** By name and id: the answer to a request with a wrong name concerns none with the right one. */
+    private record FetchKey(Object holder, TableReference table)
+    {
+    }
+
     private static final class Fetch
     {
-        private final TableReference table;
+        private final FetchKey key;
         private ControlCall<TableEntry> call;
         private long askedNews;
         private final ArrayDeque<OperationRequest> waiting = new ArrayDeque<>();
 
-        Fetch(final TableReference table)
+        Fetch(final FetchKey key)
         {
-            this.table = table;
+            this.key = key;
         }
     }
 
     /** What becomes of operations that waited. */
     public interface Waiters
     {
-        /** The table is open: begin, or queue again. */
-        void onOpen(OperationRequest request);
+        /**
+         * The table is open: begin, or queue again.
+         *
+         * @param holder as {@link #await} was given it.
+         */
+        void onOpen(OperationRequest request, Object holder);
 
-        /** It cannot be opened. */
-        void onFailure(OperationRequest request, OperationAnswer answer, String detail);
+        /**
+         * It cannot be opened, or was not before the deadline.
+         *
+         * @param holder as {@link #await} was given it.
+         */
+        void onFailure(OperationRequest request, Object holder, OperationAnswer answer, String detail);
     }
 
     private final Int2ObjectHashMap<OpenTable> open = new Int2ObjectHashMap<>();
     /** Why tables were closed whose descriptors cannot be read; a few, since each is one that was open. */
     private final Int2ObjectHashMap<String> unreadable = new Int2ObjectHashMap<>();
-    /** By name and id: the answer to a request with a wrong name concerns none with the right one. */
-    private final Map<TableReference, Fetch> fetches = new LinkedHashMap<>();
+    private final Map<FetchKey, Fetch> fetches = new LinkedHashMap<>();
+    /** Those of them that have no call yet. */
+    private final CallerTurns<Fetch> unasked = new CallerTurns<>();
+    private int calls;
+    private long expiryAtNs;
     private final MetaLink metaLink;
     private final Function<TableDescriptor, OpenTable> opener;
     private final LongSupplier news;
@@ -177,16 +197,23 @@ public final class TableRegistry
         return unreadable.get(tableId);
     }
 
-    /** Keeps an operation until its table was fetched. */
-    public void await(final OperationRequest request)
+    /**
+     * Keeps an operation until its table was fetched.
+     *
+     * @param request for a table that is not open.
+     * @param holder  whose turn it takes where many tables are to be fetched; one fetches no table for another.
+     * @param nowNs   time now.
+     */
+    public void await(final OperationRequest request, final Object holder, final long nowNs)
     {
-        final TableReference table = request.table();
-        Fetch fetch = fetches.get(table);
+        final FetchKey key = new FetchKey(holder, request.table());
+        expiryAtNs = fetches.isEmpty() ? nowNs : expiryAtNs;
+        Fetch fetch = fetches.get(key);
         if (null == fetch)
         {
-            fetch = new Fetch(table);
-            ask(fetch);
-            fetches.put(table, fetch);
+            fetch = new Fetch(key);
+            fetches.put(key, fetch);
+            unasked.add(holder, fetch);
         }
         fetch.waiting.add(request);
     }
@@ -198,30 +225,36 @@ public final class TableRegistry
     }
 
     /**
-     * Ends the waiting of operations whose table was fetched; one table for each call.
+     * Ends the waiting of operations whose table was fetched, one table for each call, or whose deadline has passed.
      *
      * @param waiters takes these operations.
+     * @param nowNs   time now.
      * @return work done.
      */
-    public int poll(final Waiters waiters)
+    public int poll(final Waiters waiters, final long nowNs)
     {
         if (fetches.isEmpty())
         {
             return 0;
         }
-        int workCount = 0;
+        int workCount = expire(waiters, nowNs) + askNext();
         final Iterator<Fetch> pending = fetches.values().iterator();
         while (pending.hasNext())
         {
             final Fetch fetch = pending.next();
-            if (fetch.call.isDone() && ControlStatus.OK == fetch.call.status() && fetch.askedNews != news.getAsLong())
+            if (null == fetch.call || !fetch.call.isDone())
+            {
+                continue;
+            }
+            if (ControlStatus.OK == fetch.call.status() && fetch.askedNews != news.getAsLong())
             {
                 ask(fetch);
                 workCount++;
             }
-            else if (fetch.call.isDone())
+            else
             {
                 pending.remove();
+                calls--;
                 finish(fetch, waiters);
                 workCount++;
                 break; // waiters may begin fetches: the iterator is of no more use
@@ -230,20 +263,60 @@ public final class TableRegistry
         return workCount;
     }
 
+    private int askNext()
+    {
+        int asked = 0;
+        while (calls < MAX_CALLS && !unasked.isEmpty())
+        {
+            final Fetch fetch = unasked.poll();
+            if (fetch.waiting.isEmpty())
+            {
+                fetches.remove(fetch.key);
+            }
+            else
+            {
+                ask(fetch);
+                calls++;
+                asked++;
+            }
+        }
+        return asked;
+    }
+
+    /** A table whose turn comes late keeps no operation beyond its deadline. */
+    private int expire(final Waiters waiters, final long nowNs)
+    {
+        if (expiryAtNs - nowNs > 0)
+        {
+            return 0;
+        }
+        expiryAtNs = nowNs + EXPIRY_PAUSE_NS;
+        final ArrayDeque<Runnable> late = new ArrayDeque<>();
+        for (final Fetch fetch : fetches.values())
+        {
+            fetch.waiting.removeIf((request) -> request.deadlineNs() - nowNs <= 0 && late.add(() ->
+                waiters.onFailure(request, fetch.key.holder(), OperationAnswer.TIMED_OUT, null)));
+        }
+        late.forEach(Runnable::run);
+        return late.size();
+    }
+
     /** Ends all waiting; the registry is of no more use. */
     public void close(final Waiters waiters)
     {
         for (final Fetch fetch : fetches.values())
         {
-            fetch.waiting.forEach((request) -> waiters.onFailure(request, OperationAnswer.NOT_SERVING, "node stops"));
+            fetch.waiting.forEach((request) ->
+                waiters.onFailure(request, fetch.key.holder(), OperationAnswer.NOT_SERVING, "node stops"));
         }
         fetches.clear();
+        unasked.drain((_) -> { });
     }
 
     private void ask(final Fetch fetch)
     {
         fetch.askedNews = news.getAsLong();
-        fetch.call = metaLink.client().table(fetch.table.name(), timeoutNs);
+        fetch.call = metaLink.client().table(fetch.key.table().name(), timeoutNs);
     }
 
     private void finish(final Fetch fetch, final Waiters waiters)
@@ -264,7 +337,7 @@ public final class TableRegistry
             catch (final RuntimeException ex)
             {
                 answer = OperationAnswer.UNREACHABLE;
-                detail = failures.onFailure(fetch.table, ex);
+                detail = failures.onFailure(fetch.key.table(), ex);
             }
         }
         else if (ControlStatus.NO_SUCH_TABLE != fetch.call.status())
@@ -272,16 +345,16 @@ public final class TableRegistry
             answer = OperationAnswer.UNREACHABLE;
             detail = fetch.call.failure();
         }
-        final boolean isOpen = open.containsKey(fetch.table.id());
+        final boolean isOpen = open.containsKey(fetch.key.table().id());
         for (final OperationRequest request : fetch.waiting)
         {
             if (isOpen)
             {
-                waiters.onOpen(request);
+                waiters.onOpen(request, fetch.key.holder());
             }
             else
             {
-                waiters.onFailure(request, answer, detail);
+                waiters.onFailure(request, fetch.key.holder(), answer, detail);
             }
         }
     }

@@ -1,18 +1,17 @@
 package io.verbena.compute.control;
 
+import io.verbena.compute.catalog.CallerTurns;
 import io.verbena.compute.figures.UnexpectedFailures;
 import io.verbena.protocol.request.ControlRequest;
 import io.verbena.protocol.request.ControlRequest.Status;
 
-import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.Iterator;
 import java.util.List;
 
 /**
  * The control requests of a session that take several steps: at most {@value #MAX_RUNNING} of them have calls under way
- * at once, so that the calls of the session's lease and maintenance find room; further ones wait in the order of their
- * arrival, and fail at their deadlines. A request that meets a RuntimeException fails alone. Owned by the node's
+ * at once, so that the calls of the session's lease and maintenance find room; further ones wait, where
+ * callers take turns, and fail at their deadlines. A request that meets a RuntimeException fails alone. Owned by the node's
  * thread.
  */
 public final class ControlTasks
@@ -23,7 +22,7 @@ public final class ControlTasks
 
     private final TableTasks beginner;
     private final UnexpectedFailures failures;
-    private final ArrayDeque<ControlRequest> waiting = new ArrayDeque<>();
+    private final CallerTurns<ControlRequest> waiting = new CallerTurns<>();
     private final List<ControlTask> tasks = new ArrayList<>();
     private long expiryAtNs;
     private boolean isLeaving;
@@ -42,7 +41,7 @@ public final class ControlTasks
     public void accept(final ControlRequest request, final long nowNs)
     {
         expiryAtNs = waiting.isEmpty() ? nowNs : expiryAtNs;
-        waiting.add(request);
+        waiting.add(request.caller(), request);
         beginWaiting(nowNs);
     }
 
@@ -139,18 +138,17 @@ public final class ControlTasks
             return 0;
         }
         expiryAtNs = nowNs + EXPIRY_PAUSE_NS;
-        int expired = 0;
-        for (final Iterator<ControlRequest> requests = waiting.iterator(); requests.hasNext();)
+        final int before = waiting.size();
+        waiting.removeIf((request) ->
         {
-            final ControlRequest request = requests.next();
-            if (request.deadlineNs() - nowNs <= 0)
+            final boolean isLate = request.deadlineNs() - nowNs <= 0;
+            if (isLate)
             {
-                requests.remove();
-                expired++;
                 refuse(request, Status.TIMED_OUT, "it waited for other requests about tables until its deadline");
             }
-        }
-        return expired;
+            return isLate;
+        });
+        return before - waiting.size();
     }
 
     /** The node leaves: what has calls under way is finished, what only waits is for other nodes. */
@@ -162,8 +160,7 @@ public final class ControlTasks
 
     private void refuseWaiting(final String detail)
     {
-        waiting.forEach((request) -> refuse(request, Status.NOT_SERVING, detail));
-        waiting.clear();
+        waiting.drain((request) -> refuse(request, Status.NOT_SERVING, detail));
     }
 
     private static void refuse(final ControlRequest request, final Status status, final String detail)

@@ -9,11 +9,15 @@ import java.util.List;
 
 /**
  * What a node has denied since it reported the last time: by caller, operation and table, 11 of them, and how many
- * more. Of keys and values it knows nothing. Allocates nothing but the report. The node's thread.
+ * more. Of one caller 3 of them and how many more, so that who makes up names of tables hides nobody else's. Of keys
+ * and values it knows nothing. Allocates nothing but the report. The node's thread.
  */
 public final class DeniedTally
 {
     private static final int MAX_ENTRIES = DeniedOperations.MAX_REPORTED - 1;
+    /** Entries of a caller by operation and table; another one has the number of what else is its. */
+    private static final int MAX_OF_CALLER = 3;
+    private static final Object OTHER_OPERATIONS = "other operations";
 
     private final PeerIdentity[] callers = new PeerIdentity[MAX_ENTRIES];
     private final Object[] operations = new Object[MAX_ENTRIES];
@@ -31,14 +35,23 @@ public final class DeniedTally
      */
     public void add(final PeerIdentity caller, final Object operation, final String table)
     {
+        int ofCaller = 0;
         for (int i = 0; i < count; i++)
         {
-            if (operations[i] == operation && callers[i].equals(caller) &&
-                (null == table ? null == tables[i] : table.equals(tables[i])))
+            if (callers[i].equals(caller))
             {
-                times[i]++;
-                return;
+                if (isEntry(i, operation, table))
+                {
+                    times[i]++;
+                    return;
+                }
+                ofCaller++;
             }
+        }
+        if (MAX_OF_CALLER <= ofCaller && OTHER_OPERATIONS != operation)
+        {
+            add(caller, OTHER_OPERATIONS, null);
+            return;
         }
         if (MAX_ENTRIES == count)
         {
@@ -49,6 +62,12 @@ public final class DeniedTally
         operations[count] = operation;
         tables[count] = table;
         times[count++] = 1;
+    }
+
+    private boolean isEntry(final int index, final Object operation, final String table)
+    {
+        return operations[index] == operation &&
+            (null == table ? null == tables[index] : table.equals(tables[index]));
     }
 
     /** @return whether nothing was denied since. */
@@ -76,7 +95,7 @@ public final class DeniedTally
         }
         if (others > 0)
         {
-            taken.add(new DeniedOperations("others", "other operations", others));
+            taken.add(new DeniedOperations("others", OTHER_OPERATIONS.toString(), others));
         }
         count = 0;
         others = 0;

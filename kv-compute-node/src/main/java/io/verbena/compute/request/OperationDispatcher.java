@@ -288,10 +288,20 @@ public final class OperationDispatcher implements OperationListener, TableRegist
         }
         if (null == table)
         {
-            tables.await(request);
+            await(request, nowNs);
             return null;
         }
         return request.kind().isRange() || stage(request, table) ? table : null;
+    }
+
+    private void await(final OperationRequest request, final long nowNs)
+    {
+        final UserShare share = shares.isEnforced() ? shares.of(request.caller()) : null;
+        if (null != share)
+        {
+            share.onAwaitsTable();
+        }
+        tables.await(request, share, nowNs);
     }
 
     /**
@@ -483,8 +493,9 @@ public final class OperationDispatcher implements OperationListener, TableRegist
     }
 
     @Override
-    public void onOpen(final OperationRequest request)
+    public void onOpen(final OperationRequest request, final Object holder)
     {
+        endAwait(holder);
         if (shares.isEnforced() && !request.kind().isRange() && shares.hasPlace())
         {
             shares.add(shares.of(request.caller()), request);
@@ -500,9 +511,19 @@ public final class OperationDispatcher implements OperationListener, TableRegist
     }
 
     @Override
-    public void onFailure(final OperationRequest request, final OperationAnswer answer, final String detail)
+    public void onFailure(
+        final OperationRequest request, final Object holder, final OperationAnswer answer, final String detail)
     {
+        endAwait(holder);
         refuse(request, answer, detail);
+    }
+
+    private static void endAwait(final Object holder)
+    {
+        if (null != holder)
+        {
+            ((UserShare)holder).onTable();
+        }
     }
 
     /** Answers everything that is left, after the engine was closed: nobody will hear of these operations any more. */

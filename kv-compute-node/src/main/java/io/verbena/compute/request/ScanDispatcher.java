@@ -1,5 +1,6 @@
 package io.verbena.compute.request;
 
+import io.verbena.compute.catalog.CallerTurns;
 import io.verbena.compute.catalog.TableRegistry;
 import io.verbena.compute.figures.OperationFigures;
 import io.verbena.compute.figures.UnexpectedFailures;
@@ -18,11 +19,9 @@ import io.verbena.table.scan.TableScan;
 import org.agrona.DirectBuffer;
 import org.agrona.concurrent.NanoClock;
 
-import java.util.ArrayDeque;
-
 /**
- * Requests for ranges of tables: one at a time goes to the engine's scan, others wait in their order. Owned by the
- * node's thread.
+ * Requests for ranges of tables: one at a time goes to the engine's scan, others wait. Where there are users these
+ * take turns, with a part of a range each; else all wait in their order. Owned by the node's thread.
  */
 final class ScanDispatcher
 {
@@ -34,7 +33,7 @@ final class ScanDispatcher
     private final NanoClock clock;
     private final UnexpectedFailures failures;
     private final OperationFigures figures;
-    private final ArrayDeque<Waiting> waiting = new ArrayDeque<>();
+    private final CallerTurns<Waiting> waiting = new CallerTurns<>();
     private final RecordPage page = new RecordPage();
     private TableScan scan;
     private TableRegistry tables;
@@ -66,7 +65,7 @@ final class ScanDispatcher
         {
             share.onScanBegun();
         }
-        waiting.add(new Waiting(request, table, share));
+        waiting.add(share, new Waiting(request, table, share));
         poll();
     }
 
@@ -198,11 +197,10 @@ final class ScanDispatcher
             endShare(current, 0);
             current = null;
         }
-        waiting.forEach((left) ->
+        waiting.drain((left) ->
         {
             endShare(left, 0);
             OperationAnswers.refuse(left.request(), OperationAnswer.NOT_SERVING, detail, figures);
         });
-        waiting.clear();
     }
 }

@@ -4,7 +4,6 @@ import io.verbena.protocol.access.UserQuota;
 import io.verbena.protocol.request.OperationRequest;
 
 import java.util.concurrent.TimeUnit;
-import java.util.function.IntSupplier;
 
 /** What one user has at a node: what it has used of its quota, and which of its requests wait. The node's thread. */
 final class UserShare
@@ -19,7 +18,7 @@ final class UserShare
     private final RateLimit bytes = new RateLimit();
     private int generation;
     private UserQuota quota = UserQuota.NONE;
-    private final IntSupplier mostWaiting;
+    private final WaitingPlaces places;
     private String overOperations;
     private String overBytes;
     private String overOutstanding;
@@ -27,6 +26,7 @@ final class UserShare
     private String overWaiting = "requests of those who are no users " + OVER_WAITING;
     private int underWay;
     private int scans;
+    private int awaitingTables;
 
     /** Of {@link UserShares}: the list of what waits. */
     int head = NONE;
@@ -36,10 +36,10 @@ final class UserShare
     long deficitBytes;
     boolean hasTurn;
 
-    /** @param mostWaiting how many of its requests may wait now. */
-    UserShare(final IntSupplier mostWaiting)
+    /** @param places of all users. */
+    UserShare(final WaitingPlaces places)
     {
-        this.mostWaiting = mostWaiting;
+        this.places = places;
     }
 
     /** The user is this one from now on; what it has used, and what of it is under way, stays. */
@@ -73,7 +73,7 @@ final class UserShare
      */
     long overQuotaNs(final boolean isScan, final long nowNs)
     {
-        if (isOverOutstanding() || (isScan ? isOverScans() : isOverWaiting()))
+        if (isOverOutstanding() || isScan && isOverScans() || isOverWaiting())
         {
             return RETRY_NS;
         }
@@ -84,13 +84,13 @@ final class UserShare
     String whyOverQuota(final boolean isScan, final long nowNs)
     {
         return isOverOutstanding() ? overOutstanding : isScan && isOverScans() ? overScans :
-            !isScan && isOverWaiting() ? overWaiting :
+            isOverWaiting() ? overWaiting :
             operations.waitNs(nowNs) >= bytes.waitNs(nowNs) ? overOperations : overBytes;
     }
 
     private boolean isOverOutstanding()
     {
-        return 0 != quota.outstanding() && waiting + underWay + scans >= quota.outstanding();
+        return 0 != quota.outstanding() && places() + underWay >= quota.outstanding();
     }
 
     private boolean isOverScans()
@@ -100,7 +100,12 @@ final class UserShare
 
     private boolean isOverWaiting()
     {
-        return waiting >= mostWaiting.getAsInt();
+        return places() >= places.mostOfOne();
+    }
+
+    private int places()
+    {
+        return waiting + awaitingTables + scans;
     }
 
     /** A request is taken. */
@@ -128,16 +133,46 @@ final class UserShare
         onFound(foundBytes, nowNs);
     }
 
+    /** A request waits for its turn. */
+    void onWaits()
+    {
+        waiting++;
+        places.take();
+    }
+
+    /** It has its turn. */
+    void onTurn()
+    {
+        waiting--;
+        places.release();
+    }
+
+    /** A request waits for its table to be opened. */
+    void onAwaitsTable()
+    {
+        awaitingTables++;
+        places.take();
+    }
+
+    /** The table is open, or will not be. */
+    void onTable()
+    {
+        awaitingTables--;
+        places.release();
+    }
+
     /** A range waits, or is read. */
     void onScanBegun()
     {
         scans++;
+        places.take();
     }
 
     /** As {@link #onEnded}, for a range. */
     void onScanEnded(final int foundBytes, final long nowNs)
     {
         scans--;
+        places.release();
         onFound(foundBytes, nowNs);
     }
 
@@ -157,6 +192,6 @@ final class UserShare
     public String toString()
     {
         return "UserShare{generation=" + generation + ", " + quota + ", waiting=" + waiting + ", underWay=" + underWay +
-            ", scans=" + scans + '}';
+            ", scans=" + scans + ", awaitingTables=" + awaitingTables + '}';
     }
 }

@@ -15,16 +15,12 @@ import java.util.function.Consumer;
 /**
  * Whose request begins next at a node where there are users: deficit round robin by bytes, as tenants share a queue
  * pair (a request costs 256 bytes and its length, a turn is 4 KiB). Nobody has more than three quarters of the
- * engine's slots, so that whoever comes beside a greedy one finds one at once; nor more than three times as many of
- * the places to wait as are left, so that one is left however many are greedy. Whoever is no user, such as an
- * operator, shares one turn. The node's thread; allocates when users change, and never else.
+ * engine's slots, so that whoever comes beside a greedy one finds one at once; nor more {@link WaitingPlaces} than are
+ * left beside. Whoever is no user, such as an operator, shares one turn. The node's thread; allocates when users change,
+ * and never else.
  */
 final class UserShares
 {
-    /** Requests that wait, of all users. */
-    static final int PLACES = 4096;
-    /** What waits of one user, at most, for each place that is left. */
-    static final int WAITING_TO_LEFT = 3;
     /** What a request costs beside its bytes. */
     static final int REQUEST_COST_BYTES = 256;
     /** What one may begin in a turn. */
@@ -32,7 +28,8 @@ final class UserShares
 
     private final int mostUnderWay;
     private final Int2ObjectHashMap<UserShare> byNumber = new Int2ObjectHashMap<>();
-    private final UserShare others = new UserShare(this::mostWaiting);
+    private final WaitingPlaces taken = new WaitingPlaces();
+    private final UserShare others = new UserShare(taken);
     /** Shares of which something waits, as a ring: the turn is that of the first. */
     private UserShare[] ring = new UserShare[1];
     private int first;
@@ -62,7 +59,7 @@ final class UserShares
         {
             final PeerIdentity identity = user.identity();
             present.add(identity.nodeId());
-            byNumber.computeIfAbsent(identity.nodeId(), (_) -> new UserShare(this::mostWaiting))
+            byNumber.computeIfAbsent(identity.nodeId(), (_) -> new UserShare(taken))
                 .user(user.name(), identity.incarnation(), user.quota(), nowNs);
         }
         byNumber.forEachInt((number, share) ->
@@ -77,9 +74,9 @@ final class UserShares
 
     private void makePlaces()
     {
-        waiting = new OperationRequest[PLACES];
-        links = new int[PLACES];
-        for (int place = 0; place < PLACES; place++)
+        waiting = new OperationRequest[WaitingPlaces.COUNT];
+        links = new int[WaitingPlaces.COUNT];
+        for (int place = 0; place < WaitingPlaces.COUNT; place++)
         {
             links[place] = freePlace;
             freePlace = place;
@@ -110,12 +107,6 @@ final class UserShares
     boolean hasPlace()
     {
         return UserShare.NONE != freePlace;
-    }
-
-    /** One place is never given to whoever has something there. */
-    private int mostWaiting()
-    {
-        return WAITING_TO_LEFT * (PLACES - 1 - waitingCount);
     }
 
     /** @return requests that wait. */
@@ -167,7 +158,7 @@ final class UserShares
             links[share.tail] = place;
         }
         share.tail = place;
-        share.waiting++;
+        share.onWaits();
         waitingCount++;
     }
 
@@ -226,7 +217,7 @@ final class UserShares
         waiting[place] = null;
         links[place] = freePlace;
         freePlace = place;
-        share.waiting--;
+        share.onTurn();
         waitingCount--;
         if (UserShare.NONE == share.head)
         {

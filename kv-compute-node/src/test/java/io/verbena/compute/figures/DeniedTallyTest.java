@@ -51,16 +51,34 @@ class DeniedTallyTest
     {
         for (int i = 0; i < 11; i++)
         {
-            denied.add(ANN, RequestKind.GET, "t" + i);
+            denied.add(PeerIdentity.user(i, 1), RequestKind.GET, "t" + i);
         }
-        denied.add(ANN, RequestKind.GET, "t10");
-        denied.add(ANN, RequestKind.GET, "t11");
-        denied.add(ANN, RequestKind.GET, "t12");
+        denied.add(PeerIdentity.user(10, 1), RequestKind.GET, "t10");
+        denied.add(PeerIdentity.user(10, 1), RequestKind.GET, "t11");
+        denied.add(PeerIdentity.user(12, 1), RequestKind.GET, "t12");
         final List<DeniedOperations> taken = denied.take(RULES);
         assertThat(taken).hasSize(DeniedOperations.MAX_REPORTED).endsWith(
-            new DeniedOperations("user ann", "GET in table t10", 2),
+            new DeniedOperations(RULES.nameOf(PeerIdentity.user(10, 1)), "GET in table t10", 2),
             new DeniedOperations("others", "other operations", 2));
         denied.add(ANN, RequestKind.GET, "t");
         assertThat(denied.take(RULES)).hasSize(1);
+    }
+
+    @Test
+    void shouldNotHideWhatIsDeniedToOthersBehindNamesThatOneHasMadeUp()
+    {
+        final PeerIdentity ben = PeerIdentity.user(4, 1);
+        for (int i = 0; i < 1_000; i++)
+        {
+            denied.add(ANN, RequestKind.GET, "made-up-" + i);
+        }
+        denied.add(ben, RequestKind.PUT, "t");
+        denied.add(ANN, RequestKind.GET, "made-up-2");
+        assertThat(denied.take(RULES)).containsExactly(
+            new DeniedOperations("user ann", "GET in table made-up-0", 1),
+            new DeniedOperations("user ann", "GET in table made-up-1", 1),
+            new DeniedOperations("user ann", "GET in table made-up-2", 2),
+            new DeniedOperations("user ann", "other operations", 997),
+            new DeniedOperations(RULES.nameOf(ben), "PUT in table t", 1));
     }
 }

@@ -173,9 +173,9 @@ class UserSharesTest
     @Test
     void shouldLeaveASlotToEachOfTwoWhereThereAreTwo()
     {
-        assertThat(new UserShares(1).isAtMost(new UserShare(() -> 1))).isFalse();
+        assertThat(new UserShares(1).isAtMost(new UserShare(new WaitingPlaces()))).isFalse();
         final UserShares two = new UserShares(2);
-        final UserShare share = new UserShare(() -> 1);
+        final UserShare share = new UserShare(new WaitingPlaces());
         share.onBegun();
         assertThat(two.isAtMost(share)).isTrue();
     }
@@ -256,11 +256,39 @@ class UserSharesTest
         assertThat(addAll(3)).isEqualTo(48);
         assertThat(addAll(4)).isEqualTo(12);
         assertThat(shares.hasPlace()).isTrue();
-        assertThat(share(1).overQuotaNs(true, 0)).as("a scan waits elsewhere").isZero();
+        assertThat(share(1).overQuotaNs(true, 0)).as("a scan takes a place, too").isEqualTo(UserShare.RETRY_NS);
         final int waiting = shares.waitingCount();
         assertThat(order(waiting)).hasSize(waiting);
         assertThat(share(1).overQuotaNs(false, 0)).isZero();
         assertThat(shares.waitingCount()).isZero();
+    }
+
+    /** All that waits has places, wherever it waits: a user cannot leave more of it at a node by another kind. */
+    @Test
+    void shouldTakeAPlaceForScansAndForOperationsWhoseTableIsNotOpen()
+    {
+        users(user(1, UserQuota.NONE), user(2, UserQuota.NONE), user(3, new UserQuota(0, 0, 2, 0)));
+        for (int i = 0; i < 1_024; i++)
+        {
+            share(1).onScanBegun();
+            share(1).onAwaitsTable();
+        }
+        assertThat(addAll(1)).isEqualTo(1_024);
+        assertThat(share(1).overQuotaNs(true, 0)).isPositive();
+        assertThat(addAll(2)).isEqualTo(768);
+        for (int i = 0; i < 1_024; i++)
+        {
+            share(1).onScanEnded(0, 0);
+            share(1).onTable();
+        }
+        order(3_000);
+        assertThat(addAll(2)).as("all have been left").isEqualTo(3_072);
+        share(3).onAwaitsTable();
+        share(3).onAwaitsTable();
+        assertThat(share(3).whyOverQuota(false, 0)).contains("2 outstanding requests");
+        assertThat(share(3).overQuotaNs(true, 0)).isPositive();
+        share(3).onTable();
+        assertThat(share(3).overQuotaNs(false, 0)).isZero();
     }
 
     /** One that has all the slots that it may have is looked at with each completion, and each look is no turn. */
