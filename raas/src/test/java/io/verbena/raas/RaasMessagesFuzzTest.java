@@ -4,6 +4,9 @@ import io.verbena.raas.identity.ConnectionClaim;
 import io.verbena.raas.identity.IdentitySecret;
 import io.verbena.raas.identity.PeerIdentity;
 import io.verbena.raas.message.MessageHeaderDescriptor;
+import io.verbena.raas.message.MessageImmediateDescriptor;
+import io.verbena.raas.message.MessageOptions;
+import io.verbena.raas.message.OpenMessagesDescriptor;
 import io.verbena.test.MessageFuzzer;
 import org.agrona.DirectBuffer;
 import org.agrona.concurrent.UnsafeBuffer;
@@ -106,5 +109,39 @@ class RaasMessagesFuzzTest
                 MessageHeaderDescriptor.payloadLength(message, offset)).length)
                 .isEqualTo(lengthBytes - MessageHeaderDescriptor.HEADER_LENGTH_BYTES);
         });
+    }
+
+    @Test
+    void shouldReadOrRefuseWhatOpensAQueuePairForMessages()
+    {
+        final UnsafeBuffer whole = new UnsafeBuffer(new byte[OpenMessagesDescriptor.LENGTH_BYTES]);
+        OpenMessagesDescriptor.encode(whole, 0, 7, new MessageOptions().credits(16).identity(new PeerIdentity(3, 4)));
+        fuzzer.fuzz("open", whole.byteArray(), (message, offset, lengthBytes) ->
+        {
+            refuse(OpenMessagesDescriptor.problem(message, offset, lengthBytes));
+            assertThat(OpenMessagesDescriptor.credits(message, offset)).isPositive();
+            assertThat(OpenMessagesDescriptor.grantedLengthBytes(message, offset)).isNotNegative();
+            OpenMessagesDescriptor.number(message, offset);
+            OpenMessagesDescriptor.service(message, offset);
+            OpenMessagesDescriptor.nodeId(message, offset);
+            OpenMessagesDescriptor.incarnation(message, offset);
+            OpenMessagesDescriptor.grantedKey(message, offset);
+            OpenMessagesDescriptor.grantedAddress(message, offset);
+        });
+    }
+
+    /** Each immediate is of some kind, number and generation: 32 bits that are never out of their ranges. */
+    @Test
+    void shouldReadAnyImmediate()
+    {
+        final SplittableRandom random = new SplittableRandom(3);
+        for (int i = 0; i < Integer.getInteger("verbena.fuzz.messages", 10_000); i++)
+        {
+            final int immediate = random.nextInt();
+            final int slot = MessageImmediateDescriptor.slot(immediate);
+            assertThat(slot).isBetween(0, MessageImmediateDescriptor.MAX_SLOTS - 1);
+            assertThat(MessageImmediateDescriptor.encode(MessageImmediateDescriptor.kind(immediate),
+                MessageImmediateDescriptor.generation(immediate), slot)).isEqualTo(immediate);
+        }
     }
 }

@@ -10,9 +10,8 @@ import java.util.List;
 
 /**
  * The control requests of a session that take several steps: at most {@value #MAX_RUNNING} of them have calls under way
- * at once, so that the calls of the session's lease and maintenance find room; further ones wait, where
- * callers take turns, and fail at their deadlines. A request that meets a RuntimeException fails alone. Owned by the node's
- * thread.
+ * at once, so that the calls of the session's lease and maintenance find room; further ones wait, where callers take
+ * turns, and fail at their deadlines. A request that meets a RuntimeException fails alone. Owned by the node's thread.
  */
 public final class ControlTasks
 {

@@ -16,8 +16,8 @@ import java.util.function.Consumer;
  * Whose request begins next at a node where there are users: deficit round robin by bytes, as tenants share a queue
  * pair (a request costs 256 bytes and its length, a turn is 4 KiB). Nobody has more than three quarters of the
  * engine's slots, so that whoever comes beside a greedy one finds one at once; nor more {@link WaitingPlaces} than are
- * left beside. Whoever is no user, such as an operator, shares one turn. The node's thread; allocates when users change,
- * and never else.
+ * left beside. Whoever is no user, such as an operator, shares one turn. The node's thread; allocates when users
+ * change, and never else.
  */
 final class UserShares
 {

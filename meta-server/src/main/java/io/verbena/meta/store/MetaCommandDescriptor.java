@@ -169,7 +169,7 @@ public final class MetaCommandDescriptor
     }
 
     /** Over all bytes but those of the checksum. */
-    private static long checksum(final ByteBuffer bytes)
+    static long checksum(final ByteBuffer bytes)
     {
         final LongHashFunction head = LongHashFunction.xx3();
         final long seed = head.hashBytes(bytes.array(), MAGIC_OFFSET, CHECKSUM_OFFSET);

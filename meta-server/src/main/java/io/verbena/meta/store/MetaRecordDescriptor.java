@@ -335,7 +335,7 @@ final class MetaRecordDescriptor
         return 0xFFFF & record.order(ByteOrder.LITTLE_ENDIAN).getShort(VERSION_OFFSET);
     }
 
-    private static long checksum(final String key, final ByteBuffer record)
+    static long checksum(final String key, final ByteBuffer record)
     {
         final byte[] keyBytes = key.getBytes(StandardCharsets.UTF_8);
         final ByteBuffer covered = ByteBuffer.allocate(record.capacity() - Long.BYTES + keyBytes.length);

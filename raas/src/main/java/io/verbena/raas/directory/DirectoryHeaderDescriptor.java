@@ -56,6 +56,9 @@ public final class DirectoryHeaderDescriptor
     public static final int LENGTH_BYTES = 128;
 
     private static final ByteOrder ORDER = ByteOrder.LITTLE_ENDIAN;
+    /** Whose places have offsets that are numbers of 31 bits. */
+    private static final int MAX_LISTED =
+        (Integer.MAX_VALUE - LENGTH_BYTES) / PeerRecordDescriptor.RECORD_LENGTH_BYTES;
 
     private DirectoryHeaderDescriptor()
     {
@@ -77,10 +80,11 @@ public final class DirectoryHeaderDescriptor
         buffer.putLong(offset + CHECKSUM_OFFSET, checksum(buffer, offset), ORDER);
     }
 
-    /** Whether the checksum holds: false for a header caught halfway. */
+    /** Whether the checksum holds, and the numbers can be lengths: false for a header caught halfway. */
     static boolean isValid(final DirectBuffer buffer, final int offset)
     {
-        return buffer.getLong(offset + CHECKSUM_OFFSET, ORDER) == checksum(buffer, offset);
+        return buffer.getLong(offset + CHECKSUM_OFFSET, ORDER) == checksum(buffer, offset) &&
+            listed(buffer, offset) >= 0 && listed(buffer, offset) <= MAX_LISTED && namedBytes(buffer, offset) >= 0;
     }
 
     static int version(final DirectBuffer buffer, final int offset)
@@ -118,7 +122,7 @@ public final class DirectoryHeaderDescriptor
         return buffer.getLong(offset + NAMED_SUM_OFFSET, ORDER);
     }
 
-    private static long checksum(final DirectBuffer buffer, final int offset)
+    static long checksum(final DirectBuffer buffer, final int offset)
     {
         return PeerRecordDescriptor.checksum(buffer, offset + VERSION_OFFSET, LENGTH_BYTES - VERSION_OFFSET);
     }
