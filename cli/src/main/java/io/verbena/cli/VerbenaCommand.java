@@ -1,5 +1,6 @@
 package io.verbena.cli;
 
+import io.verbena.cli.admin.CertificateCommand;
 import io.verbena.cli.admin.CheckpointCommand;
 import io.verbena.cli.admin.ClusterDashboard;
 import io.verbena.cli.admin.DownCommand;
@@ -111,6 +112,7 @@ public final class VerbenaCommand implements Runnable
         command("table", TableCommand.class),
         command("node", NodeCommand.class),
         command("user", UserCommand.class),
+        command("certificate", CertificateCommand.class),
         command("meta", MetaCommand.class),
         command("doctor", DoctorCommand.class),
         command("meta-server", MetaServerCommand.class),

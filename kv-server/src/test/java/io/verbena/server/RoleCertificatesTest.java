@@ -9,6 +9,7 @@ import io.verbena.protocol.access.SecretVerifier;
 import io.verbena.protocol.access.User;
 import io.verbena.protocol.bootstrap.AccessTicket;
 import io.verbena.protocol.bootstrap.BootstrapClient;
+import io.verbena.protocol.bootstrap.BootstrapException;
 import io.verbena.protocol.bootstrap.BootstrapLocator;
 import io.verbena.protocol.bootstrap.ClusterAddress;
 import io.verbena.protocol.bootstrap.ClusterToken;
@@ -16,6 +17,7 @@ import io.verbena.protocol.control.ControlCall;
 import io.verbena.protocol.control.MetaClient;
 import io.verbena.protocol.message.ControlStatus;
 import io.verbena.protocol.message.NodeRegistration;
+import io.verbena.protocol.tls.RevokedCertificate;
 import io.verbena.protocol.tls.TlsSettings;
 import io.verbena.raas.BatchListener;
 import io.verbena.raas.RaasConfiguration;
@@ -42,15 +44,18 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.Function;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 /** The meta server takes nobody in a role that its certificate does not name, whatever the token is good for. */
 @Timeout(120)
 class RoleCertificatesTest
 {
     private static final long STEP_NS = TimeUnit.SECONDS.toNanos(20);
+    private static final long LEASE_NS = TimeUnit.SECONDS.toNanos(1);
     private static final Instant NOW = Instant.now();
     private static final CertificateAuthority AUTHORITY = CertificateAuthority.create(
         "authority", NOW.minus(Duration.ofDays(1)), NOW.plus(Duration.ofDays(1)));
@@ -61,6 +66,9 @@ class RoleCertificatesTest
     private Fabric fabric;
     private ClusterToken token;
     private MetaServerRole meta;
+    /** With whose certificate callers find the meta server. */
+    private String guide = "operator";
+    private RoleRunner metaRunner;
 
     @BeforeEach
     void open() throws IOException
@@ -70,14 +78,20 @@ class RoleCertificatesTest
         issue("memory", Use.CLIENT, "verbena:role/memory");
         issue("compute", Use.CLIENT, "verbena:role/compute");
         issue("operator", Use.CLIENT, "verbena:role/operator");
-        final String name = "soft:" + folder.resolve("fabric");
-        fabric = Fabrics.open(name);
+        fabric = Fabrics.open("soft:" + folder.resolve("fabric"));
         token = ClusterToken.readOrCreate(folder.resolve("token"));
-        meta = MetaServerRole.open(fabric, name, new ClusterAddress("127.0.0.1", 0), token.with(TlsSettings.ofServer(
+        meta = openMeta(0, true);
+    }
+
+    private MetaServerRole openMeta(final int port, final boolean isFresh)
+    {
+        final MetaServerRole role = MetaServerRole.open(fabric, "soft:" + folder.resolve("fabric"),
+            new ClusterAddress("127.0.0.1", port), token.with(TlsSettings.ofServer(
             folder.resolve("meta.crt"), folder.resolve("meta.key"), folder.resolve("ca.crt"))),
-            folder.resolve("data"), true, new MetaServerConfiguration());
-        start(meta);
-        assertThat(runners.getLast().awaitReady(STEP_NS)).isTrue();
+            folder.resolve("data"), isFresh, new MetaServerConfiguration().leaseNs(LEASE_NS));
+        metaRunner = start(role);
+        assertThat(metaRunner.awaitReady(STEP_NS)).isTrue();
+        return role;
     }
 
     private void issue(final String name, final Use use, final String... names) throws IOException
@@ -118,7 +132,7 @@ class RoleCertificatesTest
             RaasContext raas = RaasContext.open(device, new RaasConfiguration()))
         {
             ticket.use(raas);
-            final VirtualQp vqp = raas.connect(locator("operator").address(), BatchListener.CALLS_ONLY, STEP_NS);
+            final VirtualQp vqp = raas.connect(locator(guide).address(), BatchListener.CALLS_ONLY, STEP_NS);
             while (VirtualQp.State.READY != vqp.state())
             {
                 raas.poll();
@@ -164,9 +178,10 @@ class RoleCertificatesTest
         assertThat(register(token.nodeTicket(), NodeRole.COMPUTE_NODE)).as("the token alone")
             .isEqualTo(ControlStatus.FORBIDDEN);
         assertThat(register(token.clientTicket(null), NodeRole.MEMORY_NODE)).isEqualTo(ControlStatus.FORBIDDEN);
-        assertThat(register(new AccessTicket(PeerIdentity.joining(31), memory.secret()), NodeRole.COMPUTE_NODE))
+        assertThat(register(new AccessTicket(
+            PeerIdentity.joining(memory.identity().certificate(), 31), memory.secret()), NodeRole.COMPUTE_NODE))
             .as("roles that the secret is not for").isNull();
-        assertThat(register(new AccessTicket(PeerIdentity.joining(4), token.clusterSecret()), NodeRole.COMPUTE_NODE))
+        assertThat(register(new AccessTicket(compute.identity(), token.clusterSecret()), NodeRole.COMPUTE_NODE))
             .as("the token is no secret of roles").isNull();
         assertThat(register(compute, NodeRole.COMPUTE_NODE)).isEqualTo(ControlStatus.OK);
         assertThat(Files.readString(folder.resolve("data/audit.jsonl"))).contains("refused")
@@ -189,5 +204,99 @@ class RoleCertificatesTest
         assertThat(start(MemoryNodeRole.open(fabric, locator("memory"), 8 << 20)).awaitReady(STEP_NS)).isTrue();
         assertThat(start(ComputeNodeRole.open(fabric, locator("compute"), null, new ComputeNodeConfiguration(),
             ComputeNodeRole.DEFAULT_MAX_CLIENTS, null)).awaitReady(STEP_NS)).isTrue();
+    }
+
+    private RevokedCertificate certificate(final String name)
+    {
+        return new RevokedCertificate(
+            TlsSettings.fingerprint(TlsSettings.certificate(folder.resolve(name + ".crt"))), "CN=" + name);
+    }
+
+    private ControlStatus revoke(final String by, final String name, final boolean isRevoked)
+    {
+        return call(locator(by).joiningTicket(), (client) -> client.revoke(certificate(name), isRevoked, STEP_NS));
+    }
+
+    private void stopMeta()
+    {
+        metaRunner.stop();
+        assertThat(metaRunner.awaitEnd(STEP_NS)).isTrue();
+        runners.remove(metaRunner);
+    }
+
+    private int liveNodes()
+    {
+        return (int)meta.health().get("compute_nodes");
+    }
+
+    private void awaitLiveNodes(final int count)
+    {
+        final long startNs = System.nanoTime();
+        while (count != liveNodes())
+        {
+            assertThat(System.nanoTime() - startNs).as("ns until %d nodes are live", count).isLessThan(STEP_NS);
+            Thread.onSpinWait();
+        }
+    }
+
+    @Test
+    void shouldTakeNobodyByARevokedCertificate() throws IOException
+    {
+        issue("compute-2", Use.CLIENT, "verbena:role/compute");
+        final AccessTicket stolen = locator("compute").joiningTicket();
+        final AccessTicket lateOperator = locator("operator").joiningTicket();
+        assertThat(revoke("compute", "operator", true)).isEqualTo(ControlStatus.FORBIDDEN);
+        assertThat(revoke("operator", "compute", false)).as("not revoked").isEqualTo(ControlStatus.INVALID_REQUEST);
+        assertThat(revoke("operator", "compute", true)).isEqualTo(ControlStatus.OK);
+        assertThat(revoke("operator", "compute", true)).as("again").isEqualTo(ControlStatus.INVALID_REQUEST);
+        assertThatThrownBy(() -> locator("compute")).isInstanceOf(BootstrapException.class)
+            .hasMessageContaining("certificate CN=compute was revoked: issue another one");
+        assertThat(register(stolen, NodeRole.COMPUTE_NODE)).as("what the handshake gave before").isNull();
+        assertThat(register(locator("compute-2").joiningTicket(), NodeRole.COMPUTE_NODE)).isEqualTo(ControlStatus.OK);
+        assertThat(Files.readString(folder.resolve("data/audit.jsonl"))).contains("revokeCertificate")
+            .contains(certificate("compute").digits() + " CN=compute");
+
+        stopMeta();
+        meta = openMeta(meta.address().port(), false);
+        assertThat(register(stolen, NodeRole.COMPUTE_NODE)).as("after a restart").isNull();
+        assertThat(revoke("operator", "compute", false)).isEqualTo(ControlStatus.OK);
+        assertThat(register(stolen, NodeRole.COMPUTE_NODE)).as("taken again").isEqualTo(ControlStatus.OK);
+
+        assertThat(revoke("operator", "operator", true)).as("its own").isEqualTo(ControlStatus.OK);
+        guide = "compute-2";
+        assertThat(putUser(lateOperator, "eve")).isNull();
+    }
+
+    /** A connection that was made before goes on, and may do nothing. */
+    @Test
+    void shouldForbidARevokedCertificateOverAConnectionThatWasMadeBefore()
+    {
+        final AccessTicket operator = locator("operator").joiningTicket();
+        final User eve = new User("eve", 0, 0, 0, SecretVerifier.ofNobody(new byte[32], "eve"), List.of());
+        assertThat(call(operator, (client) ->
+        {
+            client.revoke(certificate("operator"), true, STEP_NS);
+            return client.putUser(eve, STEP_NS);
+        })).isEqualTo(ControlStatus.FORBIDDEN);
+    }
+
+    /** By which certificate a node has joined is on disk: the meta server that renews its lease may be another one. */
+    @Test
+    void shouldRenewNoLeaseOfANodeThatHasJoinedByARevokedCertificate()
+    {
+        final RoleRunner node = start(ComputeNodeRole.open(fabric, locator("compute"), null,
+            new ComputeNodeConfiguration(), ComputeNodeRole.DEFAULT_MAX_CLIENTS, null));
+        assertThat(node.awaitReady(STEP_NS)).isTrue();
+        stopMeta();
+        meta = openMeta(meta.address().port(), false);
+        awaitLiveNodes(1);
+        final long startNs = System.nanoTime();
+        while (System.nanoTime() - startNs < 2 * LEASE_NS)
+        {
+            assertThat(liveNodes()).isEqualTo(1);
+            LockSupport.parkNanos(LEASE_NS / 20);
+        }
+        assertThat(revoke("operator", "compute", true)).isEqualTo(ControlStatus.OK);
+        awaitLiveNodes(0);
     }
 }

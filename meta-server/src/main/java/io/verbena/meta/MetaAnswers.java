@@ -1,5 +1,6 @@
 package io.verbena.meta;
 
+import io.verbena.meta.catalog.RevokedCertificates;
 import io.verbena.meta.catalog.TableCatalog;
 import io.verbena.meta.catalog.UserCatalog;
 import io.verbena.meta.membership.Member;
@@ -22,10 +23,12 @@ import io.verbena.protocol.message.Heartbeat;
 import io.verbena.protocol.message.NotificationRequest;
 import io.verbena.protocol.message.NodePage;
 import io.verbena.protocol.message.NodeRegistration;
+import io.verbena.protocol.message.RevocationPage;
 import io.verbena.protocol.message.TableEntry;
 import io.verbena.protocol.message.TableName;
 import io.verbena.protocol.message.TablePage;
 import io.verbena.protocol.message.UserPage;
+import io.verbena.protocol.tls.RevokedCertificate;
 import io.verbena.raas.identity.PeerIdentity;
 import io.verbena.raas.directory.NodeRole;
 import io.verbena.raas.directory.PeerRecord;
@@ -57,6 +60,7 @@ final class MetaAnswers implements MetaService
     private final RegistrationSecrets secrets;
     private final RegistrationQueue registrations;
     private final UserCatalog users;
+    private final RevokedCertificates revoked;
     private final MetaAudit audit;
     private final BooleanSupplier leads;
     private final TableNumbers tableNumbers = new TableNumbers(TableNumbers.MOST);
@@ -73,12 +77,14 @@ final class MetaAnswers implements MetaService
         final RegistrationSecrets secrets,
         final RegistrationQueue registrations,
         final UserCatalog users,
+        final RevokedCertificates revoked,
         final MetaAudit audit,
         final BooleanSupplier leads)
     {
         this.audit = audit;
         this.leads = leads;
         this.users = users;
+        this.revoked = revoked;
         this.registrations = registrations;
         this.secrets = secrets;
         this.news = news;
@@ -122,6 +128,7 @@ final class MetaAnswers implements MetaService
         final int nodeId, final int incarnation, final long passedEpoch, final boolean wantsEpochs,
         final int newestToken)
     {
+        refuseRevoked(nodeId, incarnation);
         final Member member = answer(() -> conductor.heartbeat(nodeId, incarnation, passedEpoch, clock.nanoTime()));
         if (wantsEpochs)
         {
@@ -407,6 +414,44 @@ final class MetaAnswers implements MetaService
         if (!answer(() -> users.remove(name)))
         {
             throw invalid("there is no user '" + name + "'");
+        }
+    }
+
+    @Override
+    public RevocationPage revocations(final RevokedCertificate after)
+    {
+        return new RevocationPage(revoked.after(after), false);
+    }
+
+    @Override
+    public void revoke(final RevokedCertificate certificate, final boolean isRevoked)
+    {
+        if (isRevoked && revoked.isFull())
+        {
+            throw new ControlException(ControlStatus.EXHAUSTED, "there are " + RevokedCertificate.MAX_REVOKED +
+                " revoked certificates already, no more are possible: restore some that have expired");
+        }
+        if (!answer(() -> revoked.change(certificate, isRevoked)))
+        {
+            throw invalid("certificate " + certificate.digits() + (isRevoked ? " was revoked before" :
+                " was not revoked"));
+        }
+    }
+
+    @Override
+    public boolean isRevoked(final int certificate)
+    {
+        return secrets.isRevoked(certificate);
+    }
+
+    /** Its lease ends then; its keys go with that, as those of a node that is not heard of. */
+    private void refuseRevoked(final int nodeId, final int incarnation)
+    {
+        final Member member = conductor.table().member(nodeId);
+        if (null != member && member.incarnation() == incarnation && secrets.isRevoked(member.node().certificate()))
+        {
+            throw new ControlException(ControlStatus.UNKNOWN_NODE, "the certificate by which node " + nodeId +
+                " joined was revoked: give it another one");
         }
     }
 

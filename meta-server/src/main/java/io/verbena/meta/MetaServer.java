@@ -1,5 +1,6 @@
 package io.verbena.meta;
 
+import io.verbena.meta.catalog.RevokedCertificates;
 import io.verbena.meta.catalog.TableCatalog;
 import io.verbena.meta.catalog.UserCatalog;
 import io.verbena.meta.membership.ConductorOptions;
@@ -107,16 +108,18 @@ public final class MetaServer implements Agent, AutoCloseable
             new AuditedMembers(directory, configuration.audit()), clock.nanoTime());
         catalog = new TableCatalog(store, state.tables());
         users = new UserCatalog(ledger, state.users(), configuration.clusterSecret());
+        final RevokedCertificates revoked = new RevokedCertificates(ledger, state.revoked());
         final ShownTables shownTables = new ShownTables(view, catalog);
         news = new ChangeNotifier(conductor);
         nodeNews = new NodeNotifier(directory);
         secrets = new RegistrationSecrets(
-            secret, conductor.table(), users::rules, configuration.clusterSecret(), configuration.bindsRoles());
+            secret, conductor.table(), users::rules, configuration.clusterSecret(), configuration.bindsRoles(),
+            revoked::has);
         registrations = new RegistrationQueue(clock, conductor, directory, secrets,
             ledger.counters().clusterId(), configuration.maxWaitingRegistrations(),
             configuration.spareIdentities(), failures);
         answers = new MetaAnswers(clock, ledger, conductor, catalog, shownTables, directory, news, nodeNews, secrets,
-            registrations, users, configuration.audit(), configuration.leads());
+            registrations, users, revoked, configuration.audit(), configuration.leads());
         // Every start begins with a later epoch: so numbers of requests to connect go on growing.
         raas.identity(PeerIdentity.META_SERVER, conductor.epoch() << NONCE_BITS | 1, secrets::towards);
         fenceLinks = new FenceLinks(raas, conductor.table(), configuration.fenceTimeoutNs());
@@ -256,12 +259,12 @@ public final class MetaServer implements Agent, AutoCloseable
     }
 
     /**
-     * @param roles set of those that a certificate names.
-     * @return what proves here that the handshake has seen it. Any thread.
+     * @param incarnation of {@link PeerIdentity#joining}.
+     * @return what proves here that the handshake has seen the certificate; null: it is revoked. Any thread.
      */
-    public IdentitySecret joiningSecret(final int roles)
+    public IdentitySecret joiningSecret(final int incarnation)
     {
-        return secrets.joining(roles);
+        return secrets.joining(incarnation);
     }
 
     /** @return clients connected now. */

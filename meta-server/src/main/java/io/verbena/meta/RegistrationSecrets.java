@@ -11,6 +11,7 @@ import io.verbena.raas.identity.IdentitySecret;
 
 import java.util.Comparator;
 import java.util.List;
+import java.util.function.IntPredicate;
 import java.util.function.Supplier;
 
 /**
@@ -30,16 +31,19 @@ final class RegistrationSecrets
     private final Supplier<AccessRules> users;
     private final IdentitySecret ofToken;
     private final boolean bindsRoles;
+    private final IntPredicate revoked;
 
     /**
      * @param users   from whom the secrets of clients come.
      * @param ofToken what nodes prove before they have registered, and operators; null: nothing.
      * @param bindsRoles whether that is not enough without {@link #joining}.
+     * @param revoked    says of a certificate's number whether nobody joins by it any more. Any thread.
      */
     RegistrationSecrets(
         final IdentitySecret cluster, final MembershipTable members, final Supplier<AccessRules> users,
-        final IdentitySecret ofToken, final boolean bindsRoles)
+        final IdentitySecret ofToken, final boolean bindsRoles, final IntPredicate revoked)
     {
+        this.revoked = revoked;
         this.bindsRoles = bindsRoles;
         this.users = users;
         this.ofToken = ofToken;
@@ -54,9 +58,9 @@ final class RegistrationSecrets
         {
             return ofToken;
         }
-        if (identity.joiningRoles() > 0)
+        if (identity.certificate() > 0)
         {
-            return joining(identity.joiningRoles());
+            return 0 == identity.joiningRoles() ? null : joining(identity.incarnation());
         }
         if (identity.isClient())
         {
@@ -72,10 +76,22 @@ final class RegistrationSecrets
         return Credentials.sentSecret(ofToken, identity, of(identity));
     }
 
-    /** What proves that a certificate named these roles; a restart changes it as little as the others. */
-    IdentitySecret joining(final int roles)
+    /**
+     * What proves that somebody joins by a certificate; a restart changes it as little as the others. Any thread.
+     *
+     * @param incarnation of the identity with which it does.
+     * @return null: the certificate is revoked.
+     */
+    IdentitySecret joining(final int incarnation)
     {
-        return cluster.derive(JOINING, 0, roles);
+        return revoked.test(new PeerIdentity(0, incarnation).certificate()) ? null :
+            cluster.derive(JOINING, 0, incarnation);
+    }
+
+    /** @return whether a certificate of this number is revoked. */
+    boolean isRevoked(final int certificate)
+    {
+        return revoked.test(certificate);
     }
 
     /** @return whether there is something that nodes and operators prove. */

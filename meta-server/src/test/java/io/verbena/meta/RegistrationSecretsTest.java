@@ -15,7 +15,7 @@ class RegistrationSecretsTest
 {
     private final IdentitySecret cluster = IdentitySecret.random(new SecureRandom());
     private final RegistrationSecrets secrets =
-        new RegistrationSecrets(cluster, null, () -> AccessRules.NONE, null, false);
+        new RegistrationSecrets(cluster, null, () -> AccessRules.NONE, null, false, (number) -> 7 == number);
 
     @Test
     void shouldGiveEachRegistrationASecretOfItsOwn()
@@ -24,8 +24,9 @@ class RegistrationSecretsTest
         assertThat(secrets.of(new PeerIdentity(3, 8))).as("the next incarnation").isNotEqualTo(secret);
         assertThat(secrets.of(new PeerIdentity(4, 7))).as("another node").isNotEqualTo(secret);
         assertThat(new RegistrationSecrets(IdentitySecret.random(new SecureRandom()), null,
-            () -> AccessRules.NONE, null, false).of(new PeerIdentity(3, 7))).as("another cluster").isNotEqualTo(secret);
-        assertThat(new RegistrationSecrets(cluster, null, () -> AccessRules.NONE, null, false)
+            () -> AccessRules.NONE, null, false, (number) -> false)
+            .of(new PeerIdentity(3, 7))).as("another cluster").isNotEqualTo(secret);
+        assertThat(new RegistrationSecrets(cluster, null, () -> AccessRules.NONE, null, false, (number) -> false)
             .of(new PeerIdentity(3, 7))).as("after a restart").isEqualTo(secret);
         assertThat(secrets.towards(new PeerAddress(new DeviceAddress(1, 2), 1, 3, 7))).isEqualTo(secret);
     }
@@ -39,5 +40,24 @@ class RegistrationSecretsTest
         assertThat(secrets.of(new PeerIdentity(-1, 1))).isNull();
         assertThat(secrets.of(new PeerIdentity(1, 0))).isNull();
         assertThat(secrets.of(new PeerIdentity(1, -1))).isNull();
+    }
+
+    @Test
+    void shouldBindWhatTheHandshakeGivesToCertificateAndRoles()
+    {
+        final PeerIdentity compute = PeerIdentity.joining(6, 4);
+        assertThat(compute.certificate()).isEqualTo(6);
+        assertThat(compute.joiningRoles()).isEqualTo(4);
+        assertThat(secrets.of(compute)).isEqualTo(secrets.joining(compute.incarnation()))
+            .isNotEqualTo(secrets.of(PeerIdentity.joining(6, 2)))
+            .isNotEqualTo(secrets.of(PeerIdentity.joining(5, 4)));
+        assertThat(secrets.of(PeerIdentity.joining(6, 0))).as("no role").isNull();
+        assertThat(secrets.of(PeerIdentity.joining(7, 4))).as("revoked").isNull();
+        assertThat(secrets.joining(PeerIdentity.joining(7, 0).incarnation())).as("revoked, without roles").isNull();
+        assertThat(PeerIdentity.joining(PeerIdentity.MAX_CERTIFICATE, 31).joiningRoles()).isEqualTo(31);
+        assertThat(PeerIdentity.joining(PeerIdentity.MAX_CERTIFICATE, 31).certificate())
+            .isEqualTo(PeerIdentity.MAX_CERTIFICATE);
+        assertThat(PeerIdentity.OPERATOR.certificate()).isZero();
+        assertThat(new PeerIdentity(0, -1).joiningRoles()).isZero();
     }
 }

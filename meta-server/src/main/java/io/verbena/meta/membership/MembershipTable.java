@@ -116,7 +116,9 @@ public final class MembershipTable
      */
     public boolean hasSpareFor(final NodeRegistration announced)
     {
-        return NodeRole.COMPUTE_NODE == announced.role() && !announced.isSpare() && spares.count() > 0;
+        // By which certificate it joins has to be on disk.
+        return NodeRole.COMPUTE_NODE == announced.role() && !announced.isSpare() && 0 == announced.certificate() &&
+            spares.count() > 0;
     }
 
     private Member assign(final NodeRegistration announced, final long nowNs)
@@ -502,7 +504,8 @@ public final class MembershipTable
         final int writerNumber =
             NodeRole.COMPUTE_NODE == announced.role() ? numbers.freeWriterNumber(counters.nextWriterNumber()) : 0;
         final StoredNode node = new StoredNode(record(announced, nodeId, counters.nextIncarnation()),
-            announced.isSpare() ? StoredNodeState.STANDBY : StoredNodeState.LIVE, writerNumber, announced.memoryId());
+            announced.isSpare() ? StoredNodeState.STANDBY : StoredNodeState.LIVE, writerNumber, announced.memoryId(),
+            announced.certificate());
         ledger.commit(counters.afterRegistration(isNewId ? nodeId : 0, writerNumber), new MetaBatch().node(node));
 
         if (NodeRole.MEMORY_NODE == announced.role() && !isNewId)

@@ -1,6 +1,7 @@
 package io.verbena.meta.store;
 
 import io.verbena.protocol.access.User;
+import io.verbena.protocol.tls.RevokedCertificate;
 import io.verbena.raas.identity.IdentitySecret;
 
 import java.util.ArrayList;
@@ -17,6 +18,8 @@ public final class MetaBatch
     final List<String> removedTables = new ArrayList<>();
     final List<User> users = new ArrayList<>();
     final List<String> removedUsers = new ArrayList<>();
+    final List<RevokedCertificate> revoked = new ArrayList<>();
+    final List<RevokedCertificate> restored = new ArrayList<>();
 
     /**
      * @param newCounters replace the present ones.
@@ -43,13 +46,16 @@ public final class MetaBatch
         removedTables.addAll(other.removedTables);
         users.addAll(other.users);
         removedUsers.addAll(other.removedUsers);
+        revoked.addAll(other.revoked);
+        restored.addAll(other.restored);
     }
 
     /** @return whether it changes nothing. */
     public boolean isEmpty()
     {
         return null == counters && null == secret && nodes.isEmpty() && removedNodeIds.isEmpty() &&
-            tables.isEmpty() && removedTables.isEmpty() && users.isEmpty() && removedUsers.isEmpty();
+            tables.isEmpty() && removedTables.isEmpty() && users.isEmpty() && removedUsers.isEmpty() &&
+            revoked.isEmpty() && restored.isEmpty();
     }
 
     /**
@@ -103,6 +109,26 @@ public final class MetaBatch
     }
 
     /**
+     * @param certificate revoked.
+     * @return this.
+     */
+    public MetaBatch revoke(final RevokedCertificate certificate)
+    {
+        revoked.add(certificate);
+        return this;
+    }
+
+    /**
+     * @param certificate revoked no more.
+     * @return this.
+     */
+    public MetaBatch restore(final RevokedCertificate certificate)
+    {
+        restored.add(certificate);
+        return this;
+    }
+
+    /**
      * @param table added, or replacing the one with the same name.
      * @return this.
      */
@@ -145,6 +171,9 @@ public final class MetaBatch
         users.forEach((user) -> changes.add(
             new RecordChange(MetaRecordDescriptor.userKey(user.name()), MetaRecordDescriptor.encode(user))));
         removedUsers.forEach((name) -> changes.add(new RecordChange(MetaRecordDescriptor.userKey(name), null)));
+        revoked.forEach((each) -> changes.add(
+            new RecordChange(MetaRecordDescriptor.revokedKey(each), MetaRecordDescriptor.encode(each))));
+        restored.forEach((each) -> changes.add(new RecordChange(MetaRecordDescriptor.revokedKey(each), null)));
         removedTables.forEach((name) -> changes.add(new RecordChange(MetaRecordDescriptor.tableKey(name), null)));
         return changes;
     }

@@ -2,6 +2,8 @@ package io.verbena.meta.store;
 
 import io.verbena.protocol.access.User;
 import io.verbena.protocol.access.UserDescriptor;
+import io.verbena.protocol.tls.RevokedCertificate;
+import io.verbena.protocol.tls.TlsSettings;
 import io.verbena.raas.ReadTargetAddress;
 import io.verbena.raas.RemoteRegion;
 import io.verbena.raas.directory.NodeRole;
@@ -35,20 +37,22 @@ final class MetaRecordDescriptor
     /** "VMET" read as a little-endian integer. */
     static final int MAGIC = 0x54454D56;
     /** The format version that this build writes. */
-    static final int FORMAT_VERSION = 10;
+    static final int FORMAT_VERSION = 11;
     /**
-     * Also read: version 9 is the same without quotas, version 8 also without users, version 7 also without spares,
-     * version 6 also without the TCP address of a node, version 5 also without the cluster's secret, which the meta
-     * server then makes.
+     * Also read: version 10 is the same without certificates, version 9 also without quotas, version 8 also without
+     * users, version 7 also without spares, version 6 also without the TCP address of a node, version 5 also without
+     * the cluster's secret, which the meta server then makes.
      */
     static final int OLDEST_VERSION = 5;
     private static final int FIRST_WITH_TCP = 7;
+    private static final int FIRST_WITH_CERTIFICATE = 11;
 
     static final int KIND_COUNTERS = 1;
     static final int KIND_NODE = 2;
     static final int KIND_TABLE = 3;
     static final int KIND_SECRET = 4;
     static final int KIND_USER = 5;
+    static final int KIND_REVOKED = 6;
 
     static final int MAGIC_OFFSET = 0;
     static final int KIND_OFFSET = MAGIC_OFFSET + Integer.BYTES;
@@ -85,7 +89,9 @@ final class MetaRecordDescriptor
     static final int TCP_PORT_OFFSET = READ_TARGET_NUMBER_OFFSET + Integer.BYTES;
     static final int TCP_HIGH_OFFSET = TCP_PORT_OFFSET + Integer.BYTES;
     static final int TCP_LOW_OFFSET = TCP_HIGH_OFFSET + Long.BYTES;
-    static final int NODE_LENGTH = TCP_LOW_OFFSET + Long.BYTES;
+    static final int CERTIFICATE_OFFSET = TCP_LOW_OFFSET + Long.BYTES;
+    static final int NODE_RESERVED_OFFSET = CERTIFICATE_OFFSET + Integer.BYTES;
+    static final int NODE_LENGTH = NODE_RESERVED_OFFSET + Integer.BYTES;
 
     static final int TABLE_ID_OFFSET = HEADER_LENGTH;
     static final int TABLE_RESERVED_OFFSET = TABLE_ID_OFFSET + Integer.BYTES;
@@ -96,15 +102,19 @@ final class MetaRecordDescriptor
 
     static final int USER_OFFSET = HEADER_LENGTH;
 
+    static final int FINGERPRINT_OFFSET = HEADER_LENGTH;
+    static final int SUBJECT_OFFSET = FINGERPRINT_OFFSET + TlsSettings.FINGERPRINT_BYTES;
+
     static final String COUNTERS_KEY = "counters";
     static final String SECRET_KEY = "secret";
     static final String NODE_PREFIX = "node/";
     static final String TABLE_PREFIX = "table/";
     static final String USER_PREFIX = "user/";
+    static final String REVOKED_PREFIX = "revoked/";
 
     static
     {
-        if (24 != HEADER_LENGTH || 64 != COUNTERS_LENGTH || 128 != NODE_LENGTH || 40 != SECRET_LENGTH)
+        if (24 != HEADER_LENGTH || 64 != COUNTERS_LENGTH || 136 != NODE_LENGTH || 40 != SECRET_LENGTH)
         {
             throw new ExceptionInInitializerError("record lengths changed: header=" + HEADER_LENGTH + " counters=" +
                 COUNTERS_LENGTH + " node=" + NODE_LENGTH + "; give the format a new version");
@@ -160,6 +170,7 @@ final class MetaRecordDescriptor
         record.putInt(TCP_PORT_OFFSET, member.tcpService().port());
         record.putLong(TCP_HIGH_OFFSET, member.tcpService().high());
         record.putLong(TCP_LOW_OFFSET, member.tcpService().low());
+        record.putInt(CERTIFICATE_OFFSET, node.certificate());
         return seal(nodeKey(node.nodeId()), record);
     }
 
@@ -215,6 +226,38 @@ final class MetaRecordDescriptor
         throw corrupt(source, key, "it is that of another user, or has no secret");
     }
 
+    static String revokedKey(final RevokedCertificate certificate)
+    {
+        return REVOKED_PREFIX + certificate.digits();
+    }
+
+    static byte[] encode(final RevokedCertificate certificate)
+    {
+        final byte[] subject = certificate.subject().getBytes(StandardCharsets.UTF_8);
+        final ByteBuffer record = begin(KIND_REVOKED, SUBJECT_OFFSET + subject.length);
+        record.put(FINGERPRINT_OFFSET, certificate.fingerprint());
+        record.put(SUBJECT_OFFSET, subject);
+        return seal(revokedKey(certificate), record);
+    }
+
+    static RevokedCertificate decodeRevoked(final String source, final String key, final byte[] bytes)
+    {
+        final ByteBuffer record = open(source, key, KIND_REVOKED, -1, bytes);
+        if (bytes.length < SUBJECT_OFFSET)
+        {
+            throw corrupt(source, key, "it has no fingerprint");
+        }
+        final byte[] fingerprint = new byte[TlsSettings.FINGERPRINT_BYTES];
+        record.get(FINGERPRINT_OFFSET, fingerprint);
+        final RevokedCertificate revoked = new RevokedCertificate(
+            fingerprint, new String(bytes, SUBJECT_OFFSET, bytes.length - SUBJECT_OFFSET, StandardCharsets.UTF_8));
+        if (!revokedKey(revoked).equals(key))
+        {
+            throw corrupt(source, key, "it is that of another certificate");
+        }
+        return revoked;
+    }
+
     static MetaCounters decodeCounters(final String source, final byte[] bytes)
     {
         final ByteBuffer record = open(source, COUNTERS_KEY, KIND_COUNTERS, COUNTERS_LENGTH, bytes);
@@ -230,8 +273,11 @@ final class MetaRecordDescriptor
 
     static StoredNode decodeNode(final String source, final String key, final byte[] bytes)
     {
-        final boolean hasTcp = bytes.length >= HEADER_LENGTH && version(ByteBuffer.wrap(bytes)) >= FIRST_WITH_TCP;
-        final ByteBuffer record = open(source, key, KIND_NODE, hasTcp ? NODE_LENGTH : TCP_HIGH_OFFSET, bytes);
+        final int version = bytes.length >= HEADER_LENGTH ? version(ByteBuffer.wrap(bytes)) : 0;
+        final boolean hasTcp = version >= FIRST_WITH_TCP;
+        final boolean hasCertificate = version >= FIRST_WITH_CERTIFICATE;
+        final ByteBuffer record = open(source, key, KIND_NODE,
+            hasCertificate ? NODE_LENGTH : hasTcp ? CERTIFICATE_OFFSET : TCP_HIGH_OFFSET, bytes);
         final NodeRole role = NodeRole.ofCode(record.getShort(ROLE_OFFSET));
         final StoredNodeState state = StoredNodeState.of(record.getShort(STATE_OFFSET));
 
@@ -258,7 +304,8 @@ final class MetaRecordDescriptor
             new ReadTargetAddress(record.getInt(READ_TARGET_NUMBER_OFFSET), record.getLong(READ_TARGET_KEY_OFFSET)),
             hasTcp ? new TcpAddress(record.getLong(TCP_HIGH_OFFSET), record.getLong(TCP_LOW_OFFSET),
                 record.getInt(TCP_PORT_OFFSET)) : TcpAddress.NONE);
-        return new StoredNode(member, state, record.getInt(WRITER_NUMBER_OFFSET), record.getLong(MEMORY_ID_OFFSET));
+        return new StoredNode(member, state, record.getInt(WRITER_NUMBER_OFFSET), record.getLong(MEMORY_ID_OFFSET),
+            hasCertificate ? record.getInt(CERTIFICATE_OFFSET) : 0);
     }
 
     static StoredTable decodeTable(final String source, final String key, final byte[] bytes)

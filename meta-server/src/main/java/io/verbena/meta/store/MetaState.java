@@ -1,6 +1,7 @@
 package io.verbena.meta.store;
 
 import io.verbena.protocol.access.User;
+import io.verbena.protocol.tls.RevokedCertificate;
 import io.verbena.raas.identity.IdentitySecret;
 
 import java.util.List;
@@ -13,9 +14,11 @@ import java.util.List;
  * @param nodes    every registration not forgotten, by ascending id.
  * @param tables   every table, by name.
  * @param users    every user, by name.
+ * @param revoked  every certificate that was revoked, by its fingerprint.
  */
 public record MetaState(
-    MetaCounters counters, IdentitySecret secret, List<StoredNode> nodes, List<StoredTable> tables, List<User> users)
+    MetaCounters counters, IdentitySecret secret, List<StoredNode> nodes, List<StoredTable> tables, List<User> users,
+    List<RevokedCertificate> revoked)
 {
     /** @return identities among the nodes that were recorded as spares. */
     public int spares()
@@ -31,6 +34,7 @@ public record MetaState(
     {
         final MetaBatch batch = new MetaBatch().counters(counters).secret(secret);
         users.forEach(batch::user);
+        revoked.forEach(batch::revoke);
 
         if (!isFresh)
         {

@@ -1,6 +1,7 @@
 package io.verbena.meta.store;
 
 import io.verbena.protocol.access.User;
+import io.verbena.protocol.tls.RevokedCertificate;
 import io.verbena.raas.identity.IdentitySecret;
 
 import java.util.ArrayList;
@@ -13,6 +14,7 @@ final class MetaStateReader
     private final List<StoredNode> nodes = new ArrayList<>();
     private final List<StoredTable> tables = new ArrayList<>();
     private final List<User> users = new ArrayList<>();
+    private final List<RevokedCertificate> revoked = new ArrayList<>();
     private MetaCounters counters;
     private IdentitySecret secret;
 
@@ -43,6 +45,10 @@ final class MetaStateReader
         {
             users.add(MetaRecordDescriptor.decodeUser(source, key, bytes));
         }
+        else if (key.startsWith(MetaRecordDescriptor.REVOKED_PREFIX))
+        {
+            revoked.add(MetaRecordDescriptor.decodeRevoked(source, key, bytes));
+        }
         else
         {
             throw MetaRecordDescriptor.corrupt(source, key, "no record has such a key");
@@ -51,11 +57,13 @@ final class MetaStateReader
 
     MetaState state()
     {
-        if (null == counters && !(nodes.isEmpty() && tables.isEmpty() && users.isEmpty() && null == secret))
+        if (null == counters && !(nodes.isEmpty() && tables.isEmpty() && users.isEmpty() && revoked.isEmpty() &&
+            null == secret))
         {
             throw MetaRecordDescriptor.corrupt(source, MetaRecordDescriptor.COUNTERS_KEY, "it is missing");
         }
 
-        return new MetaState(counters, secret, List.copyOf(nodes), List.copyOf(tables), List.copyOf(users));
+        return new MetaState(counters, secret, List.copyOf(nodes), List.copyOf(tables), List.copyOf(users),
+            List.copyOf(revoked));
     }
 }

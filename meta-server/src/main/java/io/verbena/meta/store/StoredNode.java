@@ -13,9 +13,18 @@ import io.verbena.rdma.verbs.DeviceAddress;
  * @param state        where the registration stands.
  * @param writerNumber 1 to 65,535 for a compute node, 0 for a memory node.
  * @param memoryId     random number kept with its memory; 0: none.
+ * @param certificate  number of that by which it has joined; 0: none.
  */
-public record StoredNode(PeerRecord record, StoredNodeState state, int writerNumber, long memoryId)
+public record StoredNode(
+    PeerRecord record, StoredNodeState state, int writerNumber, long memoryId, int certificate)
 {
+    /** Of a node that has joined without a certificate. */
+    public StoredNode(
+        final PeerRecord record, final StoredNodeState state, final int writerNumber, final long memoryId)
+    {
+        this(record, state, writerNumber, memoryId, 0);
+    }
+
     /**
      * @param nodeId       of the identity.
      * @param incarnation  of the identity.
@@ -59,6 +68,6 @@ public record StoredNode(PeerRecord record, StoredNodeState state, int writerNum
      */
     public StoredNode withState(final StoredNodeState newState)
     {
-        return new StoredNode(record, newState, writerNumber, memoryId);
+        return new StoredNode(record, newState, writerNumber, memoryId, certificate);
     }
 }

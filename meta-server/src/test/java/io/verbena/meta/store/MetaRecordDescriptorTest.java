@@ -4,6 +4,7 @@ import io.verbena.protocol.access.Grant;
 import io.verbena.protocol.access.SecretVerifier;
 import io.verbena.protocol.access.User;
 import io.verbena.protocol.access.UserQuota;
+import io.verbena.protocol.tls.RevokedCertificate;
 import io.verbena.raas.ReadTargetAddress;
 import io.verbena.raas.RemoteRegion;
 import io.verbena.raas.directory.NodeRole;
@@ -35,7 +36,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 class MetaRecordDescriptorTest
 {
     private static final MetaCounters COUNTERS = new MetaCounters(0x0102030405060708L, 11, 12, 13, 4097, 15, 16);
-    private static final StoredNode NODE = node(new TcpAddress(0x3132333435363738L, 0x4142434445464748L, 6_379));
+    private static final StoredNode NODE =
+        node(new TcpAddress(0x3132333435363738L, 0x4142434445464748L, 6_379), 0x3132333);
     private static final StoredNode SPARE = StoredNode.spare(7, 8, 9);
     private static final StoredTable TABLE = new StoredTable("t", 0x0A0B0C0D, "abc".getBytes(StandardCharsets.UTF_8));
 
@@ -46,6 +48,9 @@ class MetaRecordDescriptorTest
         new SecretVerifier(4096, filled(16, 0x11), filled(32, 0x22), filled(32, 0x33)),
         List.of(new Grant("t", 3, new byte[]{0x44})), new UserQuota(0x51, 0x52, 0x53, 0x54));
 
+    private static final RevokedCertificate REVOKED = new RevokedCertificate(filled(32, 0x61), "CN=x");
+    private static final String REVOKED_KEY = "revoked/" + "61".repeat(32);
+
     private static byte[] filled(final int length, final int with)
     {
         final byte[] bytes = new byte[length];
@@ -53,7 +58,7 @@ class MetaRecordDescriptorTest
         return bytes;
     }
 
-    private static StoredNode node(final TcpAddress tcpService)
+    private static StoredNode node(final TcpAddress tcpService, final int certificate)
     {
         return new StoredNode(
             new PeerRecord(
@@ -68,7 +73,8 @@ class MetaRecordDescriptorTest
                 tcpService),
             StoredNodeState.FENCING,
             0xABCD,
-            0x0A0B0C0D0E0F1011L);
+            0x0A0B0C0D0E0F1011L,
+            certificate);
     }
 
     @Test
@@ -82,12 +88,13 @@ class MetaRecordDescriptorTest
             "node/65535", hex(MetaRecordDescriptor.encode(NODE)),
             "node/00007", hex(MetaRecordDescriptor.encode(SPARE)),
             "table/t", hex(MetaRecordDescriptor.encode(TABLE)),
-            "user/ann", hex(MetaRecordDescriptor.encode(USER))));
+            "user/ann", hex(MetaRecordDescriptor.encode(USER)),
+            REVOKED_KEY, hex(MetaRecordDescriptor.encode(REVOKED))));
     }
 
     /** What earlier builds wrote is read; the next write is in the present format. */
     @ParameterizedTest
-    @ValueSource(ints = {5, 6, 7, 8, 9})
+    @ValueSource(ints = {5, 6, 7, 8, 9, 10})
     void shouldReadTheVersionsBefore(final int version) throws IOException
     {
         final Map<String, String> golden = golden(version);
@@ -95,13 +102,13 @@ class MetaRecordDescriptorTest
 
         assertThat(MetaRecordDescriptor.decodeCounters("x", hex.parseHex(golden.get("counters")))).isEqualTo(COUNTERS);
         assertThat(MetaRecordDescriptor.decodeNode("x", "node/65535", hex.parseHex(golden.get("node/65535"))))
-            .isEqualTo(version < 7 ? node(TcpAddress.NONE) : NODE);
+            .isEqualTo(node(version < 7 ? TcpAddress.NONE : NODE.record().tcpService(), 0));
         assertThat(MetaRecordDescriptor.decodeTable("x", "table/t", hex.parseHex(golden.get("table/t"))).descriptor())
             .isEqualTo(TABLE.descriptor());
         if (golden.containsKey("user/ann"))
         {
             assertThat(MetaRecordDescriptor.decodeUser("x", "user/ann", hex.parseHex(golden.get("user/ann"))).quota())
-                .isEqualTo(UserQuota.NONE);
+                .isEqualTo(version < 10 ? UserQuota.NONE : USER.quota());
         }
     }
 
@@ -118,6 +125,8 @@ class MetaRecordDescriptorTest
         assertThat(MetaRecordDescriptor.decodeUser("x", "user/ann", MetaRecordDescriptor.encode(USER)))
             .isEqualTo(USER);
         assertThat(MetaRecordDescriptor.decodeSecret("x", MetaRecordDescriptor.encode(SECRET))).isEqualTo(SECRET);
+        assertThat(MetaRecordDescriptor.decodeRevoked("x", REVOKED_KEY, MetaRecordDescriptor.encode(REVOKED)))
+            .isEqualTo(REVOKED);
     }
 
     @Test

@@ -4,6 +4,7 @@ import io.verbena.protocol.access.Grant;
 import io.verbena.protocol.access.SecretVerifier;
 import io.verbena.protocol.access.User;
 import io.verbena.protocol.access.UserQuota;
+import io.verbena.protocol.tls.RevokedCertificate;
 import io.verbena.raas.identity.IdentitySecret;
 import io.verbena.test.MessageFuzzer;
 import org.agrona.DirectBuffer;
@@ -58,6 +59,14 @@ class MetaRecordsFuzzTest
             (bytes) -> MetaRecordDescriptor.decodeNode("x", "node/00007", bytes));
         fuzz("table/t", MetaRecordDescriptor.encode(new StoredTable("t", 3, new byte[]{1, 2, 3})),
             (bytes) -> MetaRecordDescriptor.decodeTable("x", "table/t", bytes));
+    }
+
+    @Test
+    void shouldReadOrRefuseRevokedCertificates()
+    {
+        final RevokedCertificate revoked = new RevokedCertificate(new byte[32], "CN=compute-1");
+        final String key = MetaRecordDescriptor.revokedKey(revoked);
+        fuzz(key, MetaRecordDescriptor.encode(revoked), (bytes) -> MetaRecordDescriptor.decodeRevoked("x", key, bytes));
     }
 
     @Test

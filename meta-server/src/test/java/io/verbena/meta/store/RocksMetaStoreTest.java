@@ -67,7 +67,8 @@ class RocksMetaStoreTest
 
         try (RocksMetaStore store = RocksMetaStore.open(temp))
         {
-            assertThat(store.load()).isEqualTo(new MetaState(COUNTERS, null, List.of(), List.of(), List.of()));
+            assertThat(store.load()).isEqualTo(
+                new MetaState(COUNTERS, null, List.of(), List.of(), List.of(), List.of()));
         }
     }
 
@@ -249,7 +250,8 @@ class RocksMetaStoreTest
 
         try (RocksMetaStore store = RocksMetaStore.open(crashed.getParent()))
         {
-            assertThat(store.load()).isEqualTo(new MetaState(COUNTERS, null, List.of(), List.of(), List.of()));
+            assertThat(store.load()).isEqualTo(
+                new MetaState(COUNTERS, null, List.of(), List.of(), List.of(), List.of()));
         }
     }
 

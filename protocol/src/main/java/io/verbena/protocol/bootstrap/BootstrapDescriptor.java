@@ -65,7 +65,7 @@ final class BootstrapDescriptor
     static final int MAGIC = 0x4E42_5256;
     static final int VERSION = 3;
     /** Raised whenever any format or message that nodes and clients exchange changes without being understood. */
-    static final int FORMATS = 10;
+    static final int FORMATS = 11;
     static final int VERSION_OFFSET = Integer.BYTES;
     static final int STATUS_OFFSET = VERSION_OFFSET + Short.BYTES;
     static final int FORMATS_OFFSET = STATUS_OFFSET + Short.BYTES;
@@ -185,7 +185,7 @@ final class BootstrapDescriptor
     static AccessTicket joiningTicket(final byte[] answer)
     {
         final ByteBuffer bytes = wrap(answer);
-        final PeerIdentity identity = PeerIdentity.joining(bytes.getInt(ANSWER_GENERATION_OFFSET));
+        final PeerIdentity identity = new PeerIdentity(0, bytes.getInt(ANSWER_GENERATION_OFFSET));
         return 0 != bytes.getInt(ANSWER_USER_OFFSET) || 0 == identity.joiningRoles() ? null :
             new AccessTicket(identity, IdentitySecret.read(new UnsafeBuffer(answer), ANSWER_TICKET_OFFSET));
     }

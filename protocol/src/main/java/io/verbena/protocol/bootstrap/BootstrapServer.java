@@ -99,8 +99,9 @@ public final class BootstrapServer implements AutoCloseable
      * @param token   of the cluster, and TLS of this side, if there is any.
      * @param answer  for those who have it.
      * @param access  the users of the cluster as they are now, who may join as clients; any thread.
-     * @param joining what proves to the meta server that a certificate named a set of roles; used where it goes by
-     *                them. Any thread.
+     * @param joining what proves to the meta server that somebody joins by a certificate, by the incarnation of
+     *                {@link io.verbena.raas.identity.PeerIdentity#joining}; null: the certificate is revoked. Used
+     *                where peers need certificates. Any thread.
      * @return the server.
      * @throws BootstrapException when the port is busy or the host not this one.
      */
@@ -266,6 +267,14 @@ public final class BootstrapServer implements AutoCloseable
         {
             connection.setSoTimeout(TLS_TIMEOUT_MS);
             secured.startHandshake();
+            if (token.tls().asksForCertificates() &&
+                null == joining.apply(TlsSettings.joiningOf(secured).incarnation()))
+            {
+                final String why = "certificate " + secured.getSession().getPeerPrincipal().getName() +
+                    " was revoked";
+                refuseByTls(secured, why, why + ": issue another one");
+                return null;
+            }
             if (token.tls().bindsRoles() && 0 == TlsSettings.rolesOf(secured))
             {
                 final String why = "certificate " + secured.getSession().getPeerPrincipal().getName() +
@@ -368,12 +377,17 @@ public final class BootstrapServer implements AutoCloseable
             return;
         }
         final byte[] message = BootstrapDescriptor.answer(answer);
-        final int roles = roles(connection);
-        if (0 != roles)
+        if (0 != roles(connection))
         {
+            final int incarnation = TlsSettings.joiningOf((SSLSocket)connection).incarnation();
+            final IdentitySecret secret = joining.apply(incarnation);
+            if (null == secret)
+            {
+                throw new EOFException("the certificate was revoked meanwhile");
+            }
             final byte[] ticket = new byte[IdentitySecret.LENGTH_BYTES];
-            joining.apply(roles).write(new UnsafeBuffer(ticket), 0);
-            BootstrapDescriptor.putTicket(message, 0, roles, ticket);
+            secret.write(new UnsafeBuffer(ticket), 0);
+            BootstrapDescriptor.putTicket(message, 0, incarnation, ticket);
         }
         BootstrapDescriptor.putProof(
             message, token.proof(BootstrapClient.SERVER_SIDE, hello.array(), challenge, proof, message));

@@ -22,6 +22,9 @@ final class ControlMethod
     static final int PUT_USER = 19;
     static final int REMOVE_USER = 20;
     static final int REPORT_DENIALS = 21;
+    static final int REVOCATIONS = 22;
+    static final int REVOKE_CERTIFICATE = 23;
+    static final int RESTORE_CERTIFICATE = 24;
 
     static final int LEASE_CHUNKS = 101;
     static final int RETURN_CHUNKS = 102;
@@ -57,6 +60,9 @@ final class ControlMethod
             case PUT_USER -> "putUser";
             case REMOVE_USER -> "removeUser";
             case REPORT_DENIALS -> "reportDenials";
+            case REVOCATIONS -> "revocations";
+            case REVOKE_CERTIFICATE -> "revokeCertificate";
+            case RESTORE_CERTIFICATE -> "restoreCertificate";
             case LEASE_CHUNKS -> "leaseChunks";
             case RETURN_CHUNKS -> "returnChunks";
             case FENCE -> "fence";

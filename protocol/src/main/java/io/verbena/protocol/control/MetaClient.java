@@ -8,9 +8,11 @@ import io.verbena.protocol.message.NotificationRequest;
 import io.verbena.protocol.message.NodePage;
 import io.verbena.protocol.message.NodeRegistration;
 import io.verbena.protocol.message.Registration;
+import io.verbena.protocol.message.RevocationPage;
 import io.verbena.protocol.message.TableEntry;
 import io.verbena.protocol.message.TablePage;
 import io.verbena.protocol.message.UserPage;
+import io.verbena.protocol.tls.RevokedCertificate;
 import io.verbena.raas.identity.PeerIdentity;
 import io.verbena.raas.RaasContext;
 import io.verbena.raas.VirtualQp;
@@ -315,6 +317,38 @@ public final class MetaClient
         return proxy.call(
             ControlMethod.REPORT_DENIALS,
             (buffer, offset) -> DenialsDescriptor.encode(denied, buffer, offset),
+            (buffer, offset, lengthBytes) -> null,
+            timeoutNs);
+    }
+
+    /**
+     * @param after     last certificate of the page before; null for the first page.
+     * @param timeoutNs deadline.
+     * @return the call, for a page of revoked certificates.
+     */
+    public ControlCall<RevocationPage> revocations(final RevokedCertificate after, final long timeoutNs)
+    {
+        return proxy.call(
+            ControlMethod.REVOCATIONS,
+            (buffer, offset) -> RevocationsDescriptor.encode(
+                new RevocationPage(null == after ? List.of() : List.of(after), false), buffer, offset),
+            RevocationsDescriptor::decode,
+            timeoutNs);
+    }
+
+    /**
+     * @param certificate that nobody is to use any more, or may use again.
+     * @param isRevoked   whether it is revoked from now on.
+     * @param timeoutNs   deadline.
+     * @return the call; INVALID_REQUEST when it was so before.
+     */
+    public ControlCall<Void> revoke(
+        final RevokedCertificate certificate, final boolean isRevoked, final long timeoutNs)
+    {
+        return proxy.call(
+            isRevoked ? ControlMethod.REVOKE_CERTIFICATE : ControlMethod.RESTORE_CERTIFICATE,
+            (buffer, offset) -> RevocationsDescriptor.encode(
+                new RevocationPage(List.of(certificate), false), buffer, offset),
             (buffer, offset, lengthBytes) -> null,
             timeoutNs);
     }

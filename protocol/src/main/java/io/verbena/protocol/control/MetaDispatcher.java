@@ -7,14 +7,17 @@ import io.verbena.protocol.message.ControlStatus;
 import io.verbena.protocol.message.Heartbeat;
 import io.verbena.protocol.message.NodeRegistration;
 import io.verbena.protocol.message.NotificationRequest;
+import io.verbena.protocol.message.RevocationPage;
 import io.verbena.protocol.message.UserPage;
 import io.verbena.protocol.tls.CertificateRole;
+import io.verbena.protocol.tls.RevokedCertificate;
 import io.verbena.raas.directory.NodeRole;
 import io.verbena.raas.identity.PeerIdentity;
 import io.verbena.raas.RpcReply;
 import org.agrona.DirectBuffer;
 import org.agrona.MutableDirectBuffer;
 
+import java.util.List;
 import java.util.stream.Collectors;
 
 /** Answers the messages of {@link MetaClient} by calling a {@link MetaService}. One thread. */
@@ -146,6 +149,14 @@ public final class MetaDispatcher extends ControlDispatcher
                 service.removeUser(UsersDescriptor.name(request, offset, lengthBytes));
                 yield ControlProxy.encodeHeader(reply, replyOffset);
             }
+            case ControlMethod.REVOCATIONS -> RevocationsDescriptor.encode(
+                revocations(request, offset, lengthBytes), reply, replyOffset);
+            case ControlMethod.REVOKE_CERTIFICATE, ControlMethod.RESTORE_CERTIFICATE ->
+            {
+                service.revoke(RevocationsDescriptor.one(request, offset, lengthBytes),
+                    ControlMethod.REVOKE_CERTIFICATE == method);
+                yield ControlProxy.encodeHeader(reply, replyOffset);
+            }
             case ControlMethod.ACTIVATE ->
             {
                 final PeerIdentity spare = IdentityDescriptor.decode(request, offset, lengthBytes);
@@ -178,7 +189,7 @@ public final class MetaDispatcher extends ControlDispatcher
             final NodeRegistration registration = RegisterDescriptor.decodeRequest(request, offset, lengthBytes);
             requireRole(caller, NodeRole.MEMORY_NODE == registration.role() ?
                 CertificateRole.MEMORY : CertificateRole.COMPUTE, "register a node");
-            service.register(registration,
+            service.register(registration.byCertificate(caller.certificate()),
                 () -> new PendingRegistration(reply.defer()));
             return;
         }
@@ -206,6 +217,8 @@ public final class MetaDispatcher extends ControlDispatcher
                 "memory node " + ForgetNodeDescriptor.nodeId(request, offset) : null;
             case ControlMethod.PUT_USER -> changedUser(UsersDescriptor.decodeUser(request, offset, lengthBytes));
             case ControlMethod.REMOVE_USER -> UsersDescriptor.name(request, offset, lengthBytes);
+            case ControlMethod.REVOKE_CERTIFICATE, ControlMethod.RESTORE_CERTIFICATE ->
+                RevocationsDescriptor.one(request, offset, lengthBytes).toString();
             default -> null;
         };
     }
@@ -258,7 +271,8 @@ public final class MetaDispatcher extends ControlDispatcher
         final boolean isOperators = switch (method)
         {
             case ControlMethod.FORGET_NODE, ControlMethod.DROP_THIS_TABLE, ControlMethod.ACTIVATE,
-                ControlMethod.USERS, ControlMethod.PUT_USER, ControlMethod.REMOVE_USER -> true;
+                ControlMethod.USERS, ControlMethod.PUT_USER, ControlMethod.REMOVE_USER, ControlMethod.REVOCATIONS,
+                ControlMethod.REVOKE_CERTIFICATE, ControlMethod.RESTORE_CERTIFICATE -> true;
             default -> false;
         };
         if (!isOperators || !service.isGuarded() ||
@@ -274,9 +288,20 @@ public final class MetaDispatcher extends ControlDispatcher
         requireRole(caller, CertificateRole.OPERATOR, ControlMethod.name(method));
     }
 
+    private RevocationPage revocations(final DirectBuffer request, final int offset, final int lengthBytes)
+    {
+        final List<RevokedCertificate> after =
+            RevocationsDescriptor.decode(request, offset, lengthBytes).certificates();
+        return service.revocations(after.isEmpty() ? null : after.getLast());
+    }
+
     /** Where certificates name roles the token is not enough: a connection proves what the handshake gave for them. */
     private void requireRole(final PeerIdentity caller, final CertificateRole role, final String what)
     {
+        if (service.isRevoked(caller.certificate()))
+        {
+            forbid(caller, what + " by " + caller + ": the certificate was revoked");
+        }
         if (service.bindsRoles() && !role.isIn(caller.joiningRoles()))
         {
             forbid(caller, what + " by " + caller + ", with roles " + CertificateRole.text(caller.joiningRoles()) +

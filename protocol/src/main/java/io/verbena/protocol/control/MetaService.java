@@ -2,15 +2,18 @@ package io.verbena.protocol.control;
 
 import io.verbena.protocol.access.User;
 import io.verbena.protocol.message.ControlException;
+import io.verbena.protocol.message.ControlStatus;
 import io.verbena.protocol.message.DeniedOperations;
 import io.verbena.protocol.message.ForgottenNode;
 import io.verbena.protocol.message.Heartbeat;
 import io.verbena.protocol.message.NotificationRequest;
 import io.verbena.protocol.message.NodePage;
 import io.verbena.protocol.message.NodeRegistration;
+import io.verbena.protocol.message.RevocationPage;
 import io.verbena.protocol.message.TableEntry;
 import io.verbena.protocol.message.TablePage;
 import io.verbena.protocol.message.UserPage;
+import io.verbena.protocol.tls.RevokedCertificate;
 import io.verbena.raas.identity.PeerIdentity;
 
 import java.util.List;
@@ -184,6 +187,36 @@ public interface MetaService
      * @param name of it.
      */
     void removeUser(String name);
+
+    /**
+     * @param after fingerprints greater than its; null for the first page.
+     * @return a page that {@link MetaDispatcher} cuts to what fits; all are fine.
+     */
+    default RevocationPage revocations(final RevokedCertificate after)
+    {
+        return new RevocationPage(List.of(), false);
+    }
+
+    /**
+     * Takes a certificate from nobody any more, and renews no lease of a node that has joined by it; or takes it
+     * again. INVALID_REQUEST when it was so before.
+     *
+     * @param certificate which.
+     * @param isRevoked   whether it is revoked from now on.
+     */
+    default void revoke(final RevokedCertificate certificate, final boolean isRevoked)
+    {
+        throw new ControlException(ControlStatus.INVALID_REQUEST, "no certificates here");
+    }
+
+    /**
+     * @param certificate number of one.
+     * @return whether it is revoked.
+     */
+    default boolean isRevoked(final int certificate)
+    {
+        return false;
+    }
 
     /** @return whether nodes and operators prove to have the cluster's secret: then nobody else may act as one. */
     boolean isGuarded();

@@ -20,6 +20,8 @@ import io.verbena.rdma.verbs.DeviceAddress;
  * @param readTarget  of a memory node: through which its region can be read before connecting; NONE when only after.
  * @param tcpService  of a compute node: where it serves clients of Redis as a part of a cluster; NONE when it does not.
  * @param isSpare     of a compute node: whether clients are not to be sent to it before it is activated.
+ * @param certificate number of that by which its connection has joined; 0 for none. The server sets it: it is in no
+ *                    message.
  */
 public record NodeRegistration(
     int nodeId,
@@ -31,8 +33,25 @@ public record NodeRegistration(
     long clusterId,
     ReadTargetAddress readTarget,
     TcpAddress tcpService,
-    boolean isSpare)
+    boolean isSpare,
+    int certificate)
 {
+    /** As a message says it. */
+    public NodeRegistration(
+        final int nodeId,
+        final NodeRole role,
+        final DeviceAddress device,
+        final int servicePort,
+        final RemoteRegion region,
+        final long memoryId,
+        final long clusterId,
+        final ReadTargetAddress readTarget,
+        final TcpAddress tcpService,
+        final boolean isSpare)
+    {
+        this(nodeId, role, device, servicePort, region, memoryId, clusterId, readTarget, tcpService, isSpare, 0);
+    }
+
     /** Of a node that is no spare. */
     public NodeRegistration(
         final int nodeId,
@@ -71,5 +90,15 @@ public record NodeRegistration(
         final ReadTargetAddress readTarget)
     {
         this(nodeId, role, device, servicePort, region, memoryId, clusterId, readTarget, TcpAddress.NONE);
+    }
+
+    /**
+     * @param number of a certificate; 0 for none.
+     * @return the same of a node that has joined by it.
+     */
+    public NodeRegistration byCertificate(final int number)
+    {
+        return new NodeRegistration(nodeId, role, device, servicePort, region, memoryId, clusterId, readTarget,
+            tcpService, isSpare, number);
     }
 }

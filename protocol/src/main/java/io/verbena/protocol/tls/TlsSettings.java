@@ -1,5 +1,7 @@
 package io.verbena.protocol.tls;
 
+import io.verbena.raas.identity.PeerIdentity;
+
 import java.io.ByteArrayInputStream;
 import java.io.EOFException;
 import java.io.IOException;
@@ -144,6 +146,16 @@ public final class TlsSettings
     }
 
     /**
+     * @param file with one certificate, of a node or client, as PEM; a key in it is not looked at.
+     * @return the certificate.
+     * @throws TlsException when the file cannot be used.
+     */
+    public static X509Certificate certificate(final Path file)
+    {
+        return PemFiles.authorities(CERTIFICATE_OPTION, file).getFirst();
+    }
+
+    /**
      * @param file with the certificate of one authority.
      * @return its fingerprint, SHA-256.
      * @throws TlsException when the file cannot be used.
@@ -240,7 +252,31 @@ public final class TlsSettings
      */
     public static int rolesOf(final SSLSocket secured) throws IOException
     {
-        return CertificateRole.of((X509Certificate)secured.getSession().getPeerCertificates()[0]);
+        return CertificateRole.of(certificateOf(secured));
+    }
+
+    private static X509Certificate certificateOf(final SSLSocket secured) throws IOException
+    {
+        return (X509Certificate)secured.getSession().getPeerCertificates()[0];
+    }
+
+    /** @return whether each peer needs a certificate. */
+    public boolean asksForCertificates()
+    {
+        return null != trust;
+    }
+
+    /**
+     * @param secured socket of this class, after the handshake.
+     * @return as who the holder of the other side's certificate joins; with {@link PeerIdentity#joiningRoles()} 0 where
+     *     that names none.
+     * @throws IOException when it has none.
+     */
+    public static PeerIdentity joiningOf(final SSLSocket secured) throws IOException
+    {
+        final X509Certificate certificate = certificateOf(secured);
+        return PeerIdentity.joining(
+            RevokedCertificate.number(fingerprint(certificate)), CertificateRole.of(certificate));
     }
 
     /**

@@ -8,6 +8,7 @@ import io.verbena.protocol.access.User;
 import io.verbena.protocol.access.SecretVerifier;
 import io.verbena.protocol.bootstrap.BootstrapException.Reason;
 import io.verbena.protocol.tls.TlsException;
+import io.verbena.protocol.tls.RevokedCertificate;
 import io.verbena.protocol.tls.TlsSettings;
 import io.verbena.raas.PeerAddress;
 import io.verbena.raas.identity.IdentitySecret;
@@ -67,6 +68,7 @@ class TlsHandshakeTest
     private final ClusterToken token = ClusterToken.ofHex("0123456789abcdef".repeat(4), "test");
     private AccessRules rules = AccessRules.NONE;
     private BootstrapServer server;
+    private volatile int revoked;
 
     @BeforeAll
     static void makeCertificates() throws IOException
@@ -124,7 +126,13 @@ class TlsHandshakeTest
         close();
         server = BootstrapServer.open(
             new ClusterAddress("127.0.0.1", 0), token.with(tls), ANSWER, () -> rules,
-            (roles) -> META_SECRET.derive("joining", 0, roles));
+            (incarnation) -> revoked == new PeerIdentity(0, incarnation).certificate() ? null :
+                META_SECRET.derive("joining", 0, incarnation));
+    }
+
+    private static int number(final String name)
+    {
+        return RevokedCertificate.number(TlsSettings.fingerprint(TlsSettings.certificate(file(name + ".crt"))));
     }
 
     @AfterEach
@@ -158,9 +166,9 @@ class TlsHandshakeTest
         for (final String name : List.of("compute", "two"))
         {
             final BootstrapAnswer answer = ask(clientSide("ca.crt", name));
-            final int roles = "two".equals(name) ? 2 | 16 : 4;
+            final PeerIdentity identity = PeerIdentity.joining(number(name), "two".equals(name) ? 2 | 16 : 4);
             assertThat(answer.ticket()).isEqualTo(
-                new AccessTicket(PeerIdentity.joining(roles), META_SECRET.derive("joining", 0, roles)));
+                new AccessTicket(identity, META_SECRET.derive("joining", 0, identity.incarnation())));
             assertThat(token.joiningTicket(answer)).isEqualTo(answer.ticket());
             assertThat(token.nodeTicket().identity()).isEqualTo(PeerIdentity.UNREGISTERED);
             assertThat(new BootstrapLocator(server.address(), token, answer).joiningTicket())
@@ -170,6 +178,23 @@ class TlsHandshakeTest
             "certificate CN=client names no role: issue one with a URI such as verbena:role/compute");
         assertThat(server.lastRefusal()).contains("CN=client names no role");
         assertThat(server.refusals()).isEqualTo(1);
+    }
+
+    /** Whether the server goes by roles or not, and whoever it is: it asks for certificates. */
+    @Test
+    void shouldRefuseARevokedCertificate()
+    {
+        for (final String serverName : List.of("meta", "server"))
+        {
+            open(serverSide(serverName, "ca.crt"));
+            final String name = "meta".equals(serverName) ? "compute" : "client";
+            revoked = 0;
+            ask(clientSide("ca.crt", name));
+            revoked = number(name);
+            assertRefused(clientSide("ca.crt", name), "certificate CN=" + name + " was revoked: issue another one");
+            assertThat(server.lastRefusal()).contains("CN=" + name + " was revoked");
+            assertThat(server.refusals()).isEqualTo(1);
+        }
     }
 
     @Test

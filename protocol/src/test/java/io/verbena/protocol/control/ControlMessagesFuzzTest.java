@@ -17,9 +17,11 @@ import io.verbena.protocol.message.NodePage;
 import io.verbena.protocol.message.NodeRegistration;
 import io.verbena.protocol.message.NotificationRequest;
 import io.verbena.protocol.message.Registration;
+import io.verbena.protocol.message.RevocationPage;
 import io.verbena.protocol.message.TableEntry;
 import io.verbena.protocol.message.TablePage;
 import io.verbena.protocol.message.UserPage;
+import io.verbena.protocol.tls.RevokedCertificate;
 import io.verbena.raas.identity.PeerIdentity;
 import io.verbena.raas.RemoteRegion;
 import io.verbena.raas.directory.NodeRole;
@@ -114,6 +116,12 @@ class ControlMessagesFuzzTest
             UsersDescriptor::decodeReply);
         fuzz("denials", (to) -> DenialsDescriptor.encode(List.of(new DeniedOperations("user ann", "GET in table t", 3),
             new DeniedOperations("", "", Long.MAX_VALUE)), to, 0), DenialsDescriptor::decode);
+        fuzz("revocations", (to) -> RevocationsDescriptor.encode(new RevocationPage(
+            List.of(new RevokedCertificate(new byte[32], "CN=compute-1"), new RevokedCertificate(new byte[32], "")),
+            true), to, 0), RevocationsDescriptor::decode);
+        fuzz("revocation", (to) -> RevocationsDescriptor.encode(new RevocationPage(
+            List.of(new RevokedCertificate(new byte[32], "CN=compute-1")), false), to, 0),
+            RevocationsDescriptor::one);
         fuzz("user", (to) -> UsersDescriptor.encodeUser(ann, to, 0), UsersDescriptor::decodeUser);
     }
 

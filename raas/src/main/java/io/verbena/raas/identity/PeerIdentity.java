@@ -7,8 +7,8 @@ package io.verbena.raas.identity;
  * @param nodeId      number of the node; 0 for a node that has not registered yet, and for a client that names no user;
  *                    of a user its number and 65,536.
  * @param incarnation number of its life, or generation of a user's secret; of those without a number 0 for a node, 1
- *                    for a client, 2 for the meta server, 3 for an operator, 256 and a set of roles for who joins with
- *                    a certificate that names them.
+ *                    for a client, 2 for the meta server, 3 for an operator; 32 times the number of its certificate,
+ *                    and the set of roles that this names, for who joins with one.
  */
 public record PeerIdentity(int nodeId, int incarnation)
 {
@@ -22,9 +22,10 @@ public record PeerIdentity(int nodeId, int incarnation)
     public static final PeerIdentity OPERATOR = new PeerIdentity(0, 3);
     /** Numbers of users begin here; those of nodes end before. */
     private static final int FIRST_USER = 0x10000;
-    /** Sets of roles begin here. */
-    private static final int FIRST_JOINING = 256;
-    private static final int MAX_ROLES = 31;
+    private static final int ROLES_BITS = 5;
+    private static final int MAX_ROLES = (1 << ROLES_BITS) - 1;
+    /** Number of a certificate, at most. */
+    public static final int MAX_CERTIFICATE = (1 << 26) - 1;
 
     /**
      * A client that proves which user it is.
@@ -41,19 +42,25 @@ public record PeerIdentity(int nodeId, int incarnation)
     /**
      * A node that has not registered yet, or an operator, with a certificate that says what it may be.
      *
-     * @param roles set of them, 1 to 31.
+     * @param certificate number of it, 1 to {@link #MAX_CERTIFICATE}.
+     * @param roles       set of them, 1 to 31.
      * @return the identity.
      */
-    public static PeerIdentity joining(final int roles)
+    public static PeerIdentity joining(final int certificate, final int roles)
     {
-        return new PeerIdentity(0, FIRST_JOINING + roles);
+        return new PeerIdentity(0, certificate << ROLES_BITS | roles);
     }
 
-    /** @return the set of roles of {@link #joining}; 0: it is another identity. */
+    /** @return the set of roles of {@link #joining}; 0: it is another identity, or no identity. */
     public int joiningRoles()
     {
-        return nodeId == 0 && incarnation > FIRST_JOINING && incarnation <= FIRST_JOINING + MAX_ROLES ?
-            incarnation - FIRST_JOINING : 0;
+        return certificate() == 0 ? 0 : incarnation & MAX_ROLES;
+    }
+
+    /** @return the number of the certificate of {@link #joining}; 0: it is another identity. */
+    public int certificate()
+    {
+        return nodeId == 0 && incarnation > MAX_ROLES ? incarnation >>> ROLES_BITS : 0;
     }
 
     /** @return whether it is that of a user. */
@@ -93,7 +100,7 @@ public record PeerIdentity(int nodeId, int incarnation)
         }
         if (joiningRoles() > 0)
         {
-            return "node or operator with roles " + joiningRoles();
+            return "node or operator with roles " + joiningRoles() + " by certificate " + certificate();
         }
         return equals(OPERATOR) ? "operator" : equals(UNREGISTERED) ? "unregistered node or operator" :
             equals(CLIENT) ? "client" : "node " + nodeId + " incarnation " + incarnation;
