@@ -3,6 +3,7 @@ package io.verbena.compute.control;
 import io.verbena.compute.catalog.TableRegistry;
 import io.verbena.compute.memory.IndexReturns;
 import io.verbena.compute.memory.MemoryLink;
+import io.verbena.compute.memory.MemoryLinks;
 import io.verbena.compute.session.SessionParts;
 import io.verbena.protocol.control.ControlCall;
 import io.verbena.protocol.control.MetaClient;
@@ -23,7 +24,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
 import java.util.function.IntPredicate;
-import java.util.function.Supplier;
 
 /**
  * Creates a table: asks that the name is free, asks the memory nodes how long their chunks are, leases chunks, takes a
@@ -48,7 +48,7 @@ final class CreateTableTask extends ControlTask
 
     private final MetaLink metaLink;
     private final TableRegistry tables;
-    private final Supplier<List<MemoryLink>> readyLinks;
+    private final MemoryLinks links;
     private final long hashSeed;
     private final SessionParts session;
     private final CreationMemory memory;
@@ -69,13 +69,13 @@ final class CreateTableTask extends ControlTask
 
     /**
      * @param slot          of the session.
-     * @param readyLinks    to the memory nodes that can be reached, asked for at each try.
+     * @param links         to the memory nodes, of which those that can be reached are used at each try.
      * @param mayFindMemory whether memory of a memory node is being returned or reclaimed, as far as this node knows.
      * @param grows         whether subtables will be split.
      */
     CreateTableTask(
         final ControlRequest request, final SessionParts session, final TableRegistry tables,
-        final IndexReturns returns, final CreationSlot slot, final Supplier<List<MemoryLink>> readyLinks,
+        final IndexReturns returns, final CreationSlot slot, final MemoryLinks links,
         final IntPredicate mayFindMemory, final SplittableRandom random, final boolean grows, final long nowNs)
     {
         super(request);
@@ -85,7 +85,7 @@ final class CreateTableTask extends ControlTask
         memory = new CreationMemory(session.engine(), session.numbers(), returns, mayFindMemory, request.tableName(),
             metaLink.retryBackoff(), nowNs);
         this.tables = tables;
-        this.readyLinks = readyLinks;
+        this.links = links;
         hashSeed = random.nextLong();
         this.grows = grows;
         named = whoHasTheName(nowNs);
@@ -145,10 +145,11 @@ final class CreateTableTask extends ControlTask
         {
             return 0;
         }
-        memoryLinks = readyLinks.get();
+        memoryLinks = links.ready();
         if (memoryLinks.isEmpty())
         {
-            end(Status.TIMED_OUT, null, "no memory node is connected");
+            // They may all be on their way back, as after a change of the leader of the meta servers.
+            tryLater(links.absence(), nowNs);
             return 1;
         }
         for (final MemoryLink link : memoryLinks)
@@ -182,7 +183,7 @@ final class CreateTableTask extends ControlTask
         chunkBytes = Long.MAX_VALUE;
         for (final ControlCall<MemoryNodeStat> stat : stats)
         {
-            if (ControlStatus.UNAVAILABLE == stat.status())
+            if (MetaRead.mayBeAskedAgain(stat.status()))
             {
                 tryLater(stat.failure(), nowNs);
                 return 1;

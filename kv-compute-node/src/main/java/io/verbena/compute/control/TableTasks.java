@@ -50,7 +50,7 @@ public final class TableTasks
         return switch (request.kind())
         {
             case FIND_TABLE -> new FindTableTask(request, metaLink, tables, nowNs);
-            case CREATE_TABLE -> new CreateTableTask(request, session, tables, returns, creationSlot, links::ready,
+            case CREATE_TABLE -> new CreateTableTask(request, session, tables, returns, creationSlot, links,
                 new LinkedChunks(links.byId(), returns)::mayFindMemory, random, grows, nowNs);
             case DROP_TABLE -> new DropTableTask(
                 request, metaLink, tables, IndexReturns.newestLeases(links.all()), dropped, nowNs);

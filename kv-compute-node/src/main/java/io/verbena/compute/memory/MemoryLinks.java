@@ -94,6 +94,13 @@ public final class MemoryLinks
         return all.stream().filter(MemoryLink::isReady).toList();
     }
 
+    /** @return why none is {@link #ready()}, one line. */
+    public String absence()
+    {
+        return "no memory node is connected" + (all.isEmpty() ? ": none is registered" : failures().entrySet().stream()
+            .findFirst().map((first) -> ": memory node " + first.getKey() + ": " + first.getValue()).orElse(""));
+    }
+
     /** @return why memory nodes cannot be used now, by their ids; a new map. */
     public Map<Integer, String> failures()
     {

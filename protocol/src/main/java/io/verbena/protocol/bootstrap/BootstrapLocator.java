@@ -7,12 +7,16 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * Finds the meta server by the handshake at the cluster's address, on a virtual thread and at most ten times a second,
- * for as long as somebody says that it cannot be reached. Thread-safe; needs no closing.
+ * Finds the meta server by the handshake at the cluster's address, on a virtual thread: when somebody says that it
+ * cannot be reached, until it answers, for 5 s at most, and at most ten times a second. Thread-safe; needs no closing.
  */
 public final class BootstrapLocator implements MetaServerLocator
 {
-    private static final int TIMEOUT_MS = 1_000;
+    /**
+     * A group that elects a leader has none for some seconds, and whoever asks again only when its next call has
+     * failed, over the connection to a leader that stands still, asks too seldom for a lease of 5 s.
+     */
+    private static final int TIMEOUT_MS = 5_000;
     private static final long PAUSE_NS = TimeUnit.MILLISECONDS.toNanos(100);
 
     private final ClusterAddress cluster;

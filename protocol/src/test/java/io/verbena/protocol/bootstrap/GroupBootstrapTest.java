@@ -136,6 +136,30 @@ class GroupBootstrapTest
         assertThat(timeouts).containsExactly(500, 1_000);
     }
 
+    /**
+     * The leader stands still, and the next one answers later than a question takes: nobody says again that the leader
+     * cannot be reached, since the next call waits for it.
+     */
+    @Test
+    void shouldGoOnLookingForTheNextLeaderUntilThereIsOne()
+    {
+        final int port = leader.address().port();
+        leader.close();
+        final ClusterAddress group = group(silent.getLocalPort(), port);
+        final BootstrapLocator locator = new BootstrapLocator(group, token, ANSWER);
+        locator.onUnreachable();
+        LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(1_200));
+        final PeerAddress next = new PeerAddress(new DeviceAddress(4, 5, 6), 1, 0, 0);
+        leader = BootstrapServer.open(new ClusterAddress("127.0.0.1", port), token,
+            new BootstrapAnswer(4, ANSWER.fabric(), next), () -> AccessRules.NONE, (roles) -> null);
+        final long deadlineNs = System.nanoTime() + TimeUnit.SECONDS.toNanos(10);
+        while (!locator.address().equals(next))
+        {
+            assertThat(System.nanoTime() - deadlineNs).as("in time").isNegative();
+            LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(5));
+        }
+    }
+
     /** No question lasts longer than what is left, and none begins after that. */
     @Test
     void shouldKeepTheDeadline()
