@@ -308,16 +308,21 @@ public final class MembershipConductor
             table.extendLeases(awayNs);
         }
 
-        int workCount = 0;
-
-        for (Member ended = table.expireNext(nowNs); null != ended; ended = table.expireNext(nowNs))
-        {
-            onEnded(ended, nowNs);
-            workCount++;
-        }
-
+        int workCount = expire(nowNs);
         workCount += driveRounds(nowNs, caller);
         return epochs.advance(nowNs) ? workCount + 1 : workCount;
+    }
+
+    private int expire(final long nowNs)
+    {
+        if (table.leaseLeftNs(nowNs) > 0)
+        {
+            return 0;
+        }
+
+        final List<Member> ended = table.expire(nowNs);
+        ended.forEach((member) -> onEnded(member, nowNs));
+        return ended.size();
     }
 
     /**
@@ -479,30 +484,35 @@ public final class MembershipConductor
     private int driveRounds(final long nowNs, final FencingRound.FenceCaller caller)
     {
         int workCount = 0;
+        int completeCount = 0;
 
         for (int i = rounds.size() - 1; i >= 0; i--)
         {
-            final FencingRound round = rounds.get(i);
-            workCount += round.doWork(nowNs, caller);
-
-            if (round.isComplete())
-            {
-                complete(round);
-                rounds.remove(i);
-                workCount++;
-            }
+            workCount += rounds.get(i).doWork(nowNs, caller);
+            completeCount += rounds.get(i).isComplete() ? 1 : 0;
         }
 
-        return workCount;
+        if (completeCount > 0)
+        {
+            complete();
+        }
+        return workCount + completeCount;
     }
 
-    private void complete(final FencingRound round)
+    /** Nodes that end together are forgotten together. */
+    private void complete()
     {
-        final Member member = table.member(round.nodeId());
-        table.forget(round.nodeId(), round.incarnation());
-        epochs.release(round.nodeId());
-        // Nodes look for chunks without an owner when they hear a new epoch.
-        epochs.want();
-        listener.onFenced(member);
+        final List<Member> fenced = rounds.stream().filter(FencingRound::isComplete)
+            .map((round) -> table.member(round.nodeId())).toList();
+        table.forget(fenced);
+        rounds.removeIf(FencingRound::isComplete);
+
+        for (final Member member : fenced)
+        {
+            epochs.release(member.nodeId());
+            // Nodes look for chunks without an owner when they hear a new epoch.
+            epochs.want();
+            listener.onFenced(member);
+        }
     }
 }

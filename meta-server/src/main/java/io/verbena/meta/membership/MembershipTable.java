@@ -296,25 +296,20 @@ public final class MembershipTable
     }
 
     /**
-     * Ends one lease whose time is over; to be called until it answers null.
+     * Ends the leases whose time is over, by one write.
      *
      * @param nowNs the clock now.
-     * @return a member that was live until now, or null.
+     * @return members that were live until now.
      */
-    public Member expireNext(final long nowNs)
+    List<Member> expire(final long nowNs)
     {
-        for (int i = 0; i < members.size(); i++)
-        {
-            final Member member = members.get(i);
-
-            if (member.isLive() && member.leaseEndsNs - nowNs <= 0)
-            {
-                change(member, stateAfterLease(member));
-                return member;
-            }
-        }
-
-        return null;
+        final List<Member> ended =
+            members.stream().filter((member) -> member.isLive() && member.leaseEndsNs - nowNs <= 0).toList();
+        final MetaBatch batch = new MetaBatch();
+        ended.forEach((member) -> batch.node(member.node.withState(stateAfterLease(member))));
+        ledger.commit(ledger.counters().withNextMembershipVersion(), batch);
+        ended.forEach((member) -> member.node = member.node.withState(stateAfterLease(member)));
+        return ended;
     }
 
     /**
@@ -352,19 +347,18 @@ public final class MembershipTable
     }
 
     /**
-     * Forgets a compute node that is fenced everywhere; its id and writer number are free again.
+     * Forgets compute nodes that are fenced everywhere, by one write; their ids and writer numbers are free again.
      *
-     * @param nodeId      who.
-     * @param incarnation of which registration.
+     * @param fenced without a lease.
      */
-    public void forget(final int nodeId, final int incarnation)
+    void forget(final List<Member> fenced)
     {
-        final Member member = find(nodeId, incarnation);
-
-        if (null != member && member.isCompute() && !member.isLive())
+        final MetaBatch batch = new MetaBatch();
+        fenced.forEach((member) -> batch.removeNode(member.nodeId()));
+        ledger.commit(batch);
+        for (final Member member : fenced)
         {
-            ledger.commit(new MetaBatch().removeNode(nodeId));
-            membersById.remove(nodeId);
+            membersById.remove(member.nodeId());
             members.remove(member);
             numbers.giveBack(member.node);
         }

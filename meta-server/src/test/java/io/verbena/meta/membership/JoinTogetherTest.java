@@ -5,6 +5,7 @@ import io.verbena.meta.store.InMemoryMetaStore;
 import io.verbena.meta.store.MetaBatch;
 import io.verbena.meta.store.MetaState;
 import io.verbena.meta.store.MetaStore;
+import io.verbena.meta.store.StoredNodeState;
 import io.verbena.protocol.message.NodeRegistration;
 import io.verbena.raas.ReadTargetAddress;
 import io.verbena.raas.RemoteRegion;
@@ -136,6 +137,64 @@ class JoinTogetherTest
         })).isInstanceOf(DurableWriteError.class);
         assertThat(events).isEmpty();
         assertThat(store.load().nodes()).hasSize(nodesBefore);
+    }
+
+    /** As after the death of a host: its nodes end by one write, and are fenced by one. */
+    @Test
+    void shouldEndAndFenceTogetherThoseWhoseLeasesEndTogether()
+    {
+        final List<Integer> nodes = new ArrayList<>();
+        conductor.together(() ->
+        {
+            for (int i = 0; i < 3; i++)
+            {
+                nodes.add(register(NodeRole.COMPUTE_NODE, 0).nodeId());
+            }
+        });
+        final Member memory = register(NodeRole.MEMORY_NODE, 7);
+        long nowNs = 0;
+        while (nowNs < 1_000)
+        {
+            nowNs += 100;
+            conductor.heartbeat(memory.nodeId(), memory.incarnation(), 0, nowNs);
+            conductor.doWork(nowNs, (memoryNodeId, round) -> { });
+        }
+        events.clear();
+        final List<FencingRound> asked = new ArrayList<>();
+        conductor.doWork(1_100, (memoryNodeId, round) -> asked.add(round));
+        assertThat(events.removeFirst()).isEqualTo("write");
+        assertThat(events).containsExactlyInAnyOrderElementsOf(nodes.stream().map((id) -> "ended " + id).toList());
+        assertThat(asked).hasSize(3);
+
+        events.clear();
+        asked.forEach((round) -> round.onAnswer(memory.nodeId(), true, 1_100));
+        conductor.doWork(1_110, (memoryNodeId, round) -> { });
+        assertThat(events.removeFirst()).isEqualTo("write");
+        assertThat(events).containsExactlyInAnyOrderElementsOf(nodes.stream().map((id) -> "fenced " + id).toList());
+        assertThat(store.load().nodes()).hasSize(1);
+    }
+
+    @Test
+    void shouldNotifyNobodyOfAnEndThatCannotBeWritten()
+    {
+        final Member member = register(NodeRole.COMPUTE_NODE, 0);
+        conductor.doWork(100, (memoryNodeId, round) -> { });
+        events.clear();
+        fails = true;
+        assertThatThrownBy(() ->
+        {
+            for (long nowNs = 200; nowNs < 2_000; nowNs += 100)
+            {
+                conductor.doWork(nowNs, (memoryNodeId, round) -> { });
+            }
+        }).isInstanceOf(DurableWriteError.class);
+        assertThat(events).isEmpty();
+        fails = false;
+        assertThat(store.load().nodes()).singleElement().satisfies((node) ->
+        {
+            assertThat(node.nodeId()).isEqualTo(member.nodeId());
+            assertThat(node.state()).isEqualTo(StoredNodeState.LIVE);
+        });
     }
 
     /** What one of them fails with is its caller's; the counters that the others moved are on disk all the same. */
