@@ -25,6 +25,8 @@ final class LeaseKeeper
     private static final Logger LOGGER = LoggerFactory.getLogger(LeaseKeeper.class);
     /** A node that only waits for epochs beats more slowly by this factor than one at work. */
     private static final int WAITING_FACTOR = 4;
+    /** A heartbeat that takes longer than this part of its timeout may have gone to a leader that stands still. */
+    private static final int LATE_FRACTION = 4;
     /** A node that rests renews its lease so often while it lasts. */
     private static final int BEATS_PER_LEASE = 5;
     /** How long a request to hear of news may go unanswered until it is made again. */
@@ -51,6 +53,7 @@ final class LeaseKeeper
     private long lastAtNs;
     private long nextAtNs;
     private boolean isUnheard;
+    private boolean isLate;
     private long unheardSinceNs;
 
     /**
@@ -181,6 +184,7 @@ final class LeaseKeeper
         final boolean isWaiting = wantsEpochs.getAsBoolean();
         tellingEpoch = passedEpoch.getAsLong();
         heartbeats.send(metaLink.client(), tellingEpoch, isWaiting, timeoutNs);
+        isLate = false;
         final long operations = operationCount.getAsLong();
         final boolean isIdle = operations == operationsAtLastBeat;
         isResting = isIdle && !isWaiting;
@@ -217,13 +221,25 @@ final class LeaseKeeper
         }
     }
 
+    /** The answer may still come; where the meta server is by now is asked meanwhile, and the link moves there. */
+    private int noteLate(final long nowNs)
+    {
+        if (isLate || nowNs - lastAtNs < timeoutNs / LATE_FRACTION)
+        {
+            return 0;
+        }
+        isLate = true;
+        metaLink.onUnanswered();
+        return 1;
+    }
+
     private int onAnswer(final long nowNs)
     {
         switch (heartbeats.poll())
         {
             case NONE ->
             {
-                return 0;
+                return noteLate(nowNs);
             }
             case RENEWED ->
             {

@@ -58,6 +58,7 @@ public final class MetaRig implements AutoCloseable
     private final SimNode node;
     private final RaasContext server;
     private boolean isSilent;
+    private long unreachable;
 
     @SuppressWarnings("unchecked")
     public MetaRig()
@@ -73,7 +74,21 @@ public final class MetaRig implements AutoCloseable
             new MetaDispatcher(script.service(MetaService.class)));
         metaNode.addAgent(agent("meta", (nowNs) -> isSilent ? 0 : server.poll() + giveRegistrations()));
         raas = RaasContext.open(node.device(), new RaasConfiguration().identity(REGISTRATION.identity()));
-        metaServer = MetaServerLocator.at(new PeerAddress(metaNode.device().address(), 1, 1, 1));
+        final PeerAddress address = new PeerAddress(metaNode.device().address(), 1, 1, 1);
+        metaServer = new MetaServerLocator()
+        {
+            @Override
+            public PeerAddress address()
+            {
+                return address;
+            }
+
+            @Override
+            public void onUnreachable()
+            {
+                unreachable++;
+            }
+        };
         link = new MetaLink(raas, metaServer, TIMEOUT_NS);
         node.addAgent(agent("raas", (nowNs) -> raas.poll(nowNs) + link.poll(nowNs)));
         answer("register", (arguments) ->
@@ -140,6 +155,12 @@ public final class MetaRig implements AutoCloseable
     public void refuse(final String method, final ControlStatus status)
     {
         script.refuse(method, status);
+    }
+
+    /** @return how often somebody had the meta server looked for. */
+    public long unreachable()
+    {
+        return unreachable;
     }
 
     /** The meta server stops, or goes on. */

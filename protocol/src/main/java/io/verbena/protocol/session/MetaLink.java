@@ -88,8 +88,8 @@ public final class MetaLink implements AutoCloseable
     }
 
     /**
-     * A call was not answered in time, or refused for now, over a connection that may be there all the same: of a group
-     * another one may be the leader by now. Looks for it, and {@link #poll} connects to where it is found.
+     * A call was not answered in time, is late, or was refused for now, over a connection that may be there all the
+     * same: of a group another one may be the leader by now. Looks for it, and {@link #poll} connects to where it is found.
      */
     public void onUnanswered()
     {
