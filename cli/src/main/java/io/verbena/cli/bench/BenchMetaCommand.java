@@ -188,21 +188,35 @@ final class BenchMetaCommand implements Callable<Integer>
             FailoverBenchmark benchmark =
                 new FailoverBenchmark(up.cluster(), up.temporary().folder(), client, clock))
         {
-            final double[] deathsMs = new double[failovers];
-            final double[] stopsMs = new double[failovers];
+            final List<FailoverBenchmark.Took> deaths = new ArrayList<>();
+            final List<FailoverBenchmark.Took> stops = new ArrayList<>();
             for (int i = 0; i < failovers; i++)
             {
-                deathsMs[i] = benchmark.runMs(true);
-                stopsMs[i] = benchmark.runMs(false);
+                deaths.add(benchmark.run(true));
+                stops.add(benchmark.run(false));
             }
-            return List.of(
-                MetaRow.most("death_median_ms", median(deathsMs), Double.NaN),
-                MetaRow.most("death_longest_ms", longest(deathsMs), MOST_DEATH_MS),
-                MetaRow.most("stop_median_ms", median(stopsMs), Double.NaN),
-                MetaRow.most("stop_longest_ms", longest(stopsMs), MOST_STOP_MS),
-                MetaRow.most("data_operations_count", benchmark.operations(), Double.NaN),
-                MetaRow.most("data_operations_failed_count", benchmark.failedOperations(), 0));
+            benchmark.failures().forEach((text, count) ->
+                spec.commandLine().getErr().println("failed " + count + " times: " + text));
+            final List<MetaRow> rows = new ArrayList<>(took("death", deaths, MOST_DEATH_MS));
+            rows.addAll(took("stop", stops, MOST_STOP_MS));
+            rows.add(MetaRow.most("data_operations_count", benchmark.operations(), Double.NaN));
+            rows.add(MetaRow.most("data_operations_failed_count",
+                benchmark.failures().values().stream().mapToInt(Integer::intValue).sum(), 0));
+            return rows;
         }
+    }
+
+    private static List<MetaRow> took(
+        final String what, final List<FailoverBenchmark.Took> all, final double mostMs)
+    {
+        final double[] longestMs = all.stream().mapToDouble(FailoverBenchmark.Took::longestMs).toArray();
+        return List.of(
+            MetaRow.most(what + "_join_median_ms",
+                median(all.stream().mapToDouble(FailoverBenchmark.Took::joinMs).toArray()), Double.NaN),
+            MetaRow.most(what + "_create_median_ms",
+                median(all.stream().mapToDouble(FailoverBenchmark.Took::createMs).toArray()), Double.NaN),
+            MetaRow.most(what + "_median_ms", median(longestMs), Double.NaN),
+            MetaRow.most(what + "_longest_ms", longest(longestMs), mostMs));
     }
 
     /** In turn, on both at the same time there. */

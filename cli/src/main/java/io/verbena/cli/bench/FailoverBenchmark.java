@@ -20,6 +20,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.SplittableRandom;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentSkipListMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
@@ -39,13 +40,22 @@ final class FailoverBenchmark implements AutoCloseable
     private static final long POLL_NS = TimeUnit.MILLISECONDS.toNanos(20);
     private static final double NS_PER_MS = TimeUnit.MILLISECONDS.toNanos(1);
 
+    /** From the death or stop of the leader until a node was registered, and until a table was created. */
+    record Took(double joinMs, double createMs)
+    {
+        double longestMs()
+        {
+            return Math.max(joinMs, createMs);
+        }
+    }
+
     private final LocalCluster cluster;
     private final ClusterFolder folder;
     private final KvClient client;
     private final NanoClock clock;
     private final AtomicBoolean isOver = new AtomicBoolean();
     private final AtomicLong operations = new AtomicLong();
-    private final AtomicLong failedOperations = new AtomicLong();
+    private final Map<String, Integer> failures = new ConcurrentSkipListMap<>();
     private final List<Thread> threads = new ArrayList<>();
     private int tables;
 
@@ -88,7 +98,7 @@ final class FailoverBenchmark implements AutoCloseable
             }
             catch (final KvException ex)
             {
-                failedOperations.incrementAndGet();
+                failures.merge(String.valueOf(ex.getMessage()), 1, Integer::sum);
             }
             // The processors are the meta servers', too.
             LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(1));
@@ -104,9 +114,9 @@ final class FailoverBenchmark implements AutoCloseable
      * Kills or stops the leader, and creates a table and registers a node at once.
      *
      * @param isKill SIGKILL, else SIGSTOP until both were answered.
-     * @return milliseconds until the later of both was answered.
+     * @return how long each took.
      */
-    double runMs(final boolean isKill) throws InterruptedException
+    Took run(final boolean isKill) throws InterruptedException
     {
         final Entry leader = awaitGroup();
         try (MetaJoiners joiner = new MetaJoiners(folder, 1))
@@ -115,11 +125,14 @@ final class FailoverBenchmark implements AutoCloseable
             final ProcessHandle process = leader.process().orElseThrow();
             signal(process, isKill ? "KILL" : "STOP");
             final long startNs = clock.nanoTime();
-            final CompletableFuture<Void> created = CompletableFuture.runAsync(() ->
-                client.createTable(table, new TableOptions(RECORDS)));
+            final CompletableFuture<Double> created = CompletableFuture.supplyAsync(() ->
+            {
+                client.createTable(table, new TableOptions(RECORDS));
+                return (clock.nanoTime() - startNs) / NS_PER_MS;
+            });
             joiner.joinNs();
-            created.join();
-            final double tookMs = (clock.nanoTime() - startNs) / NS_PER_MS;
+            final double joinMs = (clock.nanoTime() - startNs) / NS_PER_MS;
+            final Took took = new Took(joinMs, created.join());
             if (isKill)
             {
                 process.onExit().join();
@@ -131,7 +144,7 @@ final class FailoverBenchmark implements AutoCloseable
             }
             joiner.leave();
             client.dropTable(table);
-            return tookMs;
+            return took;
         }
     }
 
@@ -201,10 +214,10 @@ final class FailoverBenchmark implements AutoCloseable
         return operations.get();
     }
 
-    /** @return those that failed: each waits for the client's timeout. */
-    long failedOperations()
+    /** @return those that failed, by what the client said of them. */
+    Map<String, Integer> failures()
     {
-        return failedOperations.get();
+        return failures;
     }
 
     @Override
