@@ -3,6 +3,7 @@ package io.verbena.server;
 import io.verbena.meta.raft.GroupLog;
 import io.verbena.meta.raft.GroupMetaStore;
 import io.verbena.meta.raft.GroupOptions;
+import io.verbena.meta.raft.GroupProblem;
 import io.verbena.meta.raft.GroupStat;
 import io.verbena.meta.raft.Leadership;
 import io.verbena.meta.raft.RaftMember;
@@ -17,6 +18,7 @@ import io.verbena.rdma.verbs.Device;
 import io.verbena.rdma.verbs.Fabric;
 import io.verbena.rdma.verbs.RdmaException;
 import io.verbena.server.metrics.Measurements;
+import io.verbena.server.metrics.Metric;
 
 import org.agrona.CloseHelper;
 import org.agrona.concurrent.NanoClock;
@@ -27,6 +29,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
+import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 
@@ -42,8 +45,7 @@ public final class MetaGroupRole implements Role
     /** Of a leader: what another one waits before it leads, and a part more. */
     private static final long LEADER_LEASE_NS = TimeUnit.SECONDS.toNanos(1);
     private static final long WRITE_TIMEOUT_NS = TimeUnit.SECONDS.toNanos(3);
-    /** A group that has no leader for so long is not on its way to one. */
-    private static final long NO_LEADER_NS = TimeUnit.SECONDS.toNanos(5);
+    private static final double NS_PER_S = TimeUnit.SECONDS.toNanos(1);
     private static final String SINGLE = "meta";
     private static final String TAKEN_OVER = "meta.taken-over";
     private static final Logger LOGGER = LoggerFactory.getLogger(MetaGroupRole.class);
@@ -65,7 +67,7 @@ public final class MetaGroupRole implements Role
     private volatile GroupStat stat;
     private volatile long leadershipNumber;
     private volatile long leaseLeftNs;
-    private volatile String problem = "";
+    private volatile Map<GroupProblem, String> problems = Map.of();
 
     private MetaGroupRole(
         final Device device, final CompletionChannel channel, final RaftMember member, final GroupOptions options,
@@ -256,16 +258,7 @@ public final class MetaGroupRole implements Role
         {
             leaderSeenNs = nowNs;
         }
-        if (nowNs - leaderSeenNs < NO_LEADER_NS)
-        {
-            problem = "";
-            return;
-        }
-        final int members = stat.members();
-        // Until it is added it is ready as long as nobody counts on it.
-        problem = 0 == members ? "" : "no leader for " + TimeUnit.NANOSECONDS.toSeconds(nowNs - leaderSeenNs) +
-            " s: fewer than " + (members / 2 + 1) + " of " + members +
-            " meta servers reach each other; start the others";
+        problems = GroupProblem.of(stat, nowNs - leaderSeenNs, member.failure(), member.isRemoved());
     }
 
     @Override
@@ -278,7 +271,7 @@ public final class MetaGroupRole implements Role
     @Override
     public boolean isReady()
     {
-        return !draining && failure.isEmpty() && problem.isEmpty();
+        return !draining && failure.isEmpty() && !problems.containsKey(GroupProblem.NO_LEADER);
     }
 
     @Override
@@ -325,8 +318,9 @@ public final class MetaGroupRole implements Role
         figures.put("group_applied_index", group.appliedIndex());
         figures.put("group_snapshot_index", group.snapshotIndex());
         figures.put("group_log_syncs", group.logSyncs());
-        figures.put("group_problem", problem);
-        figures.put("group_unreachable", String.join(", ", group.unreachable()));
+        figures.put("group_problem", problems.getOrDefault(GroupProblem.NO_LEADER, ""));
+        figures.put("group_unreachable", problems.getOrDefault(GroupProblem.UNREACHABLE, ""));
+        figures.put("group_behind", problems.getOrDefault(GroupProblem.BEHIND, ""));
         if (null != leading)
         {
             figures.putAll(leading.health());
@@ -341,6 +335,20 @@ public final class MetaGroupRole implements Role
         if (null != leading)
         {
             leading.measure(measurements);
+        }
+        final GroupStat group = stat;
+        measurements.set(Metric.GROUP_MEMBERS, group.members());
+        measurements.set(Metric.GROUP_TERM, group.term());
+        measurements.set(Metric.GROUP_LEASE_REMAINING, leaseLeftNs / NS_PER_S);
+        measurements.set(Metric.GROUP_INDEX, group.commitIndex(), "committed");
+        measurements.set(Metric.GROUP_INDEX, group.appliedIndex(), "applied");
+        measurements.set(Metric.GROUP_INDEX, group.snapshotIndex(), "snapshot");
+        measurements.set(Metric.GROUP_LOG_SYNCS, group.logSyncs());
+        final Map<GroupProblem, String> present = problems;
+        for (final GroupProblem problem : GroupProblem.values())
+        {
+            measurements.set(Metric.GROUP_UNHEALTHY, present.containsKey(problem) ? 1 : 0,
+                problem.name().toLowerCase(Locale.ROOT));
         }
     }
 

@@ -22,6 +22,8 @@ final class StatusFaults
         new Fault("group_problem", "", "the group of meta servers has %s"),
         new Fault("group_unreachable", "", "meta servers that the leader does not reach: %s; 'verbena up' starts " +
             "dead ones again"),
+        new Fault("group_behind", "", "meta servers that are 1,000 entries behind in the log: %s; is a disk slow, or " +
+            "a host busy?"),
         new Fault("lost_memory_nodes", "0", "memory nodes that are lost: %s; reads and writes of their records fail"),
         new Fault("failed_requests", "0", "requests that failed unexpectedly: %s; its log says which and why"),
         new Fault("failed_dc_initiators", "0", "DC initiators that failed: %s; reads go over connected queue pairs " +

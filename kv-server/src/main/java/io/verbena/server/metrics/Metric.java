@@ -227,7 +227,28 @@ public enum Metric
         "Time until the meta server takes the lease of each node as ended, which is half a second behind its end; 0 " +
             "once it has ended."),
     /** Tables. */
-    TABLES("verbena_tables", GAUGE, Set.of(META_SERVER), List.of(), "Tables known by name.");
+    TABLES("verbena_tables", GAUGE, Set.of(META_SERVER), List.of(), "Tables known by name."),
+    /** Members of the group. */
+    GROUP_MEMBERS("verbena_meta_group_members", GAUGE, Set.of(META_SERVER), List.of(),
+        "Members of the group of meta servers, as this one knows it. Absent on a single meta server, as those below."),
+    /** Term of the log. */
+    GROUP_TERM("verbena_meta_group_term", GAUGE, Set.of(META_SERVER), List.of(),
+        "Term of the group's log; grows with each election."),
+    /** Lease of the leader. */
+    GROUP_LEASE_REMAINING("verbena_meta_group_lease_remaining_seconds", GAUGE, Set.of(META_SERVER), List.of(),
+        "For how long this member may act as the leader if the others are silent from now on; 0 while it follows."),
+    /** Entries of the log. */
+    GROUP_INDEX("verbena_meta_group_log_index", GAUGE, Set.of(META_SERVER), List.of("entry"),
+        "Last entry of the group's log that is known here to be durable at a majority (committed), that is applied " +
+            "here, and that is in the latest snapshot here; -1 before the first."),
+    /** Syncs of the log. */
+    GROUP_LOG_SYNCS("verbena_meta_group_log_syncs_total", COUNTER, Set.of(META_SERVER), List.of(),
+        "Syncs of this member's log to its disk."),
+    /** What is wrong with the group. */
+    GROUP_UNHEALTHY("verbena_meta_group_unhealthy", GAUGE, Set.of(META_SERVER), List.of("reason"),
+        "1 while the group is not healthy for a reason, as this member sees it, else 0: no_leader (for 5 s), " +
+            "unreachable (a member that the leader does not reach), behind (a member that is 1,000 entries behind), " +
+            "log_failed and removed (of this member).");
 
     /** How a metric changes. */
     public enum Kind

@@ -7,6 +7,7 @@ import io.verbena.meta.store.ReplicatedState;
 import org.apache.ratis.RaftConfigKeys;
 import org.apache.ratis.conf.RaftProperties;
 import org.apache.ratis.grpc.GrpcConfigKeys;
+import org.apache.ratis.proto.RaftProtos.CommitInfoProto;
 import org.apache.ratis.proto.RaftProtos.RoleInfoProto;
 import org.apache.ratis.proto.RaftProtos.ServerRpcProto;
 import org.apache.ratis.protocol.ClientId;
@@ -33,6 +34,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
@@ -195,6 +197,8 @@ public final class RaftMember implements GroupLog, AutoCloseable
         RaftServerConfigKeys.Log.setPreallocatedSize(properties, SizeInBytes.valueOf(SEGMENT.equals(segment) ?
             PREALLOCATED : segment));
         RaftServerConfigKeys.Log.setPurgeUptoSnapshotIndex(properties, true);
+        // Else each commit is an entry of its own, with a sync: what is committed the next leader finds out anyway.
+        RaftServerConfigKeys.Log.setLogMetadataEnabled(properties, false);
         return properties;
     }
 
@@ -320,7 +324,18 @@ public final class RaftMember implements GroupLog, AutoCloseable
         final RaftPeerId leader = division.getInfo().getLeaderId();
         return new GroupStat(null == leader ? "" : leader.toString(), division.getInfo().getCurrentTerm(),
             division.getRaftLog().getLastCommittedIndex(), machine.state().index(), machine.snapshotIndex(),
-            division.getRaftConf().getCurrentPeers().size(), unreachable, logSyncs());
+            division.getRaftConf().getCurrentPeers().size(), unreachable, role.hasLeaderInfo() ? behind(
+                division.getCommitInfos(), division.getRaftLog().getLastCommittedIndex(), unreachable) : List.of(),
+            logSyncs());
+    }
+
+    /** Of those that answer; of one that does not, nothing is known. */
+    static List<String> behind(
+        final Collection<CommitInfoProto> members, final long commitIndex, final List<String> unreachable)
+    {
+        return members.stream().filter((member) -> commitIndex - member.getCommitIndex() > GroupProblem.MOST_BEHIND)
+            .map((member) -> member.getServer().getId().toStringUtf8()).filter((name) -> !unreachable.contains(name))
+            .sorted().toList();
     }
 
     private long logSyncs()

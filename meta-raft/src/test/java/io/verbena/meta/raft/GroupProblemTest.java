@@ -1,0 +1,66 @@
+package io.verbena.meta.raft;
+
+import org.apache.ratis.proto.RaftProtos.CommitInfoProto;
+import org.apache.ratis.proto.RaftProtos.RaftPeerProto;
+import org.apache.ratis.thirdparty.com.google.protobuf.ByteString;
+import org.junit.jupiter.api.Test;
+
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/** Each reason for which a group is not healthy, alone and at its limit. */
+class GroupProblemTest
+{
+    private static final long LIMIT_NS = TimeUnit.SECONDS.toNanos(5);
+
+    private static GroupStat stat(final int members, final List<String> unreachable, final List<String> behind)
+    {
+        return new GroupStat("meta-1", 3, 10, 10, -1, members, unreachable, behind, 0);
+    }
+
+    private static CommitInfoProto member(final String name, final long commitIndex)
+    {
+        return CommitInfoProto.newBuilder().setCommitIndex(commitIndex)
+            .setServer(RaftPeerProto.newBuilder().setId(ByteString.copyFromUtf8(name))).build();
+    }
+
+    @Test
+    void shouldBeHealthyUntilALimitIsReached()
+    {
+        final GroupStat well = stat(3, List.of(), List.of());
+        assertThat(GroupProblem.of(well, 0, "", false)).isEmpty();
+        assertThat(GroupProblem.of(well, LIMIT_NS - 1, "", false)).isEmpty();
+        assertThat(GroupProblem.of(stat(0, List.of(), List.of()), 9 * LIMIT_NS, "", false))
+            .as("one that waits to be added").isEmpty();
+    }
+
+    @Test
+    void shouldNameEachReason()
+    {
+        final GroupStat well = stat(5, List.of(), List.of());
+        assertThat(GroupProblem.of(well, LIMIT_NS, "", false)).isEqualTo(Map.of(GroupProblem.NO_LEADER,
+            "no leader for 5 s: fewer than 3 of 5 meta servers reach each other; start the others"));
+        assertThat(GroupProblem.of(stat(3, List.of("meta-2", "meta-3"), List.of()), 0, "", false))
+            .isEqualTo(Map.of(GroupProblem.UNREACHABLE, "meta-2, meta-3"));
+        assertThat(GroupProblem.of(stat(3, List.of(), List.of("meta-2")), 0, "", false))
+            .isEqualTo(Map.of(GroupProblem.BEHIND, "meta-2"));
+        assertThat(GroupProblem.of(well, 0, "the log cannot be written: disk full", false))
+            .isEqualTo(Map.of(GroupProblem.LOG_FAILED, "the log cannot be written: disk full"));
+        assertThat(GroupProblem.of(well, 0, "", true)).containsOnlyKeys(GroupProblem.REMOVED);
+        assertThat(GroupProblem.of(stat(3, List.of("a"), List.of("b")), LIMIT_NS, "c", true))
+            .containsOnlyKeys(GroupProblem.values());
+    }
+
+    @Test
+    void shouldCountAsBehindWhoAnswersAndIsFarBehind()
+    {
+        final long commitIndex = 5_000;
+        assertThat(RaftMember.behind(List.of(member("meta-1", commitIndex),
+            member("meta-2", commitIndex - GroupProblem.MOST_BEHIND), member("meta-3",
+            commitIndex - GroupProblem.MOST_BEHIND - 1), member("meta-4", -1)), commitIndex, List.of("meta-4")))
+            .containsExactly("meta-3");
+    }
+}
