@@ -188,6 +188,9 @@ public final class RaftMember implements GroupLog, AutoCloseable
         RaftServerConfigKeys.setStorageDir(properties, List.of(options.folder().toFile()));
         RaftServerConfigKeys.Rpc.setTimeoutMin(properties, milliseconds(ELECTION_MIN_MS));
         RaftServerConfigKeys.Rpc.setTimeoutMax(properties, milliseconds(ELECTION_MAX_MS));
+        // A leader that loses the others stands again as soon as it reaches one: it may be the only one with all of the
+        // log. By default it lets 10 s pass, while a whole lease of every node runs out.
+        RaftServerConfigKeys.LeaderElection.setLeaderStepDownWaitTime(properties, milliseconds(ELECTION_MIN_MS));
         RaftServerConfigKeys.Read.setOption(properties, RaftServerConfigKeys.Read.Option.LINEARIZABLE);
         RaftServerConfigKeys.Snapshot.setAutoTriggerEnabled(properties, true);
         RaftServerConfigKeys.Snapshot.setAutoTriggerThreshold(properties, snapshotEntries);

@@ -1,6 +1,7 @@
 package io.verbena.meta.raft;
 
 import io.verbena.meta.store.MetaBatch;
+import io.verbena.meta.store.MetaCommand;
 import io.verbena.meta.store.MetaCounters;
 import io.verbena.meta.store.MetaState;
 import io.verbena.meta.store.MetaStoreException;
@@ -215,6 +216,35 @@ class RaftMemberTest
         stop(1);
         assertThatThrownBy(() -> start(1, true)).isInstanceOf(MetaStoreException.class)
             .hasMessageContaining("made before");
+    }
+
+    /**
+     * Both others end, so it leads no more; its log has an entry that they do not have, so that nobody else can lead
+     * when one of them is back. A leader that stands still for a while, and one that has just been started and does not
+     * reach the others in time, is in that place as well.
+     */
+    @Test
+    void shouldLeadAgainSoonAfterItHasLostTheOthers()
+    {
+        startAll(true);
+        final int leader = leader();
+        store(leader).write(new MetaBatch().counters(MetaCounters.initial(7)));
+        for (int member = 1; member <= MEMBERS; member++)
+        {
+            if (member != leader)
+            {
+                awaitTables(member, 0);
+                stop(member);
+            }
+        }
+        members[leader - 1].append(MetaCommand.write(leaderships[leader - 1].number(),
+            new MetaBatch().table(table("a"))));
+        await(() -> members[leader - 1].stat().leader().isEmpty());
+        final long lostNs = CLOCK.nanoTime();
+        start(leader % MEMBERS + 1, false);
+        await(() -> members[leader - 1].stat().leader().equals("meta-" + leader));
+        assertThat(CLOCK.nanoTime() - lostNs).isLessThan(TimeUnit.SECONDS.toNanos(9));
+        awaitTables(leader % MEMBERS + 1, 1);
     }
 
     @Test
