@@ -1,0 +1,198 @@
+package io.verbena.meta.raft;
+
+import io.verbena.meta.store.MetaBatch;
+import io.verbena.meta.store.MetaCommand;
+import io.verbena.meta.store.MetaCommandDescriptor;
+import io.verbena.meta.store.MetaCounters;
+import io.verbena.meta.store.MetaStoreException;
+import io.verbena.meta.store.StoredTable;
+import org.apache.ratis.proto.RaftProtos.LogEntryProto;
+import org.apache.ratis.proto.RaftProtos.StateMachineLogEntryProto;
+import org.apache.ratis.protocol.Message;
+import org.apache.ratis.statemachine.TransactionContext;
+import org.apache.ratis.thirdparty.com.google.protobuf.ByteString;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import java.util.stream.Stream;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+/** What a member does when its disk fails or its files are damaged; groups of one, which start soon. */
+@Timeout(120)
+class RaftFaultsTest
+{
+    private static final int SNAPSHOT_ENTRIES = 10;
+    private static final long DEADLINE_NS = TimeUnit.SECONDS.toNanos(60);
+
+    @TempDir
+    private Path directory;
+    private final MetaStateMachine machine = new MetaStateMachine();
+
+    private static LogEntryProto entry(final long index, final byte[] data)
+    {
+        return LogEntryProto.newBuilder().setTerm(1).setIndex(index).setStateMachineLogEntry(
+            StateMachineLogEntryProto.newBuilder().setLogData(ByteString.copyFrom(data))).build();
+    }
+
+    private CompletableFuture<Message> apply(final long index, final byte[] data)
+    {
+        final LogEntryProto entry = entry(index, data);
+        return machine.applyTransaction(
+            TransactionContext.newBuilder().setStateMachine(machine).setLogEntry(entry)
+                .setStateMachineLogEntry(entry.getStateMachineLogEntry()).build());
+    }
+
+    private static byte[] takeLeadership(final long after)
+    {
+        return MetaCommandDescriptor.encode(MetaCommand.takeLeadership(after, "meta-1"));
+    }
+
+    private static byte[] write(final long leadership, final String table)
+    {
+        return MetaCommandDescriptor.encode(MetaCommand.write(leadership, new MetaBatch()
+            .counters(MetaCounters.initial(7)).table(new StoredTable(table, 1, new byte[100]))));
+    }
+
+    @Test
+    void shouldSayWhetherAnEntryHadAnEffect()
+    {
+        assertThat(apply(0, takeLeadership(0)).join().getContent()).isEqualTo(MetaStateMachine.APPLIED.getContent());
+        assertThat(apply(1, takeLeadership(0)).join().getContent())
+            .isNotEqualTo(MetaStateMachine.APPLIED.getContent());
+        machine.notifyTermIndexUpdated(1, 2);
+        assertThat(machine.state().index()).as("an entry of the group alone counts").isEqualTo(2);
+        assertThat(apply(3, write(1, "a")).join().getContent()).isEqualTo(MetaStateMachine.APPLIED.getContent());
+        assertThat(machine.getLastAppliedTermIndex().getIndex()).isEqualTo(3);
+        assertThat(machine.state().load().tables()).hasSize(1);
+        assertThat(machine.failure()).isEmpty();
+    }
+
+    /** To skip an entry would make it another member than the others: it stops, and applies no later one either. */
+    @Test
+    void shouldStopForGoodAtAnEntryThatItCannotApply()
+    {
+        apply(0, takeLeadership(0)).join();
+        final byte[] damaged = write(1, "a");
+        damaged[damaged.length - 1] ^= 1;
+        assertThat(apply(1, damaged)).isCompletedExceptionally();
+        assertThat(machine.failure()).startsWith("entry 1 of the log cannot be applied: ").contains("checksum");
+        assertThat(apply(2, write(1, "b"))).isCompletedExceptionally();
+        machine.notifyTermIndexUpdated(1, 3);
+        assertThat(machine.state().index()).isLessThan(2);
+        assertThat(machine.state().isEmpty()).isTrue();
+    }
+
+    @Test
+    void shouldStopForGoodWhenItsLogCannotBeWritten()
+    {
+        apply(0, takeLeadership(0)).join();
+        machine.notifyLogFailed(new IOException("No space left on device"), null);
+        assertThat(machine.failure()).contains("the log cannot be written").contains("No space left on device");
+        assertThat(apply(1, write(1, "a"))).isCompletedExceptionally();
+        assertThat(machine.state().index()).isZero();
+    }
+
+    private RaftMember open(final boolean isNew, final String address)
+    {
+        return RaftMember.open(
+            new GroupOptions(new UUID(1, 2), 1, List.of(address), directory.resolve("m"), isNew), SNAPSHOT_ENTRIES,
+            "4KB");
+    }
+
+    private static void awaitLeader(final RaftMember member)
+    {
+        final long deadlineNs = System.nanoTime() + DEADLINE_NS;
+        while (!member.mayLead())
+        {
+            assertThat(System.nanoTime() - deadlineNs).as("in time").isNegative();
+            LockSupport.parkNanos(1_000_000);
+        }
+    }
+
+    private Path newest(final String prefix) throws IOException
+    {
+        try (Stream<Path> files = Files.walk(directory.resolve("m")))
+        {
+            return files.filter((file) -> file.getFileName().toString().startsWith(prefix) &&
+                !file.getFileName().toString().endsWith(".md5")).sorted().toList().getLast();
+        }
+    }
+
+    /** A member with a snapshot and some entries behind it; its address. */
+    private String closed() throws Exception
+    {
+        final String address;
+        try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress()))
+        {
+            address = "127.0.0.1:" + socket.getLocalPort();
+        }
+        try (RaftMember member = open(true, address))
+        {
+            awaitLeader(member);
+            assertThat(member.append(MetaCommand.takeLeadership(0, "meta-1")).get(60, TimeUnit.SECONDS)).isTrue();
+            for (int i = 0; i < SNAPSHOT_ENTRIES + 5; i++)
+            {
+                assertThat(member.append(MetaCommand.write(1, new MetaBatch().counters(MetaCounters.initial(7))
+                    .table(new StoredTable("t" + i, 1, new byte[300])))).get(60, TimeUnit.SECONDS)).isTrue();
+            }
+            final long deadlineNs = System.nanoTime() + DEADLINE_NS;
+            while (member.stat().snapshotIndex() < 0)
+            {
+                assertThat(System.nanoTime() - deadlineNs).as("in time").isNegative();
+                LockSupport.parkNanos(1_000_000);
+            }
+        }
+        return address;
+    }
+
+    private void damage(final Path file) throws IOException
+    {
+        final byte[] bytes = Files.readAllBytes(file);
+        bytes[bytes.length / 2] ^= 0x10;
+        Files.write(file, bytes);
+    }
+
+    @Test
+    void shouldHaveAllOfItAfterARestartAndRefuseADamagedSnapshot() throws Exception
+    {
+        final String address = closed();
+        try (RaftMember member = open(false, address))
+        {
+            awaitLeader(member);
+            assertThat(member.state().load().tables()).hasSize(SNAPSHOT_ENTRIES + 5);
+            assertThat(member.state().leadership().number()).isEqualTo(1);
+            assertThat(member.state().leadership().leader()).isEqualTo("meta-1");
+        }
+        damage(newest("snapshot."));
+        assertThatThrownBy(() -> open(false, address).close()).isInstanceOf(MetaStoreException.class)
+            .hasMessageContaining("member 1 of the group cannot start");
+    }
+
+    @Test
+    void shouldRefuseATooLargeChangeAndGoOn() throws Exception
+    {
+        final String address = closed();
+        try (RaftMember member = open(false, address))
+        {
+            awaitLeader(member);
+            assertThat(member.append(MetaCommand.write(1, new MetaBatch()
+                .table(new StoredTable("large", 1, new byte[RaftMember.MAX_COMMAND_BYTES])))))
+                .failsWithin(1, TimeUnit.SECONDS).withThrowableThat().withMessageContaining("too large for the log");
+            assertThat(member.append(MetaCommand.write(1, new MetaBatch()
+                .table(new StoredTable("small", 1, new byte[10])))).get(60, TimeUnit.SECONDS)).isTrue();
+        }
+    }
+}
