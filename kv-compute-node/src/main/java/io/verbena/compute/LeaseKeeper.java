@@ -229,7 +229,7 @@ final class LeaseKeeper
             return 0;
         }
         isLate = true;
-        metaLink.onUnanswered();
+        metaLink.onLate();
         return 1;
     }
 

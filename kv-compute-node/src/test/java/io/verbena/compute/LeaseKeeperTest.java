@@ -46,7 +46,7 @@ class LeaseKeeperTest
         assertThat(heard).isNotEmpty().allMatch((heartbeat) -> 11 == heartbeat.epoch());
         assertThat(rig.count("heartbeat")).as("one an interval, at work")
             .isBetween(5 * MetaRig.LEASE_NS / INTERVAL_NS / 2, 5 * MetaRig.LEASE_NS / INTERVAL_NS);
-        assertThat(rig.unreachable()).as("nobody has it looked for").isZero();
+        assertThat(rig.late()).as("nobody has it looked for").isZero();
     }
 
     /** The leader of a group may stand still: the next one is looked for before the heartbeat has failed. */
@@ -56,15 +56,15 @@ class LeaseKeeperTest
         rig.runUntil(() -> !heard.isEmpty());
         rig.silent(true);
         final long silentAtNs = rig.nowNs();
-        rig.runUntil(() -> rig.unreachable() > 0);
+        rig.runUntil(() -> rig.late() > 0);
         assertThat(rig.nowNs() - silentAtNs).isLessThan(MetaRig.TIMEOUT_NS);
         rig.runFor(MetaRig.TIMEOUT_NS / 4);
-        assertThat(rig.unreachable()).isEqualTo(1);
+        assertThat(rig.late()).isEqualTo(1);
         assertThat(keeper.isUnheard()).as("the heartbeat is under way").isFalse();
         rig.silent(false);
         rig.runFor(MetaRig.LEASE_NS);
         assertThat(keeper.isHeld(rig.nowNs())).isTrue();
-        assertThat(rig.unreachable()).isEqualTo(1);
+        assertThat(rig.late()).isEqualTo(1);
     }
 
     @Test

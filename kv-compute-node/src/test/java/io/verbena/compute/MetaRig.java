@@ -58,7 +58,7 @@ public final class MetaRig implements AutoCloseable
     private final SimNode node;
     private final RaasContext server;
     private boolean isSilent;
-    private long unreachable;
+    private long late;
 
     @SuppressWarnings("unchecked")
     public MetaRig()
@@ -86,7 +86,13 @@ public final class MetaRig implements AutoCloseable
             @Override
             public void onUnreachable()
             {
-                unreachable++;
+                // It stays there.
+            }
+
+            @Override
+            public void onLate()
+            {
+                late++;
             }
         };
         link = new MetaLink(raas, metaServer, TIMEOUT_NS);
@@ -157,10 +163,10 @@ public final class MetaRig implements AutoCloseable
         script.refuse(method, status);
     }
 
-    /** @return how often somebody had the meta server looked for. */
-    public long unreachable()
+    /** @return how often somebody said that it takes long. */
+    public long late()
     {
-        return unreachable;
+        return late;
     }
 
     /** The meta server stops, or goes on. */

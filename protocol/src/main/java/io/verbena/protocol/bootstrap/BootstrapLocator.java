@@ -61,6 +61,15 @@ public final class BootstrapLocator implements MetaServerLocator
     }
 
     @Override
+    public void onLate()
+    {
+        if (!cluster.others().isEmpty())
+        {
+            onUnreachable();
+        }
+    }
+
+    @Override
     public AccessTicket nodeTicket()
     {
         return nodeTicket;

@@ -14,6 +14,12 @@ public interface MetaServerLocator
     /** Says that it cannot be reached there; to be called at each failure, as often as that may be. */
     void onUnreachable();
 
+    /** A call takes long, and may still be answered: where there are several, another one may be the leader by now. */
+    default void onLate()
+    {
+        // There is one.
+    }
+
     /** @return as whom those who have the token are known to all nodes; null: there is no token. */
     default AccessTicket nodeTicket()
     {

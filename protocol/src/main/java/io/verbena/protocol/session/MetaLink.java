@@ -88,12 +88,18 @@ public final class MetaLink implements AutoCloseable
     }
 
     /**
-     * A call was not answered in time, is late, or was refused for now, over a connection that may be there all the
-     * same: of a group another one may be the leader by now. Looks for it, and {@link #poll} connects to where it is found.
+     * A call was not answered in time, or refused for now, over a connection that may be there all the same: of a group
+     * another one may be the leader by now. Looks for it, and {@link #poll} connects to where it is found.
      */
     public void onUnanswered()
     {
         metaServer.onUnreachable();
+    }
+
+    /** A call takes long, and may still be answered: where there are several, looks for the leader, as above. */
+    public void onLate()
+    {
+        metaServer.onLate();
     }
 
     private boolean hasMoved()

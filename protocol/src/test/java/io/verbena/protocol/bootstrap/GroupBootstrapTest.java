@@ -160,6 +160,27 @@ class GroupBootstrapTest
         }
     }
 
+    /** A single meta server that takes long is asked nothing more; of a group another one may lead by now. */
+    @Test
+    void shouldLookForAnotherLeaderOfAGroupAloneWhenACallTakesLong()
+    {
+        final PeerAddress before = new PeerAddress(new DeviceAddress(7, 8, 9), 1, 0, 0);
+        final BootstrapAnswer first = new BootstrapAnswer(4, ANSWER.fabric(), before);
+        final BootstrapLocator single = new BootstrapLocator(leader.address(), token, first);
+        single.onLate();
+        final BootstrapLocator group =
+            new BootstrapLocator(group(deadPort, leader.address().port()), token, first);
+        group.onLate();
+        final long deadlineNs = System.nanoTime() + TimeUnit.SECONDS.toNanos(10);
+        while (group.address().equals(before))
+        {
+            assertThat(System.nanoTime() - deadlineNs).as("in time").isNegative();
+            LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(5));
+        }
+        assertThat(group.address()).isEqualTo(ANSWER.metaServer());
+        assertThat(single.address()).isEqualTo(before);
+    }
+
     /** No question lasts longer than what is left, and none begins after that. */
     @Test
     void shouldKeepTheDeadline()
