@@ -65,6 +65,9 @@ class LeaseKeeperTest
         rig.runFor(MetaRig.LEASE_NS);
         assertThat(keeper.isHeld(rig.nowNs())).isTrue();
         assertThat(rig.late()).isEqualTo(1);
+        rig.silent(true);
+        rig.runUntil(() -> rig.late() > 1);
+        assertThat(keeper.isHeld(rig.nowNs())).as("also the next time, before the lease ends").isTrue();
     }
 
     @Test
