@@ -7,6 +7,8 @@ import io.verbena.meta.store.MetaCounters;
 import io.verbena.meta.store.ReplicatedState;
 import org.junit.jupiter.api.Test;
 
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -28,6 +30,9 @@ class LeadershipTest
         private final Leadership leadership;
         private boolean leads;
         private boolean isCutOff;
+        private long appendNs;
+        /** Takes the questions, when it is there. */
+        private List<CompletableFuture<Long>> questions;
 
         private Member(final String name, final double rate)
         {
@@ -49,6 +54,7 @@ class LeadershipTest
         @Override
         public CompletableFuture<Boolean> append(final MetaCommand command)
         {
+            realNs += appendNs;
             return isCutOff ? new CompletableFuture<>() :
                 CompletableFuture.completedFuture(state.apply(1, index++, command));
         }
@@ -56,6 +62,11 @@ class LeadershipTest
         @Override
         public CompletableFuture<Long> latestLeadership()
         {
+            if (null != questions)
+            {
+                questions.add(new CompletableFuture<>());
+                return questions.getLast();
+            }
             return isCutOff ? new CompletableFuture<>() :
                 CompletableFuture.completedFuture(state.leadership().number());
         }
@@ -135,6 +146,79 @@ class LeadershipTest
     }
 
     @Test
+    void shouldNotShortenALeaseByAnAnswerToAnEarlierQuestion()
+    {
+        final Member member = new Member("a", 1);
+        member.leads = true;
+        member.pollUntilLeading();
+        member.leadership.onConfirmed(realNs);
+        member.leadership.onConfirmed(realNs - LEASE_NS / 2);
+        assertThat(member.leadership.leaseLeftNs()).isEqualTo(LEASE_NS);
+    }
+
+    /** It leads again after itself, at once, but under no lease of before, and whatever it had asked before. */
+    @Test
+    void shouldLeadAgainOnlyWhenTheGroupHasConfirmedThat()
+    {
+        final Member member = new Member("a", 1);
+        member.leads = true;
+        member.pollUntilLeading();
+        member.questions = new ArrayList<>();
+        realNs += LEASE_NS / 2;
+        member.leadership.poll(member.nanoTime());
+        assertThat(member.questions).as("it renews its lease").hasSize(1);
+        member.leadership.resign("a write failed");
+        realNs += LEASE_NS / 4;
+        member.leadership.poll(member.nanoTime());
+        member.leadership.poll(member.nanoTime());
+        assertThat(member.leadership.number()).isEqualTo(2);
+        assertThat(member.leadership.state()).isEqualTo(Leadership.State.WAITING);
+        assertThat(member.questions).as("it asks again").hasSize(2);
+        member.questions.getFirst().complete(1L);
+        member.leadership.poll(member.nanoTime());
+        assertThat(member.leadership.state()).isEqualTo(Leadership.State.WAITING);
+        member.questions.getLast().complete(2L);
+        member.leadership.poll(member.nanoTime());
+        assertThat(member.leadership.isHeld()).isTrue();
+    }
+
+    @Test
+    void shouldTryAgainWhenItsEntryIsNotAnswered()
+    {
+        final Member member = new Member("a", 1);
+        member.leads = true;
+        member.isCutOff = true;
+        member.leadership.poll(member.nanoTime());
+        assertThat(member.leadership.state()).isEqualTo(Leadership.State.TAKING);
+        realNs += 5 * LEASE_NS;
+        member.leadership.poll(member.nanoTime());
+        assertThat(member.leadership.state()).isEqualTo(Leadership.State.FOLLOWING);
+        member.isCutOff = false;
+        member.pollUntilLeading();
+    }
+
+    @Test
+    void shouldAskAgainWhenAQuestionIsNotAnswered()
+    {
+        final Member member = new Member("a", 1);
+        member.leads = true;
+        member.pollUntilLeading();
+        member.questions = new ArrayList<>();
+        realNs += LEASE_NS / 2;
+        member.leadership.poll(member.nanoTime());
+        realNs += LEASE_NS / 2;
+        member.leadership.poll(member.nanoTime());
+        assertThat(member.questions).as("one at a time").hasSize(1);
+        realNs += LEASE_NS;
+        member.leadership.poll(member.nanoTime());
+        assertThat(member.questions).hasSize(2);
+        assertThat(member.leadership.isHeld()).isFalse();
+        member.questions.getLast().complete(1L);
+        member.leadership.poll(member.nanoTime());
+        assertThat(member.leadership.isHeld()).isTrue();
+    }
+
+    @Test
     void shouldFollowWhenTheGroupDoes()
     {
         final Member member = new Member("a", 1);
@@ -162,6 +246,20 @@ class LeadershipTest
             .isInstanceOf(DurableWriteError.class).hasMessageContaining("another meta server leads the group by now");
         assertThat(state.load().counters().clusterId()).isEqualTo(7);
         assertThat(old.load()).isEqualTo(state.load());
+    }
+
+    /** Another one may have begun to lead since the write was sent. */
+    @Test
+    void shouldRenewItsLeaseFromBeforeAWriteWasSent()
+    {
+        final Member member = new Member("a", 1);
+        member.leads = true;
+        member.pollUntilLeading();
+        realNs += LEASE_NS / 2;
+        member.appendNs = LEASE_NS / 4;
+        new GroupMetaStore(member, member.leadership, member::nanoTime, LEASE_NS)
+            .write(new MetaBatch().counters(MetaCounters.initial(7)));
+        assertThat(member.leadership.leaseLeftNs()).isEqualTo(LEASE_NS - LEASE_NS / 4);
     }
 
     @Test

@@ -160,11 +160,14 @@ class JoinTogetherTest
             conductor.doWork(nowNs, (memoryNodeId, round) -> { });
         }
         events.clear();
+        final long version = conductor.table().version();
         final List<FencingRound> asked = new ArrayList<>();
         conductor.doWork(1_100, (memoryNodeId, round) -> asked.add(round));
         assertThat(events.removeFirst()).isEqualTo("write");
         assertThat(events).containsExactlyInAnyOrderElementsOf(nodes.stream().map((id) -> "ended " + id).toList());
         assertThat(asked).hasSize(3);
+        assertThat(conductor.table().version()).as("nodes list the others again").isGreaterThan(version);
+        assertThat(store.load().counters().membershipVersion()).isEqualTo(conductor.table().version());
 
         events.clear();
         asked.forEach((round) -> round.onAnswer(memory.nodeId(), true, 1_100));
