@@ -5,6 +5,7 @@ import io.netty.channel.Channel;
 import io.netty.channel.ChannelFutureListener;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.channel.ChannelOutboundBuffer;
 import io.netty.channel.socket.ChannelInputShutdownReadComplete;
 import io.verbena.resp.codec.MemoryBudget;
 import io.verbena.resp.codec.RespDecoder;
@@ -14,7 +15,6 @@ import io.verbena.resp.session.SessionState;
 import io.verbena.resp.session.Transport;
 import io.verbena.resp.session.Worker;
 
-import java.nio.charset.StandardCharsets;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
@@ -22,9 +22,6 @@ import java.util.function.Consumer;
 /** Carries a session over a channel; by the thread of the channel. */
 final class RespConnection extends ChannelInboundHandlerAdapter implements Transport
 {
-    /** Longer replies count against the budget until they are sent; shorter ones are bounded by the water mark. */
-    private static final int LONG_BYTES = 64 * 1024;
-
     private final Worker worker;
     private final CommandTable<Session> commands;
     private final SessionState state;
@@ -34,6 +31,10 @@ final class RespConnection extends ChannelInboundHandlerAdapter implements Trans
     private ChannelHandlerContext context;
     private Session session;
     private long stalls;
+    /** Bytes of replies that the socket has not taken, as far as the budget knows. */
+    private long unsentBytes;
+    private boolean isSending;
+    private volatile boolean isEvicted;
 
     RespConnection(
         final Worker worker, final CommandTable<Session> commands, final SessionState state, final MemoryBudget budget,
@@ -51,7 +52,7 @@ final class RespConnection extends ChannelInboundHandlerAdapter implements Trans
     public void channelActive(final ChannelHandlerContext active)
     {
         context = active;
-        session = new Session(worker, commands, this, state);
+        session = new Session(worker, commands, this, state, budget);
     }
 
     @Override
@@ -66,15 +67,11 @@ final class RespConnection extends ChannelInboundHandlerAdapter implements Trans
             }
             final RespDecoder decoder = session.arguments();
             final int length = received.readableBytes();
-            if (!decoder.reserve(length))
+            if (decoder.reserve(length))
             {
-                final byte[] error = ("-ERR " + decoder.error() + "\r\n").getBytes(StandardCharsets.US_ASCII);
-                send(error, error.length);
-                closeAfterSending();
-                return;
+                received.readBytes(decoder.array(), decoder.arrayOffset(), length);
+                decoder.received(length);
             }
-            received.readBytes(decoder.array(), decoder.arrayOffset(), length);
-            decoder.received(length);
         }
         finally
         {
@@ -104,7 +101,7 @@ final class RespConnection extends ChannelInboundHandlerAdapter implements Trans
         if (context.channel().isWritable())
         {
             stalls++;
-            session.onWritable();
+            session.resume();
         }
         else
         {
@@ -135,6 +132,8 @@ final class RespConnection extends ChannelInboundHandlerAdapter implements Trans
     public void channelInactive(final ChannelHandlerContext ignored)
     {
         stalls++;
+        budget.giveBack(unsentBytes);
+        unsentBytes = 0;
         if (null != session)
         {
             session.onClosed();
@@ -152,22 +151,43 @@ final class RespConnection extends ChannelInboundHandlerAdapter implements Trans
     @Override
     public void send(final byte[] bytes, final int lengthBytes)
     {
-        final boolean isLong = lengthBytes > LONG_BYTES;
-        if (isLong && !budget.take(lengthBytes))
-        {
-            close();
-            return;
-        }
         final ByteBuf sent = context.alloc().directBuffer(lengthBytes);
         sent.writeBytes(bytes, 0, lengthBytes);
-        if (isLong)
+        context.writeAndFlush(sent, context.voidPromise());
+        countUnsent();
+    }
+
+    /** Replies count against the budget while the socket does not take them, which is seldom. */
+    private void countUnsent()
+    {
+        final ChannelOutboundBuffer unsent = context.channel().unsafe().outboundBuffer();
+        final long presentBytes = null == unsent ? 0 : unsent.totalPendingWriteBytes();
+        if (presentBytes > unsentBytes)
         {
-            context.writeAndFlush(sent).addListener((written) -> budget.giveBack(lengthBytes));
+            if (!budget.take(presentBytes - unsentBytes))
+            {
+                close();
+                return;
+            }
         }
         else
         {
-            context.writeAndFlush(sent, context.voidPromise());
+            budget.giveBack(unsentBytes - presentBytes);
         }
+        unsentBytes = presentBytes;
+        if (presentBytes > 0 && !isSending)
+        {
+            isSending = true;
+            // Nothing, sent behind all that waits: it is done when the socket has taken that, or when it is closed.
+            context.writeAndFlush(context.alloc().buffer(0)).addListener(
+                (sent) -> context.executor().execute(this::onSent)); // until it returns, its own place counts
+        }
+    }
+
+    private void onSent()
+    {
+        isSending = false;
+        countUnsent();
     }
 
     @Override
@@ -212,6 +232,23 @@ final class RespConnection extends ChannelInboundHandlerAdapter implements Trans
         return new String[]{
             String.valueOf(channel.remoteAddress()).replaceFirst("^[^/]*/", ""),
             String.valueOf(channel.localAddress()).replaceFirst("^[^/]*/", "")};
+    }
+
+    /** Bytes of the budget that it holds; any thread. */
+    long heldBytes()
+    {
+        return budget.takenBytes();
+    }
+
+    /** It is about to be closed, so that others get its memory; any thread. */
+    void evict()
+    {
+        isEvicted = true;
+    }
+
+    boolean isEvicted()
+    {
+        return isEvicted;
     }
 
     /** What is known of the client; any thread. */

@@ -25,7 +25,6 @@ import io.netty.util.ResourceLeakDetector;
 import io.netty.util.concurrent.FastThreadLocalThread;
 import io.verbena.protocol.request.ComputeEndpoint;
 import io.verbena.raas.directory.TcpAddress;
-import io.verbena.resp.codec.MemoryBudget;
 import io.verbena.resp.command.Commands;
 import io.verbena.resp.session.ClientPause;
 import io.verbena.resp.session.CommandTable;
@@ -84,7 +83,6 @@ public final class RespServer implements ServedPort, AutoCloseable
     private final String transport;
     private final NanoClock clock;
     private final CommandTable<Session> commands = Commands.table();
-    private final MemoryBudget budget;
     /** Null without TLS. */
     private final RespTls tls;
     private final Map<EventLoop, Worker> workers = new ConcurrentHashMap<>();
@@ -92,6 +90,7 @@ public final class RespServer implements ServedPort, AutoCloseable
     private final List<Long> threadIds = new CopyOnWriteArrayList<>();
     private final AtomicLong accepted = new AtomicLong();
     private final AtomicLong refused = new AtomicLong();
+    private final ClientEviction eviction;
     private final SlowLog slowLog;
     private final ClientPause pause = new ClientPause();
     private final long openedNs;
@@ -107,7 +106,7 @@ public final class RespServer implements ServedPort, AutoCloseable
         slowLog = new SlowLog(configuration.slowOperations());
         tls = RespTls.of(configuration, clock::nanoTime);
         followNoBuffers();
-        budget = new MemoryBudget(configuration.maxBufferBytes());
+        eviction = new ClientEviction(configuration.maxBufferBytes(), connections);
         final boolean isNative = isNative();
         transport = isNative ? "epoll" : "nio";
         final ThreadFactory threads = this::thread;
@@ -121,7 +120,7 @@ public final class RespServer implements ServedPort, AutoCloseable
         for (int i = 0; i < threadCount; i++)
         {
             final EventLoop thread = isDriven ? loop : group.next();
-            workers.put(thread, new Worker(endpoint, clock, wakeNode, thread, this, settings, budget));
+            workers.put(thread, new Worker(endpoint, clock, wakeNode, thread, this, settings));
         }
     }
 
@@ -327,7 +326,8 @@ public final class RespServer implements ServedPort, AutoCloseable
         final SessionState state = new SessionState(accepted.incrementAndGet(), clock.nanoTime(),
             configuration.table(), null != configuration.password());
         final RespConnection connection = new RespConnection(
-            workers.get(channel.eventLoop()), commands, state, budget, configuration.stallNs(), connections::remove);
+            workers.get(channel.eventLoop()), commands, state, eviction.budget().share(), configuration.stallNs(),
+            connections::remove);
         connections.put(connection, channel);
         if (null != tls)
         {
@@ -459,6 +459,12 @@ public final class RespServer implements ServedPort, AutoCloseable
         return refused.get();
     }
 
+    @Override
+    public long evictions()
+    {
+        return eviction.evictions();
+    }
+
     /** @return handshakes of TLS that failed so far; 0 without TLS. */
     public long tlsFailures()
     {
@@ -482,7 +488,7 @@ public final class RespServer implements ServedPort, AutoCloseable
     @Override
     public long bufferBytes()
     {
-        return budget.takenBytes();
+        return eviction.budget().takenBytes();
     }
 
     /** @return bytes of heap that the threads for connections have allocated so far. */

@@ -49,6 +49,12 @@ final class FixedPort implements ServedPort
     }
 
     @Override
+    public long evictions()
+    {
+        return 0;
+    }
+
+    @Override
     public long commandCount()
     {
         return 0;

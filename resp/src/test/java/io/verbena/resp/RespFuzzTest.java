@@ -46,7 +46,7 @@ class RespFuzzTest
     private final MemoryBudget budget = new MemoryBudget(BUDGET);
     private final CommandTable<Session> commands = Commands.table();
     private final Worker worker = new Worker(endpoint, () -> 0, () -> { }, tasks::add, new FixedPort(),
-        new SessionSettings("default", null, TimeUnit.SECONDS.toNanos(5), MAX_COMMAND, 1 << 20, 0, false), budget);
+        new SessionSettings("default", null, TimeUnit.SECONDS.toNanos(5), MAX_COMMAND, 1 << 20, 0, false));
     private final List<Command<Session>> known = new ArrayList<>(commands.commands());
     private long ids;
 
@@ -60,7 +60,8 @@ class RespFuzzTest
         Client(final boolean keepsWhatIsSent)
         {
             this.keepsWhatIsSent = keepsWhatIsSent;
-            session = new Session(worker, commands, this, new SessionState(++ids, 0, "default", false));
+            session = new Session(worker, commands, this, new SessionState(++ids, 0, "default", false),
+                budget.share());
         }
 
         void feed(final byte[] bytes)

@@ -273,6 +273,31 @@ class RespServerTest extends ServerFixture
         }
     }
 
+    /** Replies that pass the water mark, and are read at once, so that the connection is full and free in one step. */
+    @Test
+    void shouldSendEachReplyOnce() throws IOException
+    {
+        try (RawClient client = new RawClient(open(new RespConfiguration())))
+        {
+            final int bytes = 16_384;
+            assertThat(client.ask("SET big <" + bytes + ">")).isEqualTo("+OK");
+            final String value = "$" + bytes + " " + "x".repeat(bytes);
+            for (int round = 0; round < 20; round++)
+            {
+                endpoint.isStopped = true;
+                client.send(RawClient.command("GET big").repeat(100) + RawClient.command("INCR k" + round));
+                LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(2));
+                endpoint.isStopped = false;
+                for (int i = 0; i < 100; i++)
+                {
+                    assertThat(client.reply()).isEqualTo(value);
+                }
+                assertThat(client.reply()).isEqualTo(":1");
+                assertThat(client.ask("PING")).isEqualTo(PONG);
+            }
+        }
+    }
+
     /** As Redis: an error and the end, before anything of it was kept; nobody else is concerned. */
     @ParameterizedTest
     @ValueSource(strings = {

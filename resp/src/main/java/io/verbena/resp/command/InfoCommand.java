@@ -73,6 +73,7 @@ final class InfoCommand
         final Map<String, Object> stats = section(sections, "stats");
         stats.put("total_connections_received", port.acceptances());
         stats.put("rejected_connections", port.refusals());
+        stats.put("evicted_clients", port.evictions());
         stats.put("total_commands_processed", port.commandCount());
         final Map<String, Object> replication = section(sections, "replication");
         replication.put("role", "master");

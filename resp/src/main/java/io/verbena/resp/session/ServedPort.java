@@ -31,6 +31,9 @@ public interface ServedPort
     /** @return connections refused so far, because there were too many. */
     long refusals();
 
+    /** @return connections closed so far, because they held most when memory for buffers was scarce. */
+    long evictions();
+
     /** @return commands so far. */
     long commandCount();
 

@@ -4,6 +4,7 @@ import io.verbena.protocol.request.OperationAnswer;
 import io.verbena.protocol.request.RequestLimits;
 import io.verbena.protocol.request.TableReference;
 import io.verbena.raas.identity.PeerIdentity;
+import io.verbena.resp.codec.MemoryBudget;
 import io.verbena.resp.codec.RespDecoder;
 import io.verbena.resp.codec.RespWriter;
 
@@ -46,6 +47,7 @@ public final class Session extends TableOperation.Owner
     private boolean isClosed;
     private boolean isReading = true;
     private boolean isBusy;
+    private boolean isCalledAgain;
     /** Whether commands are refused that arrived together with one whose refusal their client had not read yet. */
     private boolean isRefusing;
     private boolean isReceiving;
@@ -55,16 +57,17 @@ public final class Session extends TableOperation.Owner
      * @param commands  that it knows.
      * @param transport that carries it.
      * @param state     of the client.
+     * @param budget    for its buffers.
      */
     public Session(final Worker worker, final CommandTable<Session> commands, final Transport transport,
-        final SessionState state)
+        final SessionState state, final MemoryBudget budget)
     {
         this.worker = worker;
         this.commands = commands;
         this.transport = transport;
         this.state = state;
-        arguments = new RespDecoder(worker.budget(), worker.settings().maxCommandBytes());
-        replies = new ReplyStream(transport, worker.budget(), worker.settings().maxOutputBytes());
+        arguments = new RespDecoder(budget, worker.settings().maxCommandBytes());
+        replies = new ReplyStream(transport, budget, worker.settings().maxOutputBytes());
         writer = replies.writer();
         pause = new PauseWait(worker.port().pause(), transport, this::resume);
         arguments.restrict(isStranger());
@@ -190,11 +193,25 @@ public final class Session extends TableOperation.Owner
     @Override
     void proceed()
     {
+        // The transport calls within its own call, when a reply fills it and it is empty again at once: that reply must
+        // not be sent a second time.
+        isCalledAgain = isBusy;
         if (isBusy || isClosed)
         {
             return;
         }
         isBusy = true;
+        do
+        {
+            isCalledAgain = false;
+            proceedOnce();
+        }
+        while (isCalledAgain && !isClosed);
+        isBusy = false;
+    }
+
+    private void proceedOnce()
+    {
         drain();
         if (null != task && !isWaiting)
         {
@@ -209,9 +226,8 @@ public final class Session extends TableOperation.Owner
                 replies.sendMuch();
             }
         }
-        isBusy = false;
         flush();
-        final boolean isWanted = !isClosed && !isStopped && transport.isWritable() &&
+        final boolean isWanted = !isClosed && !isStopped && null == arguments.error() && transport.isWritable() &&
             (!isBlocked() || arguments.bufferedBytes() < MAX_WAITING_BYTES);
         if (isWanted != isReading && !isClosed)
         {
@@ -549,16 +565,8 @@ public final class Session extends TableOperation.Owner
         }
     }
 
-    /** Goes on after a task has ended by what is no operation. */
+    /** Goes on: the client has read, so that more may be sent to it, or a task has ended by what is no operation. */
     public void resume()
-    {
-        worker.look();
-        proceed();
-        worker.wakeNode();
-    }
-
-    /** The client has read, so that more may be sent to it. */
-    public void onWritable()
     {
         worker.look();
         proceed();

@@ -6,7 +6,6 @@ import io.verbena.protocol.request.ControlRequest;
 import io.verbena.protocol.request.OperationAnswer;
 import io.verbena.protocol.request.TableReference;
 import io.verbena.raas.identity.PeerIdentity;
-import io.verbena.resp.codec.MemoryBudget;
 
 import org.agrona.concurrent.ManyToOneConcurrentArrayQueue;
 import org.agrona.concurrent.NanoClock;
@@ -52,7 +51,6 @@ public final class Worker implements TableOperation.Node
     private final Executor thread;
     private final ServedPort port;
     private final SessionSettings settings;
-    private final MemoryBudget budget;
     private final ManyToOneConcurrentArrayQueue<TableOperation> answered =
         new ManyToOneConcurrentArrayQueue<>(OPERATIONS);
     private final UserChecks users = new UserChecks();
@@ -97,12 +95,10 @@ public final class Worker implements TableOperation.Node
      * @param thread   runs things on the network thread.
      * @param port     that is served.
      * @param settings of all sessions.
-     * @param budget   of all sessions.
      */
     public Worker(
         final ComputeEndpoint endpoint, final NanoClock clock, final Runnable wakeNode,
-        final Executor thread, final ServedPort port, final SessionSettings settings,
-        final MemoryBudget budget)
+        final Executor thread, final ServedPort port, final SessionSettings settings)
     {
         this.endpoint = endpoint;
         this.clock = clock;
@@ -110,7 +106,6 @@ public final class Worker implements TableOperation.Node
         this.thread = thread;
         this.port = port;
         this.settings = settings;
-        this.budget = budget;
         look();
         for (int i = 0; i < OPERATIONS; i++)
         {
@@ -164,11 +159,6 @@ public final class Worker implements TableOperation.Node
     long nowNs()
     {
         return nowNs;
-    }
-
-    MemoryBudget budget()
-    {
-        return budget;
     }
 
     /** Looks at the clock, for all that begins until the next look. */
