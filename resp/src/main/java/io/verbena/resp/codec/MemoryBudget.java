@@ -62,7 +62,7 @@ public final class MemoryBudget
         {
             return takeOfWhole(bytes, false);
         }
-        // First here: who searches for the one that holds most finds the bytes that made it search.
+        // First here, so that a search for the largest share finds these bytes as well.
         final boolean isLarge = takenBytes.addAndGet(bytes) > SMALL_SHARE_BYTES;
         final boolean isTaken = whole.takeOfWhole(bytes, isLarge);
         if (!isTaken)
