@@ -15,12 +15,13 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 import java.nio.charset.StandardCharsets;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Queue;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 
@@ -42,7 +43,8 @@ class RespFuzzTest
         "SETNAME", "INFO", "DOCS", "PX", "EXAT", "PXAT", "KEEPTTL", "PERSIST", "GT", "LT");
 
     private final MapEndpoint endpoint = new MapEndpoint(1, true);
-    private final ArrayDeque<Runnable> tasks = new ArrayDeque<>();
+    /** Checks of secrets add to it from a thread of their own. */
+    private final Queue<Runnable> tasks = new ConcurrentLinkedQueue<>();
     private final MemoryBudget budget = new MemoryBudget(BUDGET);
     private final CommandTable<Session> commands = Commands.table();
     private final Worker worker = new Worker(endpoint, () -> 0, () -> { }, tasks::add, new FixedPort(),

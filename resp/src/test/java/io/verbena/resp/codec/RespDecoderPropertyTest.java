@@ -153,6 +153,7 @@ class RespDecoderPropertyTest
             assertThat(decode(bytes(one[0]), null, 1 << 20)).as(one[1]).containsExactly("error: " + one[1]);
             assertThat(decode(bytes(one[0]), null, 1)).as(one[1]).containsExactly("error: " + one[1]);
         }
+        assertThat(decode(bytes("a".repeat(65_536)), null, 1 << 20)).as("as long as may be").isEmpty();
         assertThat(budget.takenBytes()).isZero();
     }
 
