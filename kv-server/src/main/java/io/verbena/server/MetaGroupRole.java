@@ -42,11 +42,8 @@ public final class MetaGroupRole implements Role
 {
     /** Folder of the log, in the data folder. */
     public static final String FOLDER = "meta-group";
-    /**
-     * Of a leader: what another one waits before it leads, and a part more. One that pauses for longer is not replaced:
-     * it answers when the group has confirmed it again.
-     */
-    private static final long LEADER_LEASE_NS = TimeUnit.MILLISECONDS.toNanos(600);
+    /** Of a leader: what another one waits before it leads, and a part more. */
+    private static final long LEADER_LEASE_NS = TimeUnit.SECONDS.toNanos(1);
     private static final long WRITE_TIMEOUT_NS = TimeUnit.SECONDS.toNanos(3);
     private static final double NS_PER_S = TimeUnit.SECONDS.toNanos(1);
     private static final String SINGLE = "meta";

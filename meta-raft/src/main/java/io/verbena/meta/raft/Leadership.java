@@ -18,7 +18,7 @@ import java.util.concurrent.CompletableFuture;
  * before need not wait; to have taken the leadership is not enough, since the one before that may still have a lease. A
  * lease that has run out is renewed by the next answer, since nobody has led meanwhile.
  *
- * <p>One thread; time comes in, but for {@link #isHeld()}, which reads the clock.
+ * <p>One thread; time comes in, but where a pause between the clock and what was seen would matter.
  */
 public final class Leadership
 {
@@ -123,7 +123,8 @@ public final class Leadership
             return 1;
         }
 
-        readyAtNs = nowNs + (number - 1 == lastLed ? 0 : leaseNs + leaseNs / MARGIN_FRACTION);
+        // By a clock that is read after the entry was seen to be applied: this thread may have paused since nowNs.
+        readyAtNs = clock.nanoTime() + (number - 1 == lastLed ? 0 : leaseNs + leaseNs / MARGIN_FRACTION);
         LOGGER.info("leadership {} taken by member {} after member '{}'", number, member, predecessor);
         state = State.WAITING;
         return 1 + pollLeading(nowNs);

@@ -99,6 +99,26 @@ class LeadershipTest
         assertThat(first.leadership.number()).isEqualTo(1);
     }
 
+    /** The thread pauses between its clock and the entry, and sees the entry applied with a time of long before. */
+    @Test
+    void shouldCountItsWaitFromWhenItsEntryWasSeen()
+    {
+        final Member before = new Member("a", 1);
+        before.leads = true;
+        before.pollUntilLeading();
+        before.isCutOff = true;
+        final Member next = new Member("b", 1);
+        next.leads = true;
+        next.leadership.poll(next.nanoTime());
+        final long readNs = next.nanoTime();
+        realNs += LEASE_NS;
+        next.leadership.poll(readNs);
+        assertThat(next.leadership.state()).isEqualTo(Leadership.State.WAITING);
+        final long seenNs = realNs;
+        next.pollUntilLeading();
+        assertThat(realNs - seenNs).isGreaterThan(LEASE_NS);
+    }
+
     /** The one before is partitioned or stands still, believes that it leads, and its clock is slow. */
     @Test
     void shouldWaitUntilTheLeaseOfASlowClockIsOver()

@@ -20,6 +20,7 @@ import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Comparator;
 import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
@@ -127,7 +128,8 @@ class RaftFaultsTest
         try (Stream<Path> files = Files.walk(directory.resolve("m")))
         {
             return files.filter((file) -> file.getFileName().toString().startsWith(prefix) &&
-                !file.getFileName().toString().endsWith(".md5")).sorted().toList().getLast();
+                !file.getFileName().toString().endsWith(".md5"))
+                .max(Comparator.comparingLong((file) -> file.toFile().lastModified())).orElseThrow();
         }
     }
 
