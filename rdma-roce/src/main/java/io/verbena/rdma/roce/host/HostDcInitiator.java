@@ -286,6 +286,7 @@ final class HostDcInitiator implements QueuePair
         staged(flags);
     }
 
+    /** DC has no such request, as the part says. */
     @Override
     public void sendWithInvalidate(
         final long wrId,
@@ -296,10 +297,9 @@ final class HostDcInitiator implements QueuePair
         final int remoteKey)
     {
         shared.sendWithInvalidate(wrId, flags, localAddress, lengthBytes, localKey, remoteKey);
-        network.sendWithInvalidate(wrId, flags, localAddress, lengthBytes, localKey, remoteKey);
-        staged(flags);
     }
 
+    /** DC has no such request, as the part says. */
     @Override
     public void bindMemoryWindow(
         final long wrId,
@@ -312,22 +312,20 @@ final class HostDcInitiator implements QueuePair
         final int accessFlags)
     {
         shared.bindMemoryWindow(wrId, flags, window, remoteKey, region, address, lengthBytes, accessFlags);
-        network.bindMemoryWindow(wrId, flags, window, remoteKey, region, address, lengthBytes, accessFlags);
-        staged(flags);
     }
 
+    /** DC has no such request, as the part says. */
     @Override
     public void localInvalidate(final long wrId, final int flags, final int remoteKey)
     {
         shared.localInvalidate(wrId, flags, remoteKey);
-        network.localInvalidate(wrId, flags, remoteKey);
-        staged(flags);
     }
 
+    /** DC has none, as the part says. */
     @Override
     public void toQueuePair(final AddressHandle handle, final int queuePairNumber, final int qkey)
     {
-        current.toQueuePair(handle, queuePairNumber, qkey);
+        shared.toQueuePair(handle, queuePairNumber, qkey);
     }
 
     @Override
