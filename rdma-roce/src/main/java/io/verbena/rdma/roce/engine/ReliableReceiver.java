@@ -440,7 +440,6 @@ final class ReliableReceiver extends ReceiveSide
     private void refuse(final int syndrome)
     {
         queuePair.engine().counters().refused++;
-        pendingSyndrome = NONE;
         waitingRefusal = syndrome;
         atomic.clear();
     }

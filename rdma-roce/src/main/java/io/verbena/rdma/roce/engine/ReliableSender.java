@@ -303,7 +303,7 @@ final class ReliableSender extends SendSide
      */
     void requestAcks()
     {
-        if (sentEnd != unacked && ackRequests.requestedEnd() != sentEnd)
+        if (ackRequests.requestedEnd() != sentEnd)
         {
             goBack();
         }
@@ -526,8 +526,7 @@ final class ReliableSender extends SendSide
     /** Goes back once for each loss: what says so comes several times. */
     private void recover()
     {
-        if (!retries.isWaiting() && sentEnd != unacked &&
-            congestion.mayRecover(isRecovering, queuePair.engine().nowNs()))
+        if (!retries.isWaiting() && congestion.mayRecover(isRecovering, queuePair.engine().nowNs()))
         {
             isRecovering = true;
             congestion.onLoss(unacked, sentEnd);
