@@ -95,11 +95,27 @@ class DoctorCommandTest
         assertThat(findings(2, 25, 4, 7_373)).extracting(Finding::level).containsOnly(Level.OK);
     }
 
+    @Test
+    void shouldFindAPortThatIsDownBesideOneThatIsNot() throws IOException
+    {
+        write("sys/class/infiniband/mlx5_0/ports/2/state", "1: DOWN\n");
+        assertOnly(findings(2, 25, 4, 7_373), "RDMA devices", Level.WARNING, "rdma link show");
+    }
+
+    /** As much as the memory node, 4 MiB, and 512 MiB for the process itself. */
+    @Test
+    void shouldAcceptALimitOfLockedMemoryThatIsJustEnough() throws IOException
+    {
+        replace("proc/self/limits", "memory         unlimited", "memory         541065216");
+        assertThat(findings(2, 25, 4, 7_373)).extracting(Finding::level).containsOnly(Level.OK);
+    }
+
     @ParameterizedTest
     @CsvSource(delimiter = '|', textBlock = """
         proc/self/limits | files            65536 | files            20000 | open files | WARNING | ulimit -n 65536
         proc/self/limits | files            65536 | files            1023  | open files | ERROR | LimitNOFILE=65536
         proc/self/limits | memory         unlimited | memory         65536 | locked memory | ERROR | ulimit -l unlimited
+        proc/self/limits | memory         unlimited | memory     541065215 | locked memory | ERROR | ulimit -l unlimited
         proc/meminfo | 8000000 kB | 500000 kB | memory | ERROR | processes need 512 MiB besides
         proc/meminfo | MemAvailable | Other | memory | WARNING | is /proc mounted?
         proc/meminfo | SwapTotal:             0 | SwapTotal: 1000 | swap | WARNING | sysctl vm.swappiness=1
