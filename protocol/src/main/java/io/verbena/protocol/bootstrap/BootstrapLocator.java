@@ -8,8 +8,8 @@ import java.util.concurrent.locks.LockSupport;
 
 /**
  * Finds the meta server by the handshake at the cluster's address, on a virtual thread: when somebody says that it
- * cannot be reached, at most ten times a second. Members of a group are asked until one of them leads, for 5 s at most; a
- * single address is asked once. Thread-safe; needs no closing.
+ * cannot be reached, at most ten times a second. Members of a group are asked until one of them leads, for 5 s at
+ * most; a single address is asked once. Thread-safe; needs no closing.
  */
 public final class BootstrapLocator implements MetaServerLocator
 {
