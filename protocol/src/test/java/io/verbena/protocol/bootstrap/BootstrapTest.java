@@ -536,7 +536,7 @@ class BootstrapTest
         assertThat(HexFormat.of().formatHex(BootstrapDescriptor.hello(1, 2, nonce, "")))
             .isEqualTo("5652424e" + "0100" + "0000" + "02000000" + "00000000" + nonceHex);
         assertThat(HexFormat.of().formatHex(BootstrapDescriptor.challenge(1, "no", nonce)))
-            .isEqualTo("5652424e" + "0300" + "0100" + "0a000000" + "02000000" + nonceHex + "6e6f");
+            .isEqualTo("5652424e" + "0300" + "0100" + "0b000000" + "02000000" + nonceHex + "6e6f");
         assertThat(HexFormat.of().formatHex(BootstrapDescriptor.refusal(2, "no")))
             .isEqualTo("0200" + "0000" + "02000000" + "6e6f");
         assertThat(HexFormat.of().formatHex(BootstrapDescriptor.answer(
