@@ -55,7 +55,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 class RoleCertificatesTest
 {
     private static final long STEP_NS = TimeUnit.SECONDS.toNanos(20);
-    private static final long LEASE_NS = TimeUnit.SECONDS.toNanos(1);
+    private static final long LEASE_NS = TimeUnit.SECONDS.toNanos(2);
     private static final Instant NOW = Instant.now();
     private static final CertificateAuthority AUTHORITY = CertificateAuthority.create(
         "authority", NOW.minus(Duration.ofDays(1)), NOW.plus(Duration.ofDays(1)));
@@ -209,7 +209,7 @@ class RoleCertificatesTest
     private RevokedCertificate certificate(final String name)
     {
         return new RevokedCertificate(
-            TlsSettings.fingerprint(TlsSettings.certificate(folder.resolve(name + ".crt"))), "CN=" + name);
+            RevokedCertificate.fingerprint(TlsSettings.certificate(folder.resolve(name + ".crt"))), "CN=" + name);
     }
 
     private ControlStatus revoke(final String by, final String name, final boolean isRevoked)

@@ -60,14 +60,19 @@ public final class CertificateCommand implements Runnable
         {
             final X509Certificate certificate = TlsSettings.certificate(Path.of(given));
             final String subject = certificate.getSubjectX500Principal().getName();
-            return new RevokedCertificate(TlsSettings.fingerprint(certificate),
+            if (certificate.getBasicConstraints() >= 0)
+            {
+                throw new CommandFailedException(ExitStatus.USAGE, "CERTIFICATE " + given + " is that of an " +
+                    "authority: revoke those that it has issued, or take it out of the file of --tls-ca");
+            }
+            return new RevokedCertificate(RevokedCertificate.fingerprint(certificate),
                 subject.getBytes(StandardCharsets.UTF_8).length > RevokedCertificate.MAX_SUBJECT_BYTES ||
                     subject.chars().anyMatch(Character::isISOControl) ? "" : subject);
         }
         catch (final TlsException ex)
         {
             throw new CommandFailedException(ExitStatus.USAGE, "CERTIFICATE " + given +
-                " is no fingerprint of SHA-256, and " + ex.getMessage(), ex);
+                " is no number of 64 hexadecimal digits, and " + ex.getMessage(), ex);
         }
     }
 
@@ -93,7 +98,7 @@ public final class CertificateCommand implements Runnable
         @Mixin
         private ClientOptions clientOptions;
 
-        @Parameters(paramLabel = "CERTIFICATE", description = "File of it, PEM, or its SHA-256 in 64 hex digits.")
+        @Parameters(paramLabel = "CERTIFICATE", description = "File of it, PEM, or the digits that list prints.")
         private String certificate;
 
         @Override
@@ -113,7 +118,7 @@ public final class CertificateCommand implements Runnable
         @Mixin
         private ClientOptions clientOptions;
 
-        @Parameters(paramLabel = "CERTIFICATE", description = "File of it, PEM, or its SHA-256 in 64 hex digits.")
+        @Parameters(paramLabel = "CERTIFICATE", description = "File of it, PEM, or the digits that list prints.")
         private String certificate;
 
         @Override

@@ -17,6 +17,7 @@ public final class CallerTurns<T>
 {
     /** The next turn is that of the first. None is empty. */
     private final Map<Object, ArrayDeque<T>> byCaller = new LinkedHashMap<>();
+    private int size;
 
     /**
      * @param caller whose turn it is to be; equal ones share one, and null is one as well.
@@ -25,6 +26,7 @@ public final class CallerTurns<T>
     public void add(final Object caller, final T waiting)
     {
         byCaller.computeIfAbsent(caller, (_) -> new ArrayDeque<>()).add(waiting);
+        size++;
     }
 
     /** @return whether nothing waits. */
@@ -36,11 +38,6 @@ public final class CallerTurns<T>
     /** @return how many wait. */
     public int size()
     {
-        int size = 0;
-        for (final ArrayDeque<T> waiting : byCaller.values())
-        {
-            size += waiting.size();
-        }
         return size;
     }
 
@@ -57,6 +54,7 @@ public final class CallerTurns<T>
         final ArrayDeque<T> waiting = turn.getValue();
         turns.remove();
         final T next = waiting.poll();
+        size--;
         if (!waiting.isEmpty())
         {
             byCaller.put(caller, waiting);
@@ -73,7 +71,9 @@ public final class CallerTurns<T>
     {
         byCaller.values().removeIf((waiting) ->
         {
+            final int before = waiting.size();
             waiting.removeIf(filter);
+            size -= before - waiting.size();
             return waiting.isEmpty();
         });
     }

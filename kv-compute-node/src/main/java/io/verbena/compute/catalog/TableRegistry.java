@@ -297,8 +297,20 @@ public final class TableRegistry
             fetch.waiting.removeIf((request) -> request.deadlineNs() - nowNs <= 0 && late.add(() ->
                 waiters.onFailure(request, fetch.key.holder(), OperationAnswer.TIMED_OUT, null)));
         }
+        if (!late.isEmpty())
+        {
+            // Else as many as anybody thinks of would stay while no call comes back.
+            unasked.removeIf((fetch) -> fetch.waiting.isEmpty());
+            fetches.values().removeIf((fetch) -> null == fetch.call && fetch.waiting.isEmpty());
+        }
         late.forEach(Runnable::run);
         return late.size();
+    }
+
+    /** @return tables that it looks for, or is to. */
+    int wantedCount()
+    {
+        return fetches.size();
     }
 
     /** Ends all waiting; the registry is of no more use. */

@@ -144,6 +144,7 @@ class TableRegistryTest
         rig.runFor(6_000_000);
         assertThat(ended).containsExactlyInAnyOrder(new Ended(quiet, "quiet", OperationAnswer.TIMED_OUT),
             new Ended(greedy, "greedy", OperationAnswer.TIMED_OUT));
+        assertThat(tables.wantedCount()).isEqualTo(TableRegistry.MAX_CALLS);
         rig.silent(false);
         rig.runUntil(() -> !tables.isWaiting());
         assertThat(ended).hasSize(TableRegistry.MAX_CALLS + 2);

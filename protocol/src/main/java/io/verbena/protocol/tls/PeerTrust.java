@@ -70,9 +70,16 @@ final class PeerTrust extends X509ExtendedTrustManager
 
     static byte[] fingerprint(final X509Certificate certificate)
     {
+        return digest(certificate, false);
+    }
+
+    /** @param isOfSigned whether only of what the authority has signed, else with the signature. */
+    static byte[] digest(final X509Certificate certificate, final boolean isOfSigned)
+    {
         try
         {
-            return MessageDigest.getInstance("SHA-256").digest(certificate.getEncoded());
+            return MessageDigest.getInstance("SHA-256").digest(
+                isOfSigned ? certificate.getTBSCertificate() : certificate.getEncoded());
         }
         catch (final GeneralSecurityException ex)
         {

@@ -4,13 +4,15 @@ import io.verbena.raas.identity.PeerIdentity;
 
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
+import java.security.cert.X509Certificate;
 import java.util.Arrays;
 import java.util.HexFormat;
 
 /**
  * A certificate that is taken from nobody any more.
  *
- * @param fingerprint SHA-256 of it. Not copied, so not to be changed.
+ * @param fingerprint SHA-256 of what its authority has signed, see {@link #fingerprint(X509Certificate)}. Not copied,
+ *                    so not to be changed.
  * @param subject     of it, for people; may be empty.
  */
 public record RevokedCertificate(byte[] fingerprint, String subject)
@@ -19,6 +21,18 @@ public record RevokedCertificate(byte[] fingerprint, String subject)
     public static final int MAX_REVOKED = 1_000;
     /** Longest subject, in bytes of its UTF-8. */
     public static final int MAX_SUBJECT_BYTES = 255;
+
+    /**
+     * What a certificate is revoked by: of an ECDSA signature there is a second one that is as good, which anybody can
+     * compute, so that a digest of the whole certificate would not be that of the same one with the other signature.
+     *
+     * @param certificate of a node or client.
+     * @return SHA-256 of its signed part (TBSCertificate, RFC 5280 section 4.1).
+     */
+    public static byte[] fingerprint(final X509Certificate certificate)
+    {
+        return PeerTrust.digest(certificate, true);
+    }
 
     /**
      * The number by which a connection names a certificate. Few of them share one; where one of these is revoked, the

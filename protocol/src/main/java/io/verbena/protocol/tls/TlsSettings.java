@@ -276,7 +276,7 @@ public final class TlsSettings
     {
         final X509Certificate certificate = certificateOf(secured);
         return PeerIdentity.joining(
-            RevokedCertificate.number(fingerprint(certificate)), CertificateRole.of(certificate));
+            RevokedCertificate.number(RevokedCertificate.fingerprint(certificate)), CertificateRole.of(certificate));
     }
 
     /**

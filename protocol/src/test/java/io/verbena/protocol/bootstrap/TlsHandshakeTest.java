@@ -132,7 +132,8 @@ class TlsHandshakeTest
 
     private static int number(final String name)
     {
-        return RevokedCertificate.number(TlsSettings.fingerprint(TlsSettings.certificate(file(name + ".crt"))));
+        return RevokedCertificate.number(
+            RevokedCertificate.fingerprint(TlsSettings.certificate(file(name + ".crt"))));
     }
 
     @AfterEach
