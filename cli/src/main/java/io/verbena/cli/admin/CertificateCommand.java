@@ -63,7 +63,7 @@ public final class CertificateCommand implements Runnable
             if (certificate.getBasicConstraints() >= 0)
             {
                 throw new CommandFailedException(ExitStatus.USAGE, "CERTIFICATE " + given + " is that of an " +
-                    "authority: revoke those that it has issued, or take it out of the file of --tls-ca");
+                    "authority: revoke those that it has issued, or take it out of the file of --tls-ca", null);
             }
             return new RevokedCertificate(RevokedCertificate.fingerprint(certificate),
                 subject.getBytes(StandardCharsets.UTF_8).length > RevokedCertificate.MAX_SUBJECT_BYTES ||
