@@ -284,9 +284,11 @@ class RoleCertificatesTest
     @Test
     void shouldRenewNoLeaseOfANodeThatHasJoinedByARevokedCertificate()
     {
-        final RoleRunner node = start(ComputeNodeRole.open(fabric, locator("compute"), null,
-            new ComputeNodeConfiguration(), ComputeNodeRole.DEFAULT_MAX_CLIENTS, null));
+        final ComputeNodeRole role = ComputeNodeRole.open(fabric, locator("compute"), null,
+            new ComputeNodeConfiguration(), ComputeNodeRole.DEFAULT_MAX_CLIENTS, null);
+        final RoleRunner node = start(role);
         assertThat(node.awaitReady(STEP_NS)).isTrue();
+        final Object incarnation = role.health().get("incarnation");
         stopMeta();
         meta = openMeta(meta.address().port(), false);
         awaitLiveNodes(1);
@@ -296,6 +298,7 @@ class RoleCertificatesTest
             assertThat(liveNodes()).isEqualTo(1);
             LockSupport.parkNanos(LEASE_NS / 20);
         }
+        assertThat(role.health().get("incarnation")).as("not registered again").isEqualTo(incarnation);
         assertThat(revoke("operator", "compute", true)).isEqualTo(ControlStatus.OK);
         awaitLiveNodes(0);
     }

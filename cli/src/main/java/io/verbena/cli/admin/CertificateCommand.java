@@ -90,8 +90,8 @@ public final class CertificateCommand implements Runnable
     @Command(
         name = "revoke",
         description = "Take a certificate no more: no handshake with it, no registration and no change by who has " +
-            "joined with it, and no lease of such a node is renewed. Whoever has the token too goes on as a client: " +
-            "change it then.",
+            "joined with it, and no lease of such a node is renewed. Whoever has the token too goes on as a client, " +
+            "and a user until it has a new secret: change them then.",
         defaultValueProvider = SettingsProvider.class)
     static final class RevokeCommand implements Callable<Integer>
     {
