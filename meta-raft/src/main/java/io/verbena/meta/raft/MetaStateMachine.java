@@ -17,6 +17,7 @@ import org.apache.ratis.statemachine.TransactionContext;
 import org.apache.ratis.statemachine.impl.BaseStateMachine;
 import org.apache.ratis.statemachine.impl.SimpleStateMachineStorage;
 import org.apache.ratis.statemachine.impl.SingleFileSnapshotInfo;
+import org.apache.ratis.util.LifeCycle.State;
 import org.apache.ratis.util.MD5FileUtil;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -68,13 +69,34 @@ final class MetaStateMachine extends BaseStateMachine
     {
         super.initialize(server, groupId, raftStorage);
         storage.init(raftStorage);
-        loadSnapshot();
+        getLifeCycle().startAndTransition(this::loadSnapshot, IOException.class);
+    }
+
+    /**
+     * A snapshot from the leader is about to replace those that are here. Without this state in between Ratis ends the
+     * member when the snapshot has arrived.
+     */
+    @Override
+    public synchronized void pause()
+    {
+        if (getLifeCycle().compareAndTransition(State.RUNNING, State.PAUSING))
+        {
+            getLifeCycle().transition(State.PAUSED);
+        }
     }
 
     @Override
-    public void reinitialize() throws IOException
+    public synchronized void reinitialize() throws IOException
     {
-        loadSnapshot();
+        try
+        {
+            getLifeCycle().startAndTransition(this::loadSnapshot, IOException.class);
+        }
+        catch (final IOException | RuntimeException ex)
+        {
+            fail("the snapshot from the leader cannot be loaded: " + ex.getMessage(), ex);
+            throw ex;
+        }
     }
 
     private void loadSnapshot() throws IOException

@@ -200,6 +200,8 @@ public final class RaftMember implements GroupLog, AutoCloseable
         RaftServerConfigKeys.Log.setPreallocatedSize(properties, SizeInBytes.valueOf(SEGMENT.equals(segment) ?
             PREALLOCATED : segment));
         RaftServerConfigKeys.Log.setPurgeUptoSnapshotIndex(properties, true);
+        // Else a snapshot of fewer entries than 1,024 frees no file.
+        RaftServerConfigKeys.Log.setPurgeGap(properties, snapshotEntries);
         // Else each commit is an entry of its own, with a sync: what is committed the next leader finds out anyway.
         RaftServerConfigKeys.Log.setLogMetadataEnabled(properties, false);
         return properties;

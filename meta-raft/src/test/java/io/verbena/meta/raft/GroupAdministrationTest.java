@@ -51,6 +51,8 @@ class GroupAdministrationTest
     private final Map<Integer, RaftMember> members = new LinkedHashMap<>();
     private final Map<Integer, Leadership> leaderships = new LinkedHashMap<>();
     private GroupAdministration group;
+    private int snapshotEntries = 1_000;
+    private String segment = "1MB";
 
     @BeforeEach
     void chooseFreePorts() throws IOException
@@ -82,7 +84,7 @@ class GroupAdministrationTest
 
     private String start(final int place, final GroupOptions options)
     {
-        final RaftMember member = RaftMember.open(options);
+        final RaftMember member = RaftMember.open(options, snapshotEntries, segment);
         members.put(place, member);
         leaderships.put(place, new Leadership(member, member.name(), CLOCK, LEASE_NS));
         return member.name();
@@ -173,6 +175,31 @@ class GroupAdministrationTest
     private List<String> names()
     {
         return group.members().stream().filter(MemberStat::isMember).map(MemberStat::name).toList();
+    }
+
+    /** The log of the others begins behind most of what it has to learn. */
+    @Test
+    void shouldFillAnAddedMemberByASnapshot()
+    {
+        snapshotEntries = 20;
+        segment = "4KB";
+        startGroup();
+        for (int i = 1; i < 80; i++)
+        {
+            write(table("t" + i));
+        }
+        for (int place = 1; place <= 3; place++)
+        {
+            final Path log = folder(place);
+            await(() -> RaftMemberTest.logBeginsAt(log) > 1);
+        }
+        final String name = join(4);
+        assertThat(group.add(addresses.get(3))).isEqualTo(name);
+        awaitTables(4, 80);
+        assertThat(RaftMemberTest.logBeginsAt(folder(4))).as("a log without the first entries").isGreaterThan(1);
+        assertThat(members.get(4).stat().snapshotIndex()).isPositive();
+        write(table("last"));
+        awaitTables(4, 81);
     }
 
     /** A disk is lost, and an empty server takes the member's place. */

@@ -17,6 +17,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.nio.file.Files;
@@ -143,6 +144,31 @@ class RaftMemberTest
         return members[member - 1].state().load();
     }
 
+    private void awaitSame(final int member, final int other)
+    {
+        await(() -> members[member - 1].stat().appliedIndex() == members[other - 1].stat().appliedIndex());
+    }
+
+    private long logBeginsAt(final int member)
+    {
+        return logBeginsAt(directory.resolve("m" + member));
+    }
+
+    /** Index of the first entry that is still in the log of this folder: files are log_FIRST-LAST. */
+    static long logBeginsAt(final Path folder)
+    {
+        try (Stream<Path> files = Files.walk(folder))
+        {
+            return files.map((file) -> file.getFileName().toString()).filter((file) -> file.startsWith("log_"))
+                .mapToLong((file) -> Long.parseLong(file.substring(4).replace("inprogress_", "").split("-")[0]))
+                .min().orElse(-1);
+        }
+        catch (final IOException | UncheckedIOException ex)
+        {
+            return -1;
+        }
+    }
+
     private void awaitTables(final int member, final int count)
     {
         await(() -> !members[member - 1].state().isEmpty() && state(member).tables().size() == count);
@@ -192,16 +218,24 @@ class RaftMemberTest
         final int leader = leader();
         store(leader).write(new MetaBatch().counters(MetaCounters.initial(7)));
         final int away = leader % MEMBERS + 1;
+        awaitSame(away, leader);
+        final long known = members[away - 1].stat().appliedIndex();
         stop(away);
         for (int i = 0; i < 120; i++)
         {
             final int now = leader();
             store(now).write(new MetaBatch().table(table("t" + i)));
         }
-        await(() -> members[leader() - 1].stat().snapshotIndex() > 40);
+        // Whichever of the two others leads later.
+        for (int member = 1; member <= MEMBERS; member++)
+        {
+            final int other = member;
+            await(() -> other == away || logBeginsAt(other) > known + 1);
+        }
         start(away, false);
         awaitTables(away, 120);
-        assertThat(members[away - 1].stat().snapshotIndex()).as("it has a snapshot").isGreaterThan(0);
+        assertThat(logBeginsAt(away)).as("a log without what it missed").isGreaterThan(known + 1);
+        await(() -> members[away - 1].stat().snapshotIndex() > known);
         stop(away);
         start(away, false);
         awaitTables(away, 120);
