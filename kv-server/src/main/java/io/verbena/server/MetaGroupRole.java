@@ -46,7 +46,6 @@ public final class MetaGroupRole implements Role
     private static final long LEADER_LEASE_NS = TimeUnit.SECONDS.toNanos(1);
     private static final long WRITE_TIMEOUT_NS = TimeUnit.SECONDS.toNanos(3);
     private static final double NS_PER_S = TimeUnit.SECONDS.toNanos(1);
-    private static final String SINGLE = "meta";
     private static final String TAKEN_OVER = "meta.taken-over";
     private static final Logger LOGGER = LoggerFactory.getLogger(MetaGroupRole.class);
 
@@ -98,7 +97,7 @@ public final class MetaGroupRole implements Role
      */
     public static MetaGroupRole open(final Fabric fabric, final MetaServerPlace place, final GroupOptions options)
     {
-        if (options.isNew() && 1 != options.member() && Files.exists(place.data().resolve(SINGLE)))
+        if (options.isNew() && 1 != options.member() && Files.exists(place.data().resolve(MetaServerRole.FOLDER)))
         {
             throw new MetaStoreException(MetaStoreException.Category.FOREIGN, "folder " + place.data() +
                 " is that of a single meta server, which the first member of a new group takes over: give it to " +
@@ -210,7 +209,7 @@ public final class MetaGroupRole implements Role
     /** What a single meta server had becomes the first entry; its folder is set aside then, here or by the next one. */
     private void takeOver(final GroupMetaStore store)
     {
-        final Path single = place.data().resolve(SINGLE);
+        final Path single = place.data().resolve(MetaServerRole.FOLDER);
         if (!isFirst || !Files.exists(single))
         {
             return;

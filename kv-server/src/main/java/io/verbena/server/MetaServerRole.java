@@ -38,6 +38,8 @@ import java.util.function.BooleanSupplier;
 /** The meta server, and the address by which the cluster is found. */
 public final class MetaServerRole implements Role
 {
+    /** Folder of its state, in the data folder. */
+    public static final String FOLDER = "meta";
     private static final Logger LOGGER = LoggerFactory.getLogger(MetaServerRole.class);
     private static final double NS_PER_S = TimeUnit.SECONDS.toNanos(1);
     private static final String MEMORY_NODE = "memory-node";
@@ -113,7 +115,7 @@ public final class MetaServerRole implements Role
         AuditFile audit = null;
         try
         {
-            store = RocksMetaStore.open(data.resolve("meta"));
+            store = RocksMetaStore.open(data.resolve(FOLDER));
             if (isFresh)
             {
                 forgetEarlierRun(store);

@@ -38,7 +38,8 @@ import java.util.function.Function;
         MetaCommand.ListCommand.class,
         MetaCommand.AddCommand.class,
         MetaCommand.RemoveCommand.class,
-        MetaCommand.MoveLeaderCommand.class})
+        MetaCommand.MoveLeaderCommand.class,
+        MetaRecoverCommand.class})
 public final class MetaCommand implements Runnable
 {
     @Spec

@@ -21,6 +21,10 @@ public record MetaCounters(
     long membershipVersion,
     int nextTableId)
 {
+    /** More than may be given while two members of three lag behind or are lost. */
+    private static final int LOST_NUMBERS = 1_000_000;
+    private static final int LOST_PLACES = 8_192;
+
     /**
      * @param clusterId of a new cluster.
      * @return where a new cluster begins.
@@ -93,6 +97,29 @@ public record MetaCounters(
             epochCeiling,
             membershipVersion,
             nextTableId);
+    }
+
+    /**
+     * The counters of a state behind which changes were lost: so far ahead that nothing given since comes again. Nodes
+     * whose registrations were lost may run still, under node ids and writer numbers behind the present ones.
+     *
+     * @return a copy.
+     */
+    public MetaCounters behindLostChanges()
+    {
+        return new MetaCounters(
+            clusterId, later(nextIncarnation), leap(nextNodeId), leap(nextWriterNumber), epochCeiling + LOST_NUMBERS,
+            membershipVersion + LOST_NUMBERS, later(nextTableId));
+    }
+
+    private static int later(final int number)
+    {
+        return (int)Math.min((long)number + LOST_NUMBERS, Integer.MAX_VALUE);
+    }
+
+    private static int leap(final int number)
+    {
+        return (number - 1 + LOST_PLACES) % 0xFFFF + 1;
     }
 
     /**
