@@ -72,14 +72,14 @@ class MetaRecoverCommandTest
                 leadership.poll(CLOCK.nanoTime());
                 LockSupport.parkNanos(1_000_000);
             }
-            final MetaBatch batch = new MetaBatch().counters(new MetaCounters(clusterId, COUNTERS.nextIncarnation(),
+            final GroupMetaStore store = new GroupMetaStore(member, leadership, CLOCK, TimeUnit.SECONDS.toNanos(60));
+            store.write(new MetaBatch().counters(new MetaCounters(clusterId, COUNTERS.nextIncarnation(),
                 COUNTERS.nextNodeId(), COUNTERS.nextWriterNumber(), COUNTERS.epochCeiling(),
-                COUNTERS.membershipVersion(), COUNTERS.nextTableId()));
+                COUNTERS.membershipVersion(), COUNTERS.nextTableId())));
             for (final String table : tables)
             {
-                batch.table(new StoredTable(table, 1, new byte[100]));
+                store.write(new MetaBatch().table(new StoredTable(table, 1, new byte[100])));
             }
-            new GroupMetaStore(member, leadership, CLOCK, TimeUnit.SECONDS.toNanos(60)).write(batch);
         }
         return data;
     }
@@ -112,6 +112,21 @@ class MetaRecoverCommandTest
         assertThat(again.status()).isEqualTo(ExitStatus.USAGE);
         assertThat(again.err()).contains("--to " + to, "already").hasLineCount(1);
         assertThat(run(data, "--to", data, "--force").err()).contains("already ('meta-group')").hasLineCount(1);
+    }
+
+    @Test
+    void shouldTakeTheLatestFolder() throws IOException
+    {
+        final Path early = member("m1", 7, "a");
+        final Path late = member("m2", 7, "a", "b", "c");
+        final Path to = directory.resolve("new");
+        final Result written = run(early, late, "--to", to, "--force");
+        assertThat(written.status()).as(written.err()).isEqualTo(ExitStatus.OK);
+        assertThat(written.out()).contains(early.toString(), " in " + late);
+        try (RocksMetaStore store = RocksMetaStore.open(to.resolve(MetaServerRole.FOLDER)))
+        {
+            assertThat(store.load().tables()).hasSize(3);
+        }
     }
 
     @Test
