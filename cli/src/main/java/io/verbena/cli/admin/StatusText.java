@@ -53,13 +53,24 @@ final class StatusText
         new Column("COMMITTED", "group_commit_index", StatusText::count),
         new Column("APPLIED", "group_applied_index", StatusText::count),
         new Column("SNAPSHOT", "group_snapshot_index", StatusText::count));
+    /** Of those who share a node's connections; one alone is shown by {@code --all} only. */
+    private static final List<Column> TENANT = List.of(
+        new Column("TENANT", "name", StatusText::text), new Column("WEIGHT", "weight", StatusText::count),
+        new Column("CONNECTIONS", "virtual_queue_pairs", StatusText::count),
+        new Column("REQUESTS", "requests", StatusText::count),
+        new Column("MiB", "payload_bytes", StatusText::mebibytes),
+        new Column("WAITED", "waited_batches", StatusText::count),
+        new Column("REFUSED", "refusals", StatusText::count),
+        new Column("UNKNOWN", "unknown_outcomes", StatusText::count),
+        new Column("PINNED MiB", "pinned_bytes", StatusText::mebibytes));
+    private static final String TENANTS = "tenants";
     /** Transport by peer. */
     private static final String TRANSPORTS = "node_transports";
     /** Figures of the first table, or for programs only, and those that have a table of their own. */
     private static final Set<String> ELSEWHERE = Set.of("role", "ready", "pid", "address", "nodes", "node_id", "state",
         "incarnation", "began_ns", "ready_after_us", "first_client_after_us", "first_request_after_us",
         "join_breakdown", "cluster_id", "checkpoint_failed_ms", "checkpoint_started_ms", "main_ns", "start_breakdown",
-        "sweeps_asked", "sweeps_ended", "kinds", "demand", TRANSPORTS, StatusLimits.LIMITS);
+        "sweeps_asked", "sweeps_ended", "kinds", "demand", TRANSPORTS, TENANTS, StatusLimits.LIMITS);
     /** Figures that only {@code --all} shows, whatever their values. */
     private static final Set<String> DETAILS =
         Set.of("memory_nodes", "resp_transport", "resp_buffer_bytes", "resp_allocated_bytes", "allocated_bytes");
@@ -115,7 +126,8 @@ final class StatusText
             text.append(role(role, processes, nowMs)));
         text.append(table("META GROUP", GROUP, processes.stream()
             .filter((process) -> health(process).containsKey("group_member")).toList(), nowMs));
-        text.append(transports(processes)).append(StatusLimits.table(processes, isWhole))
+        text.append(transports(processes)).append(tenants(processes, isWhole, nowMs))
+            .append(StatusLimits.table(processes, isWhole))
             .append(others(processes, isWhole))
             .append(tables(maps(all.get("tables"))));
         return text.toString();
@@ -189,6 +201,23 @@ final class StatusText
         return isEmpty ? "" : "\n" + table;
     }
 
+    private static String tenants(final List<Map<?, ?>> processes, final boolean isWhole, final long nowMs)
+    {
+        final TextTable table = new TextTable().row(row("PROCESS", TENANT.stream().map(Column::header)));
+        boolean isEmpty = true;
+        for (final Map<?, ?> process : processes)
+        {
+            final List<Map<?, ?>> tenants = maps(health(process).get(TENANTS));
+            if (isWhole || 1 < tenants.size())
+            {
+                tenants.forEach((tenant) -> table.row(row(text(process.get("name")),
+                    TENANT.stream().map((column) -> column.cell(tenant, nowMs)))));
+                isEmpty &= tenants.isEmpty();
+            }
+        }
+        return isEmpty ? "" : "\n" + table;
+    }
+
     /** Figures that have no column of their own, so that none is hidden; without {@code --all} those that say much. */
     private static String others(final List<Map<?, ?>> processes, final boolean isWhole)
     {
@@ -217,7 +246,7 @@ final class StatusText
     private static boolean isAsExpected(final String name, final Object value)
     {
         return null == value || "".equals(value) || Map.of().equals(value) || value.equals(0L) ||
-            Boolean.FALSE.equals(value) || DETAILS.contains(name);
+            value.equals(0.0) || Boolean.FALSE.equals(value) || DETAILS.contains(name);
     }
 
     private static String other(final Object value)

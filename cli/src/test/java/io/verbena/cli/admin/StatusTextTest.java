@@ -75,6 +75,25 @@ class StatusTextTest
         return StatusText.of(JsonReader.object(HealthServer.json(all)), isWhole, NOW_MS);
     }
 
+    private static Map<String, Object> tenant(final String name)
+    {
+        return map("name", name, "weight", 2L, "virtual_queue_pairs", 3L, "batches", 64L, "requests", 1_234L,
+            "payload_bytes", 2 * MIB, "waited_batches", 5L, "refusals", 6L, "unknown_outcomes", 7L, "open_batches", 0L,
+            "calls", 1L, "pinned_bytes", 12 * MIB);
+    }
+
+    @Test
+    void shouldShowTenantsOfANodeInATableWhereThereAreSeveral()
+    {
+        computeNode().put("tenants", List.of(tenant("default")));
+        memoryNode().put("checkpoint_fraction", 0.0);
+        assertThat(text()).doesNotContain("default", "tenants", "checkpoint_fraction");
+        assertThat(text(true)).contains("TENANT", "checkpoint_fraction").doesNotContain("tenants")
+            .containsPattern("compute-1 +default +2 +3 +1,234 +2\\.0 +5 +6 +7 +12\\.0");
+        computeNode().put("tenants", List.of(tenant("default"), tenant("batch")));
+        assertThat(text().lines().filter((line) -> line.contains("1,234"))).hasSize(2);
+    }
+
     @Test
     void shouldShowTheFiguresOfEachRoleInColumnsWithTheirUnits()
     {
