@@ -49,6 +49,8 @@ import java.util.function.Supplier;
 public final class MetaServerCommand implements Callable<Integer>
 {
     /** A memory node waits 2 s for who stands still inside its memory, and serves nobody meanwhile. */
+    private static final int LEASE_SECONDS = 5;
+    private static final int GROUP_LEASE_SECONDS = 10;
     private static final int MIN_LEASE_SECONDS = 3;
     private static final int MAX_LEASE_SECONDS = 3_600;
     private static final int MOST_CLIENTS = 16_384;
@@ -87,10 +89,10 @@ public final class MetaServerCommand implements Callable<Integer>
     @Option(names = "--fresh", description = "Begin without the nodes and tables of an earlier run: they are gone.")
     private boolean fresh;
 
-    @Option(names = "--lease-seconds", paramLabel = "N", defaultValue = "5",
+    @Option(names = "--lease-seconds", paramLabel = "N",
         description = "How long a node that is not heard of keeps its place, 3 to 3600; then others take over what " +
-            "it had, and its late requests bounce. Default: ${DEFAULT-VALUE}.")
-    private int leaseSeconds = 5;
+            "it had, and its late requests bounce. Default: 5, in a group 10.")
+    private Integer leaseSeconds;
 
     @Option(names = "--max-clients", paramLabel = "N", defaultValue = "1024",
         description = "Most clients connected at once, 1 to 16384; one more is refused, and tries again with pauses. " +
@@ -209,9 +211,15 @@ public final class MetaServerCommand implements Callable<Integer>
             group.isGroup() ? "member of a group, while it leads at " + at : "at " + at, dashboard.get());
     }
 
+    /** Nodes keep their places while another member is elected, begins to lead and is found, also on busy processors. */
+    private int leaseSeconds()
+    {
+        return null != leaseSeconds ? leaseSeconds : group.isGroup() ? GROUP_LEASE_SECONDS : LEASE_SECONDS;
+    }
+
     private void checkRanges()
     {
-        OptionRange.check("--lease-seconds", leaseSeconds, MIN_LEASE_SECONDS, MAX_LEASE_SECONDS);
+        OptionRange.check("--lease-seconds", leaseSeconds(), MIN_LEASE_SECONDS, MAX_LEASE_SECONDS);
         OptionRange.check("--max-clients", maxClients, 1, MOST_CLIENTS);
         OptionRange.check("--max-nodes", maxNodes, 1, MOST_NODES);
         OptionRange.check("--spare-identities", spareIdentities, 0, MetaServerConfiguration.MAX_SPARE_IDENTITIES);
@@ -221,7 +229,7 @@ public final class MetaServerCommand implements Callable<Integer>
     private Role open(final Fabric fabric, final String name, final ClusterAddress address, final Path tokenPath)
     {
         final MetaServerConfiguration configuration = new MetaServerConfiguration()
-            .leaseNs(TimeUnit.SECONDS.toNanos(leaseSeconds)).maxClients(maxClients).maxNodes(maxNodes)
+            .leaseNs(TimeUnit.SECONDS.toNanos(leaseSeconds())).maxClients(maxClients).maxNodes(maxNodes)
             .viewTableBytes(viewTableBytes).spareIdentities(spareIdentities);
         if (group.isGroup())
         {

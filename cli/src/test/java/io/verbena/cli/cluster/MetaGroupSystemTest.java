@@ -94,6 +94,9 @@ class MetaGroupSystemTest
             final CompletableFuture<Integer> writer = CompletableFuture.supplyAsync(() -> write(table, isOver));
 
             final Entry first = leader(folder);
+            assertThat((List<?>)HealthProbe.figures(first).get("nodes")).as("leases longer than under a single server")
+                .isNotEmpty().allSatisfy((node) ->
+                    assertThat((Long)((Map<?, ?>)node).get("lease_left_ms")).isBetween(6_000L, 11_000L));
             signal(first, "KILL");
             createTable(client, "after-kill");
             final Entry second = leader(folder, first);
