@@ -211,7 +211,7 @@ public final class MetaServerCommand implements Callable<Integer>
             group.isGroup() ? "member of a group, while it leads at " + at : "at " + at, dashboard.get());
     }
 
-    /** Nodes keep their places while another member is elected, begins to lead and is found, also on busy processors. */
+    /** Nodes keep their places while another member is elected, begins to lead and is found, on busy processors too. */
     private int leaseSeconds()
     {
         return null != leaseSeconds ? leaseSeconds : group.isGroup() ? GROUP_LEASE_SECONDS : LEASE_SECONDS;
