@@ -363,6 +363,19 @@ class EngineExpiryTest
     }
 
     @Test
+    void shouldTakeTheLatestDeadlineAndReportWhatWasStored()
+    {
+        assertThat(put("v", Expiry.at(Expiry.MAX_MS)).result()).isEqualTo(OperationResult.STORED);
+        assertThat(fixture.lastExpiryMs).as("of a record that is new").isEqualTo(Expiry.MAX_MS);
+        assertThat(Expiry.isDeadline(Expiry.MAX_MS)).isTrue();
+        assertThat(Expiry.isDeadline(Expiry.MAX_MS + 1)).isFalse();
+        assertThat(get().value()).isEqualTo("v");
+        assertThat(fixture.check(table).problemCount).isZero();
+        assertThat(fixture.run(OperationKind.DELETE, table, "k", null, 0).result()).isEqualTo(OperationResult.DELETED);
+        assertThat(fixture.lastExpiryMs).as("of a record that is gone").isZero();
+    }
+
+    @Test
     void shouldLeaveExpiredRecordsOutOfScansAndCountThemInChecks()
     {
         put("v", Expiry.in(10));

@@ -342,6 +342,24 @@ class EngineSweepTest
         assertThat(fixture.engine.counters().sweepReads).isZero();
     }
 
+    /** Records that live count as well: by them a node knows that a table has deadlines. */
+    @Test
+    void shouldCountDeadlinesOfEachRangeAndBeInFlightOnlyWhileItIs()
+    {
+        put("k", "v", Expiry.in(10));
+        final ExpirySweep sweep = fixture.engine.sweep();
+        sweep.begin(table, part(), group(onlySlot()), fixture.nowNs + 1_000_000);
+        assertThat(sweep.isInFlightAt(table.link(0))).isFalse();
+        fixture.engine.poll();
+        assertThat(sweep.isInFlightAt(table.link(0))).isTrue();
+        finish();
+        assertThat(sweep.isInFlightAt(table.link(0))).isFalse();
+        assertThat(sweep.deadlines()).isOne();
+        put("k", "v", Expiry.NONE);
+        sweepOnce(group(onlySlot()));
+        assertThat(sweep.deadlines()).isZero();
+    }
+
     @Test
     void shouldLeaveTheBlockOfARecordThatSomebodyReplacedMeanwhile()
     {
