@@ -18,15 +18,20 @@ import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.SplittableRandom;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 
 /**
  * Connections that ask at a given rate, whether or not replies have come: each command has a time at which it is due,
- * and its latency counts from then. Used once, by one thread, which polls all the time.
+ * and its latency counts from then. Used once, by one thread. It pauses while nothing is due and nothing has arrived: a
+ * thread that polls all the time takes a processor from the servers where there are two, and a virtual machine whose
+ * processors are all busy may lose them for tens of milliseconds, which would be the latency that is found.
  */
 final class PacedClients implements AutoCloseable
 {
     private static final int BUFFER_BYTES = 1 << 16;
     private static final long LONGEST_WAIT_NS = TimeUnit.SECONDS.toNanos(20);
+    /** Longest pause: a reply is noticed that late at most, of either server. */
+    private static final long LONGEST_PAUSE_NS = TimeUnit.MICROSECONDS.toNanos(50);
     private static final int WARM_UP_PART = 5;
     private static final String CRLF = "\r\n";
     private static final long SEED = 20261124;
@@ -142,6 +147,10 @@ final class PacedClients implements AutoCloseable
             final int replies = receive();
             received += replies;
             progressNs = replies > 0 || received == sent ? nowNs : progressNs;
+            if (0 == replies)
+            {
+                pause(sent < count ? beganNs + (long)(sent * gapNs) : nowNs + LONGEST_PAUSE_NS);
+            }
             if (nowNs - progressNs > LONGEST_WAIT_NS)
             {
                 throw stuck(received, sent);
@@ -149,6 +158,15 @@ final class PacedClients implements AutoCloseable
         }
         Arrays.sort(latenciesNs);
         return latenciesNs[(int)((latenciesNs.length - 1L) * 999 / 1_000)] / 1e3;
+    }
+
+    private void pause(final long untilNs)
+    {
+        final long leftNs = untilNs - clock.nanoTime();
+        if (leftNs > 0)
+        {
+            LockSupport.parkNanos(this, Math.min(leftNs, LONGEST_PAUSE_NS));
+        }
     }
 
     private static CommandFailedException stuck(final int received, final int sent)
