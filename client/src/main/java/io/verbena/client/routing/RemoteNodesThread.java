@@ -16,6 +16,11 @@ final class RemoteNodesThread
 {
     private static final int SPINS = 50;
     private static final int YIELDS = 2_000;
+    /**
+     * Longest time without work in which it gives way instead of sleeping: answers that take longer wait for a
+     * processor, which this thread would take from the nodes of its host.
+     */
+    private static final long YIELD_NS = 100_000;
     private static final long NAP_NS = 50_000;
     /** Empty cycles until it waits for packets, and how long: connections are looked after in between. */
     private static final int POLLS = 4;
@@ -46,6 +51,7 @@ final class RemoteNodesThread
     private boolean mayEnd;
     private boolean isSettling = true;
     private long lastCycleNs;
+    private long lastWorkNs;
     private volatile boolean closing;
     private volatile Throwable failure;
 
@@ -63,6 +69,7 @@ final class RemoteNodesThread
     {
         this.pauses = pauses;
         lastCycleNs = clock.nanoTime();
+        lastWorkNs = lastCycleNs;
         this.nodes = nodes;
         dutyLock = nodes.dutyLock();
         this.waker = waker;
@@ -170,13 +177,15 @@ final class RemoteNodesThread
             // With the lock: whoever enqueues something ends the wait. Connections do not.
             nodes.await(isSettling ? pauses.settlingNs() : WAIT_NS);
         }
+        final boolean hasYielded = idleCycles >= SPINS + YIELDS || clock.nanoTime() - lastWorkNs >= YIELD_NS;
         final boolean mayRest = !hasWorked && !waits && idleCycles >= (nodes.canWait() ? POLLS : SPINS) &&
-            (idleCycles >= SPINS + YIELDS || !isBusy);
+            (hasYielded || !isBusy);
         final long restNs = mayRest ? announceRest() : 0;
         mayEnd = closing && nodes.mayEnd();
         holdsLock = mayEnd;
         isSettling = nodes.isSettling();
         lastCycleNs = clock.nanoTime();
+        lastWorkNs = hasWorked ? lastCycleNs : lastWorkNs;
         if (!mayEnd)
         {
             dutyLock.release();

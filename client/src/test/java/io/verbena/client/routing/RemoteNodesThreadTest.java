@@ -46,6 +46,9 @@ class RemoteNodesThreadTest
         volatile boolean isClosed;
         private NodeRequest current;
         volatile int pollsPerAnswer = 3;
+        volatile long pollNs;
+        volatile int polls;
+        volatile boolean answersNow;
         private int pollsLeft;
         private int cycles;
 
@@ -71,6 +74,11 @@ class RemoteNodesThreadTest
         public int poll()
         {
             clashes.addAndGet(owners.incrementAndGet() > 1 ? 1 : 0);
+            if (pollNs > 0)
+            {
+                polls++;
+                LockSupport.parkNanos(pollNs);
+            }
             int work = 0;
             if (null == current && null != (current = queue.poll()))
             {
@@ -78,7 +86,7 @@ class RemoteNodesThreadTest
                 pollsLeft = pollsPerAnswer;
                 work = 1;
             }
-            else if (null != current && 0 == --pollsLeft)
+            else if (null != current && (answersNow || 0 == --pollsLeft))
             {
                 final NodeRequest done = current;
                 current = null;
@@ -268,6 +276,22 @@ class RemoteNodesThreadTest
         nodes.pollsPerAnswer = 40;
         shouldAnswerEachBeforeAnyOtherComes();
         assertThat(nodes.waits.get()).isPositive();
+    }
+
+    /** Answers that take long are waited for asleep: whoever is to answer may need this processor. */
+    @Test
+    void shouldNotGiveWayForLongInsteadOfSleeping() throws InterruptedException
+    {
+        nodes.pollsPerAnswer = Integer.MAX_VALUE;
+        nodes.pollNs = 50_000;
+        thread.start();
+        final Request request = enqueue(new Request());
+        nodes.dutyLock.wake();
+        Thread.sleep(300);
+        assertThat(nodes.polls).as("of 2,000 that it may take where they take no time").isBetween(10, 200);
+        nodes.answersNow = true;
+        nodes.dutyLock.wake();
+        assertThat(request.await()).isTrue();
     }
 
     /** The thread holds the lock while it waits for an answer that does not come; another request goes out at once. */
