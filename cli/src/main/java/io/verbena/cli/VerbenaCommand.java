@@ -13,6 +13,7 @@ import io.verbena.cli.admin.StatusCommand;
 import io.verbena.cli.admin.TopCommand;
 import io.verbena.cli.admin.UpCommand;
 import io.verbena.cli.autoscale.AutoscaleCommand;
+import io.verbena.cli.autoscale.LeaderAutoscaler;
 import io.verbena.cli.bench.BenchCommand;
 import io.verbena.cli.console.CommandFailedException;
 import io.verbena.cli.console.CommandOutput;
@@ -222,7 +223,7 @@ public final class VerbenaCommand implements Runnable
             }
             if (MetaServerCommand.class == type)
             {
-                return type.cast(new MetaServerCommand(ClusterDashboard::open));
+                return type.cast(new MetaServerCommand(ClusterDashboard::open, LeaderAutoscaler::open));
             }
             return CompletionCommand.class == type ?
                 type.cast(new CompletionCommand(() -> commandLine(false))) : CommandLine.defaultFactory().create(type);

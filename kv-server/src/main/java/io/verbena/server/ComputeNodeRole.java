@@ -528,7 +528,9 @@ public final class ComputeNodeRole implements Role
     private Map<String, Object> demandFigures(final Map<String, Object> figures)
     {
         figures.put("meta_server", node.isMetaServerAway() ? "away" : "reached");
-        figures.put("spare", configuration.isSpare());
+        final boolean isSpare = configuration.isSpare();
+        figures.put("spare", isSpare);
+        figures.put("warming_up", isSpare && !warmUp.hasEnded());
         figures.put(DemandFigures.NAME, DemandFigures.of(
             device.clock().nanoTime(), node.operationFigures(), load, configuration.operationSlots()));
         return figures;

@@ -45,6 +45,7 @@ public final class MetaGroupRole implements Role
     /** Of a leader: what another one waits before it leads, and a part more. */
     private static final long LEADER_LEASE_NS = TimeUnit.SECONDS.toNanos(1);
     private static final long WRITE_TIMEOUT_NS = TimeUnit.SECONDS.toNanos(3);
+    private static final long NO_LEADERSHIP = -1;
     private static final double NS_PER_S = TimeUnit.SECONDS.toNanos(1);
     private static final String TAKEN_OVER = "meta.taken-over";
     private static final Logger LOGGER = LoggerFactory.getLogger(MetaGroupRole.class);
@@ -66,6 +67,9 @@ public final class MetaGroupRole implements Role
     private volatile GroupStat stat;
     private volatile long leadershipNumber;
     private volatile long leaseLeftNs;
+    /** Of the leadership in force; -1: none. Written before the time below is read as its. */
+    private volatile long heldNumber = NO_LEADERSHIP;
+    private volatile long heldUntilNs;
     private volatile Map<GroupProblem, String> problems = Map.of();
 
     private MetaGroupRole(
@@ -179,11 +183,37 @@ public final class MetaGroupRole implements Role
                 stepDown(false);
             }
         }
+        hold();
         if (pace.isDue(workCount, nowNs))
         {
             show(nowNs);
         }
         return workCount;
+    }
+
+    /** For other threads: until when the lease lasts, whatever this thread does meanwhile. */
+    private void hold()
+    {
+        if (null == server || draining)
+        {
+            heldNumber = NO_LEADERSHIP;
+            return;
+        }
+        final long nowNs = clock.nanoTime(); // before the lease is read: rather too short than too long
+        heldUntilNs = nowNs + leadership.leaseLeftNs();
+        heldNumber = leadership.number();
+    }
+
+    /**
+     * What this process may do as the leader, it may do while this stays the same. Any thread.
+     *
+     * @return number of the leadership whose lease this member holds at this moment; -1 where it holds none.
+     */
+    public long leadershipInForce()
+    {
+        final long number = heldNumber;
+        final boolean isHeld = heldUntilNs - clock.nanoTime() > 0;
+        return isHeld && number == heldNumber ? number : NO_LEADERSHIP;
     }
 
     private void lead()
@@ -243,6 +273,7 @@ public final class MetaGroupRole implements Role
     private void stepDown(final boolean isOrderly)
     {
         final MetaServerRole ended = server;
+        heldNumber = NO_LEADERSHIP;
         server = null;
         shown = null;
         ended.stepDown(isOrderly);

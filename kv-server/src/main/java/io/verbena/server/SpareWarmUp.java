@@ -56,6 +56,7 @@ final class SpareWarmUp implements AutoCloseable
     private Thread thread;
     private boolean isOver;
     private volatile boolean isEnding;
+    private volatile boolean hasEnded;
 
     /** A question that is asked again once it was answered. */
     private static final class Read extends OperationRequest
@@ -149,6 +150,12 @@ final class SpareWarmUp implements AutoCloseable
         return null != thread && !isOver;
     }
 
+    /** @return whether a spare has read all that it was to, or cannot: then it is as fast as it will be. Any thread. */
+    boolean hasEnded()
+    {
+        return hasEnded;
+    }
+
     /** Ends it, and waits until nothing of it is left on the fabric, 2 s at most. */
     @Override
     public void close()
@@ -188,6 +195,7 @@ final class SpareWarmUp implements AutoCloseable
             LOGGER.warn("the spare serves its first clients slower: it could not read from itself before: {}",
                 ex.toString());
         }
+        hasEnded = true;
     }
 
     /** The connection, and what is asked over it; used by its thread. */

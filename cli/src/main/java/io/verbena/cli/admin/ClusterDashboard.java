@@ -5,7 +5,7 @@ import io.verbena.cli.cluster.ClusterFolder;
 import io.verbena.cli.cluster.ProcessTable;
 import io.verbena.client.KvClientOptions;
 import io.verbena.server.HealthServer;
-import io.verbena.server.MetaServerRole;
+import io.verbena.server.Role;
 import io.verbena.server.dashboard.DashboardSource;
 import io.verbena.server.dashboard.TableSampler;
 
@@ -14,6 +14,7 @@ import org.agrona.concurrent.NanoClock;
 import org.agrona.concurrent.SystemEpochClock;
 import org.agrona.concurrent.SystemNanoClock;
 
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -21,6 +22,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 
 /**
@@ -41,6 +43,7 @@ public final class ClusterDashboard implements DashboardSource
     private final NanoClock clock;
     private final EpochClock wallClock;
     private final String address;
+    private final BooleanSupplier leads;
     private Map<String, Object> last;
     private long lastNs;
 
@@ -56,15 +59,17 @@ public final class ClusterDashboard implements DashboardSource
 
     /**
      * @param address   of the cluster.
+     * @param leads     whether the tables can be counted by way of this meta server.
      * @param processes gathers them, as in {@code status --json}; it returns within seconds.
      * @param tables    samples them.
      * @param events    asked whenever processes are gathered.
      */
     ClusterDashboard(
-        final String address, final Supplier<List<Map<String, Object>>> processes, final TableSampler tables,
-        final Events events, final NanoClock clock, final EpochClock wallClock)
+        final String address, final BooleanSupplier leads, final Supplier<List<Map<String, Object>>> processes,
+        final TableSampler tables, final Events events, final NanoClock clock, final EpochClock wallClock)
     {
         this.address = address;
+        this.leads = leads;
         this.processes = processes;
         this.tables = tables;
         this.events = events;
@@ -75,14 +80,21 @@ public final class ClusterDashboard implements DashboardSource
     /**
      * Opens that of a meta server.
      *
-     * @param data   its folder; {@code up} keeps its processes there.
-     * @param client with which a client of the cluster connects.
-     * @param role   the meta server, in this process.
+     * @param data    its folder; {@code up} keeps its processes there, or in the folder around those of a group.
+     * @param client  with which a client of the cluster connects.
+     * @param role    the meta server, in this process.
+     * @param address where it is found while it leads.
+     * @param leads   whether it is found there.
      * @return what it shows, closed by the caller.
      */
-    public static DashboardSource open(final Path data, final KvClientOptions client, final MetaServerRole role)
+    public static DashboardSource open(
+        final Path data, final KvClientOptions client, final Role role, final String address,
+        final BooleanSupplier leads)
     {
-        final ClusterFolder folder = ClusterFolder.of(data);
+        final ClusterFolder own = ClusterFolder.of(data);
+        final Path around = data.toAbsolutePath().getParent();
+        final ClusterFolder folder = Files.exists(own.processes()) || null == around ||
+            !Files.exists(ClusterFolder.of(around).processes()) ? own : ClusterFolder.of(around);
         final ProcessTable table = new ProcessTable(folder.processes());
         final Events events = new Events()
         {
@@ -96,15 +108,14 @@ public final class ClusterDashboard implements DashboardSource
             @Override
             public List<Map<String, Object>> decisions()
             {
-                return RecentDecisions.of(folder, MOST_EVENTS);
+                return RecentDecisions.of(own, MOST_EVENTS);
             }
         };
-        return new ClusterDashboard(role.address().toString(), () -> processes(table, role),
-            ClusterTables.sampler(role.address().toString(), client), events, SystemNanoClock.INSTANCE,
-            SystemEpochClock.INSTANCE);
+        return new ClusterDashboard(address, leads, () -> processes(table, role),
+            ClusterTables.sampler(address, client), events, SystemNanoClock.INSTANCE, SystemEpochClock.INSTANCE);
     }
 
-    private static List<Map<String, Object>> processes(final ProcessTable table, final MetaServerRole role)
+    private static List<Map<String, Object>> processes(final ProcessTable table, final Role role)
     {
         final List<Map<String, Object>> all = new ArrayList<>(ProcessFigures.of(table.entries()));
         final long pid = ProcessHandle.current().pid();
@@ -134,14 +145,18 @@ public final class ClusterDashboard implements DashboardSource
 
     private Map<String, Object> gather()
     {
-        tables.begin();
+        final boolean mayCount = leads.getAsBoolean();
+        if (mayCount)
+        {
+            tables.begin();
+        }
         final List<Map<String, Object>> gathered = processes.get();
         final List<String> errors = new ArrayList<>();
         final List<String> warnings = new ArrayList<>();
         gathered.forEach((process) -> errors.addAll(StatusFaults.of(process)));
         gathered.forEach((process) -> warnings.addAll(StatusLimits.warnings(process)));
         final TableSampler.Sample sample = tables.last();
-        if (!sample.failure().isEmpty())
+        if (mayCount && !sample.failure().isEmpty())
         {
             warnings.add("tables: " + sample.failure());
         }

@@ -97,6 +97,11 @@ public final class UpCommand implements Callable<Integer>
             "as many as there were.")
     private Integer metaServers;
 
+    @Option(names = "--autoscale", paramLabel = "FILE",
+        description = "Meta servers that start now run the autoscaler while they lead, with the options in FILE, one " +
+            "a line, such as max=8.")
+    private Path autoscale;
+
     @Option(names = "--accept-damage",
         description = "Start memory nodes also when there are damaged records in their memory: operations on their " +
             "keys then fail with a typed error. Default: such a node does not start, and changes nothing.")
@@ -125,7 +130,9 @@ public final class UpCommand implements Callable<Integer>
             refuseWhatCannotChangeNow(cluster);
             cluster.places(NodePlaces.onFabric(null == fabric ? null : fabricOf(fabric, null != advertise),
                 insecureNetwork ? List.of("--insecure-network") : List.of()));
-            cluster.metaOptions(null == advertise ? List.of() : List.of("--advertise", advertise));
+            cluster.metaOptions(Stream.of(null == advertise ? List.<String>of() : List.of("--advertise", advertise),
+                null == autoscale ? List.<String>of() : List.of("--autoscale", autoscale.toAbsolutePath().toString()))
+                .flatMap(List::stream).toList());
             cluster.metaServers(metaServers);
             cluster.computeOptionsByNumber(resp::forNode);
             cluster.memoryOptions(acceptsDamage ? List.of("--accept-damage") : List.of());

@@ -24,6 +24,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Set;
 import java.util.function.Consumer;
 import java.util.stream.IntStream;
 
@@ -37,8 +38,8 @@ final class AutoscaleBenchmark
     private static final long PERIOD_MS = 500;
     private static final int FACTOR = 4;
     private static final int JOINS = 5;
-    /** So many that the sixth node, too, is asked within 3 ms: less, and the wait for somebody who asks is measured. */
-    private static final double JOIN_RATE = 2_000;
+    /** So many that the second node is asked within 4 ms: less, and the wait for somebody who asks is measured. */
+    private static final double JOIN_RATE = 500;
     private static final double LIGHT_RATE = 500;
     private static final double FIRST_RATE = 500;
     /** Until compilers have done with the paths of a GET, and before there is a quota. */
@@ -74,6 +75,18 @@ final class AutoscaleBenchmark
         }
     }
 
+    /** What can be measured by itself. */
+    enum Part
+    {
+        /** The policy alone, on loads of a day. */
+        POLICY,
+        /** Joining from spares. */
+        JOINS,
+        /** A load that becomes four times as large. */
+        QUADRUPLE
+    }
+
+    private final Set<Part> parts;
     private final int spares;
     private final int seconds;
     private final Consumer<String> progress;
@@ -84,9 +97,10 @@ final class AutoscaleBenchmark
     private String plot = "";
 
     AutoscaleBenchmark(
-        final int spares, final int seconds, final Consumer<String> progress, final NanoClock clock,
-        final EpochClock wallClock)
+        final Set<Part> parts, final int spares, final int seconds, final Consumer<String> progress,
+        final NanoClock clock, final EpochClock wallClock)
     {
+        this.parts = parts;
         this.spares = spares;
         this.seconds = seconds;
         this.progress = progress;
@@ -96,7 +110,14 @@ final class AutoscaleBenchmark
 
     List<Figure> run() throws InterruptedException
     {
-        policy();
+        if (parts.contains(Part.POLICY))
+        {
+            policy();
+        }
+        if (parts.equals(Set.of(Part.POLICY)))
+        {
+            return figures;
+        }
         try (TemporaryCluster temporary = TemporaryCluster.create("verbena-bench-autoscale-"))
         {
             try (LocalCluster cluster = temporary.open())
@@ -153,8 +174,14 @@ final class AutoscaleBenchmark
             try (OpenLoad load = new OpenLoad(table, KEYS, clock);
                 AutoscaleRun run = new AutoscaleRun(folder, load, clock, wallClock))
             {
-                joins(load, run);
-                quadruple(load, run);
+                if (parts.contains(Part.JOINS))
+                {
+                    joins(load, run);
+                }
+                if (parts.contains(Part.QUADRUPLE))
+                {
+                    quadruple(load, run);
+                }
                 failed = load.failures();
                 figures.add(new Figure("requests that were refused and sent again", run.refused(), 0, ""));
                 figures.add(new Figure("operations that failed", failed, 0, load.firstFailure()));
@@ -162,19 +189,27 @@ final class AutoscaleBenchmark
         }
     }
 
-    /** One spare after the other, each with all processors that there are, under a light load. */
+    /**
+     * One spare after the other joins the one node that serves, and is ended again, under a light load: more nodes that
+     * serve than processors would have each step wait for a processor.
+     */
     private void joins(final OpenLoad load, final AutoscaleRun run) throws InterruptedException
     {
         progress.accept("joining from spares, " + JOINS + " times, under " + (int)JOIN_RATE + " operations/s");
-        load.rate(JOIN_RATE);
+        // The client, and the node that serves alone, are compiled before anything is measured, as they are in use.
+        load.rate(WARM_RATE);
         run.awaitSpares(JOINS);
+        Thread.sleep(WARM_MS);
+        load.rate(JOIN_RATE);
+        awaitWarmUp(run);
         for (int i = 0; i < JOINS; i++)
         {
             Thread.sleep(SETTLE_MS);
             run.fleet().observe();
-            run.resize(2 + i, (line) -> {});
+            run.resize(2, (line) -> {});
             Thread.sleep(SETTLE_MS / 2);
             run.noteJoins();
+            run.resize(1, (line) -> {});
         }
         final List<Double> all = new ArrayList<>(run.joinsMs());
         Collections.sort(all);
@@ -185,9 +220,14 @@ final class AutoscaleBenchmark
             all.isEmpty() ? Double.POSITIVE_INFINITY : all.get(all.size() / 2), 20,
             "median of " + all.size() + "; longest " + (all.isEmpty() ? "none" :
                 String.format(Locale.ROOT, "%.1f", all.getLast()))));
-        run.resize(1, (line) -> {});
         run.joinsMs().clear();
         run.joinSteps().clear();
+    }
+
+    private void awaitWarmUp(final AutoscaleRun run) throws InterruptedException
+    {
+        progress.accept(String.format(Locale.ROOT, "all spares are ready; their warm-up ended %.1f s later",
+            run.awaitWarmUp() / 1e3));
     }
 
     private void quadruple(final OpenLoad load, final AutoscaleRun run) throws InterruptedException
@@ -214,6 +254,7 @@ final class AutoscaleBenchmark
         load.rate(LIGHT_RATE);
         progress.accept("each node has " + PROCESSORS + " processors; starting " + spares + " spares");
         final double startMs = run.awaitSpares(spares) / spares;
+        awaitWarmUp(run);
         final double rate = calibrate(load, run);
         final ScaleLimits limits = new ScaleLimits(1, 1 + spares + 2, 0.6, 0, 1_000, 15_000, 4, 2_000);
         progress.accept(String.format(Locale.ROOT, "a node starts in %.1f s; %,.0f operations/s for %d s, then %d " +

@@ -11,6 +11,7 @@ import org.agrona.concurrent.EpochClock;
 import org.agrona.concurrent.NanoClock;
 
 import java.io.IOException;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -26,6 +27,8 @@ import java.util.function.Predicate;
 final class AutoscaleRun implements AutoCloseable
 {
     private static final long POLL_MS = 5;
+    private static final long CALM_MS = 1_000;
+    private static final double CALM_SHARE = 0.05;
     private static final long SPARES_TIMEOUT_NS = TimeUnit.MINUTES.toNanos(5);
 
     private static final String ACTIVATED = " is activated";
@@ -134,6 +137,49 @@ final class AutoscaleRun implements AutoCloseable
             Thread.sleep(POLL_MS);
         }
         return (clock.nanoTime() - beganNs) / 1e6;
+    }
+
+    /**
+     * Waits until spares have warmed up, and until their compilers have done with that: until all of them together use
+     * less than a twentieth of a processor for a second.
+     *
+     * @return how long, in ms.
+     */
+    double awaitWarmUp() throws InterruptedException
+    {
+        final long beganNs = clock.nanoTime();
+        long lastNs = beganNs;
+        long lastUsedNs = processorNs();
+        while (true)
+        {
+            Thread.sleep(CALM_MS);
+            final long nowNs = clock.nanoTime();
+            final long usedNs = processorNs();
+            if (usedNs - lastUsedNs < CALM_SHARE * (nowNs - lastNs) && spares().stream().map(HealthProbe::figures)
+                .allMatch((health) -> null != health && Boolean.FALSE.equals(health.get("warming_up"))))
+            {
+                return (clock.nanoTime() - beganNs) / 1e6;
+            }
+            if (nowNs - beganNs > SPARES_TIMEOUT_NS)
+            {
+                throw new CommandFailedException(ExitStatus.FAILED, "spares still warm up after " +
+                    TimeUnit.NANOSECONDS.toSeconds(SPARES_TIMEOUT_NS) + " s", null);
+            }
+            lastNs = nowNs;
+            lastUsedNs = usedNs;
+        }
+    }
+
+    private List<ProcessTable.Entry> spares()
+    {
+        return computeNodes().stream().filter((entry) -> entry.name().startsWith("spare-")).toList();
+    }
+
+    /** Time of processors that spares have used. */
+    private long processorNs()
+    {
+        return spares().stream().mapToLong((entry) -> ProcessHandle.of(entry.pid())
+            .flatMap((process) -> process.info().totalCpuDuration()).map(Duration::toNanos).orElse(0L)).sum();
     }
 
     /** Changes the number of nodes, and notes when that was decided. */

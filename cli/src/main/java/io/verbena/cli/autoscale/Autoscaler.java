@@ -62,6 +62,12 @@ final class Autoscaler
         return TimeUnit.NANOSECONDS.toMillis(clock.nanoTime());
     }
 
+    /** Goes on from another autoscaler, of whose decisions nothing is known here. Before the first step. */
+    void takeOver()
+    {
+        policy.takeOver(nowMs());
+    }
+
     /**
      * One period.
      *

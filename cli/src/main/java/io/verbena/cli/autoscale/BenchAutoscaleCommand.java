@@ -1,6 +1,7 @@
 package io.verbena.cli.autoscale;
 
 import io.verbena.cli.autoscale.AutoscaleBenchmark.Figure;
+import io.verbena.cli.autoscale.AutoscaleBenchmark.Part;
 import io.verbena.cli.console.OptionRange;
 import io.verbena.cli.console.OutputFile;
 import io.verbena.cli.console.ExitStatus;
@@ -16,6 +17,7 @@ import picocli.CommandLine.Spec;
 
 import java.io.PrintWriter;
 import java.nio.file.Path;
+import java.util.EnumSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
@@ -44,6 +46,10 @@ public final class BenchAutoscaleCommand implements Callable<Integer>
         description = "Length of the high load, 5 to 600. Default: ${DEFAULT-VALUE}.")
     private int seconds;
 
+    @Option(names = "--parts", paramLabel = "PART,...", split = ",",
+        description = "Measure these parts alone, separated by commas: policy, joins, quadruple. Default: all.")
+    private List<Part> parts;
+
     @Option(names = "--json", paramLabel = "FILE", description = "Write the figures to this file too.")
     private Path json;
 
@@ -59,7 +65,7 @@ public final class BenchAutoscaleCommand implements Callable<Integer>
         final OutputFile drawing = OutputFile.open("--svg", svg);
         final PrintWriter out = spec.commandLine().getOut();
         final AutoscaleBenchmark benchmark = new AutoscaleBenchmark(
-            spares, seconds, (line) ->
+            null == parts ? EnumSet.allOf(Part.class) : EnumSet.copyOf(parts), spares, seconds, (line) ->
             {
                 out.println(line);
                 out.flush();

@@ -7,8 +7,9 @@ import io.verbena.cli.cluster.ClusterFolder;
 import io.verbena.cli.cluster.MetaCalls;
 import io.verbena.cli.console.CommandFailedException;
 import io.verbena.cli.console.ExitStatus;
-import io.verbena.cli.role.TlsOptions;
 import io.verbena.cli.console.FileErrors;
+import io.verbena.cli.role.AutoscalerPlace;
+import io.verbena.cli.role.TlsOptions;
 import io.verbena.protocol.bootstrap.OwnerOnly;
 
 import org.agrona.concurrent.SystemNanoClock;
@@ -26,6 +27,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.ServiceLoader;
 import java.util.concurrent.TimeUnit;
+import java.util.function.UnaryOperator;
 
 /** Where compute nodes are started and ended, and by what. */
 final class LauncherOptions
@@ -79,6 +81,34 @@ final class LauncherOptions
     @Mixin
     private final TlsOptions tls = new TlsOptions();
 
+    private UnaryOperator<Launcher> wrapper = UnaryOperator.identity();
+
+    /**
+     * As the other one, for the autoscaler of a meta server: the cluster is the one of that, where the options name
+     * none.
+     *
+     * @param place          of the meta server.
+     * @param launchTimeoutS that a node may take until it serves.
+     * @param guard          of what starts and ends nodes elsewhere.
+     * @return the nodes to be changed.
+     */
+    Fleet open(final AutoscalerPlace place, final int launchTimeoutS, final UnaryOperator<Launcher> guard)
+    {
+        if (LOCAL.equals(launcher) && place.isGroup())
+        {
+            throw usage("--launcher " + launcher + " is not for a group of meta servers, whose members are on " +
+                "several hosts: use command or kubernetes");
+        }
+        if (!LOCAL.equals(launcher))
+        {
+            cluster = null == cluster ? place.address() : cluster;
+            tokenFile = null == tokenFile ? place.tokenFile() : tokenFile;
+            tls.useWhereNoneIsGiven(place.tls());
+        }
+        wrapper = guard;
+        return open(ClusterFolder.of(place.data()), true, launchTimeoutS);
+    }
+
     /**
      * Checks the options, and makes the folder of the record where there is no cluster.
      *
@@ -112,7 +142,8 @@ final class LauncherOptions
         {
             throw usage("--launcher " + launcher + " needs --data DIR, a folder for the record of decisions");
         }
-        final Launcher nodes = COMMAND.equals(launcher) ? commands(others, launchTimeoutS) : pods(others);
+        final Launcher nodes =
+            wrapper.apply(COMMAND.equals(launcher) ? commands(others, launchTimeoutS) : pods(others));
         makeFolder(folder);
         return new ClusterFleet(() -> MetaCalls.open(cluster, tokenFile, tls, fabric, META_TIMEOUT_NS), nodes,
             launchTimeoutS, SystemNanoClock.INSTANCE);

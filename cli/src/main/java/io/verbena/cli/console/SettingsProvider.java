@@ -30,6 +30,9 @@ public final class SettingsProvider implements IDefaultValueProvider
 
     private final Map<String, String> environment;
     private final Supplier<Set<String>> known;
+    /** How messages name the file, and what has no such option. */
+    private final String source;
+    private final String lack;
     private Map<String, Setting> file;
 
     /** A value and the number of its line. */
@@ -45,8 +48,33 @@ public final class SettingsProvider implements IDefaultValueProvider
      */
     public SettingsProvider(final Map<String, String> environment, final Supplier<Set<String>> known)
     {
+        this(environment, known, FILE_VARIABLE + '=', "no command has an option --");
+    }
+
+    private SettingsProvider(
+        final Map<String, String> environment, final Supplier<Set<String>> known, final String source,
+        final String lack)
+    {
         this.environment = environment;
         this.known = known;
+        this.source = source;
+        this.lack = lack;
+    }
+
+    /**
+     * One whose settings come from a file alone, which an option names.
+     *
+     * @param option  that does.
+     * @param file    of settings.
+     * @param command whose options may be in it.
+     * @param known   names of these.
+     * @return the provider.
+     */
+    public static SettingsProvider ofFile(
+        final String option, final Path file, final String command, final Set<String> known)
+    {
+        return new SettingsProvider(
+            Map.of(FILE_VARIABLE, file.toString()), () -> known, option + ' ', "'" + command + "' has no option --");
     }
 
     /** @return one that has no settings, whatever the environment. */
@@ -81,7 +109,7 @@ public final class SettingsProvider implements IDefaultValueProvider
         }
         final Setting setting = file().get(name(option));
         return null == setting ? null :
-            FILE_VARIABLE + '=' + environment.get(FILE_VARIABLE) + ", line " + setting.line();
+            source + environment.get(FILE_VARIABLE) + ", line " + setting.line();
     }
 
     /** @return how an option is called in a file. */
@@ -144,7 +172,7 @@ public final class SettingsProvider implements IDefaultValueProvider
         return (text.length() - end) % 2 == 1 && !text.startsWith("#") && !text.startsWith("!");
     }
 
-    private static Map<Object, Object> parse(final String text, final String name, final int line)
+    private Map<Object, Object> parse(final String text, final String name, final int line)
     {
         final Properties settings = new Properties();
         try
@@ -164,7 +192,7 @@ public final class SettingsProvider implements IDefaultValueProvider
     {
         if (!known.get().contains(key))
         {
-            throw bad(name, "line " + line + ": no command has an option --" + key, null);
+            throw bad(name, "line " + line + ": " + lack + key, null);
         }
         final Setting earlier = settings.put(key.toString(), new Setting(value.toString(), line));
         if (null != earlier)
@@ -174,8 +202,8 @@ public final class SettingsProvider implements IDefaultValueProvider
         }
     }
 
-    private static CommandFailedException bad(final String name, final String why, final Exception cause)
+    private CommandFailedException bad(final String name, final String why, final Exception cause)
     {
-        return new CommandFailedException(ExitStatus.BAD_DATA, FILE_VARIABLE + "=" + name + ": " + why, cause);
+        return new CommandFailedException(ExitStatus.BAD_DATA, source + name + ": " + why, cause);
     }
 }

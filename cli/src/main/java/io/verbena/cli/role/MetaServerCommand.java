@@ -26,6 +26,8 @@ import io.verbena.server.MetaServerRole;
 import io.verbena.server.Role;
 import io.verbena.server.dashboard.DashboardSource;
 
+import org.agrona.CloseHelper;
+
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
@@ -37,6 +39,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.concurrent.Callable;
 import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
+import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 
 /** {@code verbena meta-server}. */
@@ -133,26 +137,49 @@ public final class MetaServerCommand implements Callable<Integer>
         description = "Authorities of nodes and clients, PEM. Default: they need no certificate.")
     private Path tlsAuthorities;
 
+    @Option(names = "--autoscale", paramLabel = "FILE",
+        description = "Options of 'autoscale', which runs here while this meta server leads.")
+    private Path autoscale;
+
     private final DashboardOpener dashboardOpener;
+    private final AutoscalerOpener autoscalerOpener;
     private ClusterAddress found;
     private Supplier<DashboardSource> dashboard;
+    private LongSupplier leadership;
 
     /** Makes what the dashboard of a meta server shows. */
     public interface DashboardOpener
     {
         /**
-         * @param data   folder of the meta server.
-         * @param client with which a client of the cluster connects.
-         * @param role   the meta server.
+         * @param data    folder of the meta server.
+         * @param client  with which a client of the cluster connects.
+         * @param role    the meta server, or the member of a group.
+         * @param address where it is found, a member while it leads.
+         * @param leads   whether it is found there. Any thread.
          * @return what the dashboard shows, closed by the caller.
          */
-        DashboardSource open(Path data, KvClientOptions client, MetaServerRole role);
+        DashboardSource open(Path data, KvClientOptions client, Role role, String address, BooleanSupplier leads);
     }
 
-    /** @param dashboardOpener called once the meta server is open. */
-    public MetaServerCommand(final DashboardOpener dashboardOpener)
+    /** Starts an autoscaler in this process. */
+    public interface AutoscalerOpener
+    {
+        /**
+         * @param settings file of options.
+         * @param place    of the meta server.
+         * @return the autoscaler, closed by the caller before the meta server.
+         */
+        AutoCloseable open(Path settings, AutoscalerPlace place);
+    }
+
+    /**
+     * @param dashboardOpener  called once the meta server is open.
+     * @param autoscalerOpener the same, where the options ask for one.
+     */
+    public MetaServerCommand(final DashboardOpener dashboardOpener, final AutoscalerOpener autoscalerOpener)
     {
         this.dashboardOpener = dashboardOpener;
+        this.autoscalerOpener = autoscalerOpener;
     }
 
     @Override
@@ -166,6 +193,8 @@ public final class MetaServerCommand implements Callable<Integer>
         System.setProperty(RATIS_LOG_LEVEL, System.getProperty(RATIS_LOG_LEVEL, "warn"));
         Fabric fabric = null;
         Role role = null;
+        AutoCloseable autoscaler = null;
+        boolean isOpen = false;
         try
         {
             final ClusterAddress address = ClusterAddress.parse(listen);
@@ -179,6 +208,10 @@ public final class MetaServerCommand implements Callable<Integer>
                 OwnerOnly.createFolder(data);
             }
             role = open(fabric, NetworkFabric.clusterName(name), address, tokenPath);
+            autoscaler = null == autoscale ? null : autoscalerOpener.open(autoscale, new AutoscalerPlace(
+                data, found.toString(), tokenPath, tlsOfClient(), group.isGroup(), leaseSeconds,
+                leadership));
+            isOpen = true;
         }
         catch (final BootstrapException ex)
         {
@@ -200,15 +233,16 @@ public final class MetaServerCommand implements Callable<Integer>
         }
         finally
         {
-            if (null == role)
+            if (!isOpen)
             {
+                CloseHelper.quietClose(role);
                 undo(fabric, hadToken ? null : tokenPath);
             }
         }
         final ClusterAddress at =
             null == advertise ? found : ClusterAddress.of(NetworkFabric.host(advertise), found.port());
         return RoleProcess.run(fabric, role, healthPort, spec.commandLine().getOut(),
-            group.isGroup() ? "member of a group, while it leads at " + at : "at " + at, dashboard.get());
+            group.isGroup() ? "member of a group, while it leads at " + at : "at " + at, dashboard.get(), autoscaler);
     }
 
     /** Nodes keep their places while another member is elected, begins to lead and is found, on busy processors too. */
@@ -244,7 +278,9 @@ public final class MetaServerCommand implements Callable<Integer>
         final MetaServerRole alone = MetaServerRole.open(fabric, name, address,
             secured(ClusterToken.readOrCreate(tokenPath), tokenPath), data, fresh, configuration);
         found = alone.address();
-        dashboard = () -> dashboardOpener.open(data, client(tokenPath), alone);
+        dashboard = () ->
+            dashboardOpener.open(data, client(tokenPath), alone, alone.address().toString(), () -> true);
+        leadership = () -> alone.isReady() ? 0 : -1;
         return alone;
     }
 
@@ -259,10 +295,13 @@ public final class MetaServerCommand implements Callable<Integer>
                 ": a member of a group needs a port, which clients and nodes are given", null);
         }
         found = address;
-        dashboard = () -> null;
         final ClusterToken token = secured(ClusterToken.read(tokenPath), tokenPath);
-        return MetaGroupRole.open(fabric, new MetaServerPlace(name, address, token, data, fresh, configuration),
-            group.options(token, data));
+        final MetaGroupRole member = MetaGroupRole.open(fabric,
+            new MetaServerPlace(name, address, token, data, fresh, configuration), group.options(token, data));
+        leadership = member::leadershipInForce;
+        dashboard = () -> dashboardOpener.open(
+            data, client(tokenPath), member, address.toString(), () -> member.leadershipInForce() >= 0);
+        return member;
     }
 
     private ClusterToken secured(final ClusterToken token, final Path file)
@@ -287,12 +326,16 @@ public final class MetaServerCommand implements Callable<Integer>
         return token;
     }
 
-    /** Of a client in this process, which trusts no other meta server. */
     private KvClientOptions client(final Path tokenPath)
     {
-        final KvClientOptions options = new KvClientOptions().tokenFile(tokenPath);
-        return null == tlsAuthorities ? options.tls(tlsCertificate, null, null) :
-            options.tls(tlsCertificate, tlsCertificate, tlsKey);
+        return tlsOfClient().secure(new KvClientOptions().tokenFile(tokenPath));
+    }
+
+    /** Of a client in this process, which trusts no other meta server. */
+    private TlsOptions tlsOfClient()
+    {
+        return null == tlsAuthorities ? TlsOptions.of(tlsCertificate, null, null) :
+            TlsOptions.of(tlsCertificate, tlsCertificate, tlsKey);
     }
 
     /** A token of a cluster that never started would become the secret of the next one. */

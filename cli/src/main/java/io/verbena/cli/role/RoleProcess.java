@@ -62,15 +62,16 @@ public final class RoleProcess
     }
 
     /**
-     * As the other one, with a dashboard.
+     * As the other one, with what runs beside the role.
      *
      * @param dashboard closed at the end, before the fabric.
+     * @param beside    closed at the end, before the role; or null.
      */
     static int run(
         final Fabric fabric, final Role role, final int healthPort, final PrintWriter out, final String what,
-        final DashboardSource dashboard)
+        final DashboardSource dashboard, final AutoCloseable beside)
     {
-        return run(fabric, role, false, JOIN_TIMEOUT_NS, healthPort, out, what, "", dashboard);
+        return run(fabric, role, false, JOIN_TIMEOUT_NS, healthPort, out, what, "", dashboard, beside);
     }
 
     /**
@@ -82,16 +83,17 @@ public final class RoleProcess
         final Fabric fabric, final Role role, final boolean busyPolls, final long readyTimeoutNs, final int healthPort,
         final PrintWriter out, final String what, final String whyLate)
     {
-        return run(fabric, role, busyPolls, readyTimeoutNs, healthPort, out, what, whyLate, null);
+        return run(fabric, role, busyPolls, readyTimeoutNs, healthPort, out, what, whyLate, null, null);
     }
 
     private static int run(
         final Fabric fabric, final Role role, final boolean busyPolls, final long readyTimeoutNs, final int healthPort,
-        final PrintWriter out, final String what, final String whyLate, final DashboardSource dashboard)
+        final PrintWriter out, final String what, final String whyLate, final DashboardSource dashboard,
+        final AutoCloseable beside)
     {
         final RoleRunner runner = RoleRunner.start(role, busyPolls);
         final long endTimeoutNs = role.drainTimeoutNs() + CLOSE_TIMEOUT_NS;
-        final Thread hook = new Thread(() -> end(runner, dashboard, fabric, endTimeoutNs), "verbena-shutdown");
+        final Thread hook = new Thread(() -> end(runner, dashboard, beside, fabric, endTimeoutNs), "verbena-shutdown");
         Runtime.getRuntime().addShutdownHook(hook);
         fabric.awaitCloseAtExit(endTimeoutNs);
         try (HealthServer health = HealthServer.open(healthPort, role, runner::isReady, dashboard))
@@ -126,15 +128,16 @@ public final class RoleProcess
         finally
         {
             removeHook(hook);
-            end(runner, dashboard, fabric, endTimeoutNs);
+            end(runner, dashboard, beside, fabric, endTimeoutNs);
         }
     }
 
     private static void end(
-        final RoleRunner runner, final DashboardSource dashboard, final Fabric fabric, final long timeoutNs)
+        final RoleRunner runner, final DashboardSource dashboard, final AutoCloseable beside, final Fabric fabric,
+        final long timeoutNs)
     {
-        // First: it may wait for an answer of the role.
-        CloseHelper.quietClose(dashboard);
+        // First: they may wait for an answer of the role.
+        CloseHelper.quietCloseAll(dashboard, beside);
         runner.stop();
         if (runner.awaitEnd(timeoutNs))
         {

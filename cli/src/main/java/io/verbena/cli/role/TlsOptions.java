@@ -46,6 +46,27 @@ public final class TlsOptions
         }
     }
 
+    /** @return those of a process that has these files; each may be null. */
+    static TlsOptions of(final Path authorities, final Path certificate, final Path key)
+    {
+        final TlsOptions options = new TlsOptions();
+        options.authorities = authorities;
+        options.certificate = certificate;
+        options.key = key;
+        return options;
+    }
+
+    /** Takes the files of others where none was given. */
+    public void useWhereNoneIsGiven(final TlsOptions others)
+    {
+        if (null == authorities && null == certificate && null == key)
+        {
+            authorities = others.authorities;
+            certificate = others.certificate;
+            key = others.key;
+        }
+    }
+
     /** Of a client. */
     public KvClientOptions secure(final KvClientOptions options)
     {

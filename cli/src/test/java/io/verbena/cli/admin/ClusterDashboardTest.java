@@ -17,6 +17,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Supplier;
@@ -41,6 +42,7 @@ class ClusterDashboardTest
         }
     };
 
+    private final AtomicBoolean leads = new AtomicBoolean(true);
     private final AtomicLong nowNs = new AtomicLong(Long.MAX_VALUE - 1_000);
     private final AtomicInteger clients = new AtomicInteger();
     private final AtomicInteger gathered = new AtomicInteger();
@@ -84,9 +86,29 @@ class ClusterDashboardTest
         return process;
     }
 
+    /** A member of a group that follows is no address of the cluster: its tables cannot be counted there. */
+    @Test
+    void shouldCountNoTablesWhileAnotherMemberLeads()
+    {
+        leads.set(false);
+        try (ClusterDashboard dashboard = dashboard(List.of(process("meta-server-2", Map.of("ready", true))),
+            sampler(() ->
+            {
+                throw new KvUnavailableException("no answer");
+            })))
+        {
+            assertThat(status(dashboard).get("warnings")).isEqualTo(List.of());
+            assertThat(clients.get()).isZero();
+            leads.set(true);
+            await(() -> status(dashboard).get("warnings").toString().contains("tables: not counted: no answer"));
+            leads.set(false);
+            assertThat(status(dashboard).get("warnings")).as("what it knows from when it led").isEqualTo(List.of());
+        }
+    }
+
     private ClusterDashboard dashboard(final List<Map<String, Object>> processes, final TableSampler tables)
     {
-        return new ClusterDashboard("verbena://x:1", () ->
+        return new ClusterDashboard("verbena://x:1", leads::get, () ->
         {
             gathered.incrementAndGet();
             return processes;

@@ -132,6 +132,22 @@ public final class ScalePolicy
         }
     }
 
+    /**
+     * Another one decided until now: nodes may have been ended just before, so that all windows and the cool-down begin
+     * now.
+     *
+     * @param nowMs as in {@link #decide}.
+     */
+    public void takeOver(final long nowMs)
+    {
+        samples.clear();
+        startedMs = nowMs;
+        changedMs = nowMs;
+        hasBegun = true;
+        endedMs = nowMs;
+        hasEnded = true;
+    }
+
     /** Why more nodes are needed than there are; HOLD when they are not. */
     private Rule upRule(final Demand demand)
     {

@@ -1,0 +1,150 @@
+package io.verbena.cli.autoscale;
+
+import io.verbena.cli.CommandLines;
+import io.verbena.cli.cluster.ClusterFolder;
+import io.verbena.cli.cluster.HealthProbe;
+import io.verbena.cli.cluster.ProcessTable;
+import io.verbena.cli.cluster.ProcessTable.Entry;
+import io.verbena.cli.console.ExitStatus;
+
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
+import java.util.stream.Collectors;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/** The autoscaler inside meta servers that are processes. */
+@Timeout(300)
+class LeaderAutoscalerSystemTest
+{
+    private static final long STEP_NS = TimeUnit.SECONDS.toNanos(100);
+
+    @TempDir
+    private Path directory;
+
+    private ClusterFolder folder()
+    {
+        return ClusterFolder.of(directory.resolve("cluster"));
+    }
+
+    private void succeed(final String... arguments)
+    {
+        final List<String> all = new ArrayList<>(List.of(arguments));
+        all.addAll(List.of("--data", folder().path().toString()));
+        final CommandLines.Result result = CommandLines.run(all);
+        assertThat(result.status()).as("%s: %s%s", all, result.out(), result.err()).isZero();
+    }
+
+    @AfterEach
+    void leaveNothingBehind()
+    {
+        CommandLines.run(List.of("down", "--discard", "--data", folder().path().toString()));
+    }
+
+    private static void await(final String what, final BooleanSupplier condition) throws InterruptedException
+    {
+        final long deadlineNs = System.nanoTime() + STEP_NS;
+        while (!condition.getAsBoolean())
+        {
+            assertThat(System.nanoTime() - deadlineNs).as(what).isNegative();
+            Thread.sleep(20);
+        }
+    }
+
+    private Path data(final Entry metaServer)
+    {
+        final String name = metaServer.name();
+        return "meta-server".equals(name) || "meta-server-1".equals(name) ? folder().path() :
+            folder().path().resolve(name);
+    }
+
+    /** Of all members, those that decided, and how often they failed to start the node. */
+    private Map<String, Long> failures(final List<Entry> members)
+    {
+        return members.stream().collect(Collectors.toMap(Entry::name, (member) ->
+        {
+            final Path log = data(member).resolve("autoscale.log");
+            return Files.exists(log) ? DecisionLog.read(ClusterFolder.of(data(member))).stream()
+                .filter((record) -> DecisionRecord.FAILED.equals(record.get("outcome"))).count() : -1L;
+        }));
+    }
+
+    private List<String> starts() throws IOException
+    {
+        final Path file = directory.resolve("starts");
+        return Files.exists(file) ? Files.readAllLines(file) : List.of();
+    }
+
+    /** The command says by whom it was run: the process above the shell. */
+    private Path settings() throws IOException
+    {
+        return Files.writeString(directory.resolve("autoscale.conf"), "launcher=command\nmin=2\nmax=2\nperiod=200\n" +
+            "launch-timeout=1\nstart=echo $PPID {name} >> " + directory.resolve("starts") +
+            "\nstop=true {name}\n");
+    }
+
+    @Test
+    void shouldGoOnInTheNextLeaderOfAGroupAndInNoOther() throws Exception
+    {
+        succeed("up", "--meta-servers", "3", "--memory", "64", "--autoscale", settings().toString());
+        final List<Entry> members = new ProcessTable(folder().processes()).entries().stream()
+            .filter((entry) -> entry.name().startsWith("meta")).toList();
+        await("the leader tries to start a node", () ->
+            failures(members).values().stream().anyMatch((count) -> count > 0));
+        final Entry leader = leader(members);
+        assertThat(failures(members)).as("only the leader decides").hasSize(3)
+            .allSatisfy((name, count) -> assertThat(leader.name().equals(name) == count > 0).as(name).isTrue());
+        assertThat(starts()).isNotEmpty().allMatch((line) -> line.startsWith(leader.pid() + " "));
+        final CommandLines.Result explained = CommandLines.run(
+            List.of("autoscale", "explain", "--data", data(leader).toString()));
+        assertThat(explained.out()).contains("1 -> 2", "has just begun to lead", "failed: ");
+        final CommandLines.Result second = CommandLines.run(List.of("autoscale", "--rounds", "1", "--launcher",
+            "command", "--start", "true {name}", "--stop", "true {name}", "--cluster", folder().address(),
+            "--token-file", folder().token().toString(), "--data", data(leader).toString()));
+        assertThat(second.status()).as("another one for the same folder").isEqualTo(ExitStatus.UNAVAILABLE);
+
+        ProcessHandle.of(leader.pid()).orElseThrow().destroyForcibly();
+        final int before = starts().size();
+        final List<Entry> others = members.stream().filter((member) -> !member.equals(leader)).toList();
+        await("the next leader tries to start a node", () ->
+            failures(others).values().stream().anyMatch((count) -> count > 0));
+        final Entry next = leader(others);
+        assertThat(starts().subList(before, starts().size())).isNotEmpty()
+            .allMatch((line) -> line.startsWith(next.pid() + " "));
+        assertThat(DecisionLog.read(ClusterFolder.of(data(next)))).first().extracting((record) ->
+            record.get("outcome")).as("it waits first").isEqualTo(DecisionRecord.DELAYED);
+    }
+
+    private static Entry leader(final List<Entry> members)
+    {
+        return members.stream().filter((member) -> HealthProbe.figures(member) instanceof final Map<?, ?> figures &&
+            figures.containsKey("cluster_id")).findFirst().orElseThrow();
+    }
+
+    /** Processes of this host, by the single meta server that {@code up} started. */
+    @Test
+    void shouldStartAndEndProcessesFromTheSingleMetaServer() throws Exception
+    {
+        final Path settings = Files.writeString(directory.resolve("autoscale.conf"),
+            "min=2\nmax=3\nperiod=200\nlaunch-timeout=5\n");
+        succeed("up", "--memory", "64", "--autoscale", settings.toString());
+        await("a second node", () -> 2 == new ProcessTable(folder().processes()).entries().stream()
+            .filter((entry) -> entry.name().startsWith("compute-") && entry.isLive() && 0 != entry.healthPort())
+            .count());
+        await("its record", () -> DecisionLog.read(folder()).stream().anyMatch((record) ->
+            DecisionRecord.DONE.equals(record.get("outcome")) && Long.valueOf(2).equals(record.get("to"))));
+        succeed("down");
+        assertThat(new ProcessTable(folder().processes()).entries()).noneMatch(Entry::isLive);
+    }
+}
