@@ -209,7 +209,7 @@ public final class MetaServerCommand implements Callable<Integer>
             }
             role = open(fabric, NetworkFabric.clusterName(name), address, tokenPath);
             autoscaler = null == autoscale ? null : autoscalerOpener.open(autoscale, new AutoscalerPlace(
-                data, found.toString(), tokenPath, tlsOfClient(), group.isGroup(), leaseSeconds,
+                data, found.toString(), tokenPath, tlsOfClient(), group.isGroup(), leaseSeconds(),
                 leadership));
             isOpen = true;
         }
