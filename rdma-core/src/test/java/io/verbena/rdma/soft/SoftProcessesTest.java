@@ -37,6 +37,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 @Timeout(value = 120, unit = TimeUnit.SECONDS)
 class SoftProcessesTest
 {
+    private static final long MOST_IDLE_NS = TimeUnit.MILLISECONDS.toNanos(250);
     private static final byte[] NOTHING = {};
     private static final long FENCE_TIMEOUT_NS = TimeUnit.MILLISECONDS.toNanos(300);
 
@@ -162,13 +163,19 @@ class SoftProcessesTest
     {
         connect("sleep-echo", "guest");
         exchange(100);
-        final long beforeNs = cpuNs();
-        final long untilNs = SystemNanoClock.INSTANCE.nanoTime() + TimeUnit.SECONDS.toNanos(1);
-        while (SystemNanoClock.INSTANCE.nanoTime() - untilNs < 0)
+        // A compiler that has work left over from the messages may use time in the first second.
+        long usedNs = Long.MAX_VALUE;
+        for (int second = 0; second < 5 && usedNs >= MOST_IDLE_NS; second++)
         {
-            Thread.onSpinWait();
+            final long beforeNs = cpuNs();
+            final long untilNs = SystemNanoClock.INSTANCE.nanoTime() + TimeUnit.SECONDS.toNanos(1);
+            while (SystemNanoClock.INSTANCE.nanoTime() - untilNs < 0)
+            {
+                Thread.onSpinWait();
+            }
+            usedNs = cpuNs() - beforeNs;
         }
-        assertThat(cpuNs() - beforeNs).isLessThan(TimeUnit.MILLISECONDS.toNanos(250));
+        assertThat(usedNs).isLessThan(MOST_IDLE_NS);
         exchange(1);
     }
 
