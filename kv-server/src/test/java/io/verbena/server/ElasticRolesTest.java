@@ -155,7 +155,9 @@ class ElasticRolesTest
             }
             for (int i = 0; i < THREADS; i++)
             {
-                assertThat(table.increment(new byte[]{(byte)i}, 0)).isEqualTo(counts.get(i).get());
+                // First, as it waits for the thread's last increment.
+                final long acknowledged = counts.get(i).get();
+                assertThat(table.increment(new byte[]{(byte)i}, 0)).isEqualTo(acknowledged);
             }
         }
     }
