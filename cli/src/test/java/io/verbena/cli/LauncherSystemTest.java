@@ -74,6 +74,10 @@ class LauncherSystemTest
         assertThat(tree.run("autoscale", "--launcher", "command").out()).contains("<autoscale>")
             .doesNotContain(libraries);
         assertThat(tree.run("up", "kubernetes").out()).contains("<up>").doesNotContain(libraries);
+        assertThat(tree.run("up", "--autoscale", settings.toString()).out()).contains(libraries);
+        assertThat(tree.run("meta-server", "--autoscale=" + settings).out()).contains(libraries);
+        assertThat(tree.run("meta-server", "--autoscale", "absent").out()).contains("<meta-server>")
+            .doesNotContain(libraries);
         assertThat(tree.environment("VERBENA_CONFIG", settings.toString()).run("autoscale").out())
             .contains(libraries);
         assertThat(tree.environment("VERBENA_CONFIG", "absent").run("autoscale").out()).doesNotContain(libraries);
