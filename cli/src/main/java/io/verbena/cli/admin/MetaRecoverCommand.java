@@ -2,6 +2,7 @@ package io.verbena.cli.admin;
 
 import io.verbena.cli.console.CommandFailedException;
 import io.verbena.cli.console.ExitStatus;
+import io.verbena.cli.console.FileErrors;
 import io.verbena.load.report.TextTable;
 import io.verbena.meta.raft.MemberRemains;
 import io.verbena.meta.store.DurableWriteError;
@@ -18,12 +19,14 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
+import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.temporal.ChronoUnit;
 import java.util.List;
 import java.util.concurrent.Callable;
+import java.util.stream.Stream;
 
 /** {@code verbena meta recover}. Its options are typed: none comes from the environment or a file of settings. */
 @Command(
@@ -55,7 +58,7 @@ final class MetaRecoverCommand implements Callable<Integer>
     public Integer call()
     {
         System.setProperty(LOG_LEVEL, System.getProperty(LOG_LEVEL, "off"));
-        requireUnused();
+        requireEmpty();
         try
         {
             final List<MemberRemains> all = folders.stream().map(MetaRecoverCommand::read).toList();
@@ -95,15 +98,21 @@ final class MetaRecoverCommand implements Callable<Integer>
         return MemberRemains.read(Files.isDirectory(log) ? log : folder);
     }
 
-    private void requireUnused()
+    /** What is in it might be a state of before, which the meta server would go on with, or stumble over. */
+    private void requireEmpty()
     {
-        for (final String used : List.of(MetaGroupRole.FOLDER, MetaServerRole.FOLDER))
+        try (Stream<Path> entries = Files.exists(to) ? Files.list(to) : Stream.empty())
         {
-            if (Files.exists(to.resolve(used)))
+            entries.findAny().ifPresent((entry) ->
             {
-                throw new CommandFailedException(ExitStatus.USAGE, "--to " + to + " is the folder of a meta server " +
-                    "already ('" + used + "'): name one that is missing or empty", null);
-            }
+                throw new CommandFailedException(ExitStatus.USAGE, "--to " + to + " has something ('" +
+                    entry.getFileName() + "'): name a folder that is missing or empty", null);
+            });
+        }
+        catch (final IOException ex)
+        {
+            throw new CommandFailedException(ExitStatus.USAGE, "--to " + to + " is no folder that can be used (" +
+                FileErrors.reason(ex) + "): name one that is missing or empty", ex);
         }
     }
 
@@ -133,8 +142,7 @@ final class MetaRecoverCommand implements Callable<Integer>
             Integer.toString(each.state().nodes().size() - each.state().spares()),
             Integer.toString(each.state().tables().size()), Integer.toString(each.state().users().size())));
         out.print(table);
-        all.stream().filter((each) -> !each.damage().isEmpty()).forEach((each) -> out.println(
-            "damaged: " + each.folder() + " behind entry " + each.index() + ": " + each.damage()));
+        all.forEach((each) -> each.damage().forEach((line) -> out.println("damaged: " + line)));
         out.println("The latest is entry " + latest.index() + " in " + latest.folder() + ". What the group agreed on " +
             "behind it is lost:");
         out.println("  - tables made then, with their records; tables dropped then are there again: drop them again");

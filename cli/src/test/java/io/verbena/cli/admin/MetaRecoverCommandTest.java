@@ -24,6 +24,7 @@ import org.junit.jupiter.api.io.TempDir;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -110,8 +111,10 @@ class MetaRecoverCommandTest
 
         final Result again = run(data, "--to", to, "--force");
         assertThat(again.status()).isEqualTo(ExitStatus.USAGE);
-        assertThat(again.err()).contains("--to " + to, "already").hasLineCount(1);
-        assertThat(run(data, "--to", data, "--force").err()).contains("already ('meta-group')").hasLineCount(1);
+        assertThat(again.err()).contains("--to " + to + " has something ('meta')").hasLineCount(1);
+        assertThat(run(data, "--to", data, "--force").err()).contains("has something ('meta-group')").hasLineCount(1);
+        final Path file = Files.writeString(directory.resolve("file"), "");
+        assertThat(run(data, "--to", file, "--force").err()).contains("is no folder that can be used").hasLineCount(1);
     }
 
     @Test

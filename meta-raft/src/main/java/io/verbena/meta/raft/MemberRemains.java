@@ -16,6 +16,7 @@ import java.io.IOException;
 import java.nio.channels.FileChannel;
 import java.nio.channels.FileLock;
 import java.nio.channels.OverlappingFileLockException;
+import java.nio.file.AccessDeniedException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
@@ -24,30 +25,36 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 import static io.verbena.meta.store.MetaStoreException.Category.CORRUPT;
 import static io.verbena.meta.store.MetaStoreException.Category.FOREIGN;
 import static io.verbena.meta.store.MetaStoreException.Category.LOCKED;
 import static io.verbena.meta.store.MetaStoreException.Category.READ_ONLY;
+import static io.verbena.meta.store.MetaStoreException.Category.UNKNOWN_VERSION;
 
 /**
  * What the folder of one member knows, for a group whose majority is lost for good: its latest snapshot that is whole,
  * and all entries of its log behind that. Entries are taken whether or not the group had agreed on them, since nobody
- * is left who knows, and one too many loses nothing. Nothing in the folder is changed.
+ * is left who knows, and one too many loses nothing. Nothing in the folder is changed: it may be a copy that cannot be
+ * written. Immutable, but for the arrays of its state.
  *
  * @param folder      that was read.
  * @param state       all of it.
  * @param index       last entry; -1: there is none.
  * @param term        of that entry.
  * @param lastWritten when a file of the log was written last.
- * @param damage      why what came behind the last entry could not be read; empty: nothing did.
+ * @param damage      a line for each file that is damaged, and why what came behind the last entry was left out.
  */
-public record MemberRemains(Path folder, MetaState state, long index, long term, Instant lastWritten, String damage)
+public record MemberRemains(Path folder, MetaState state, long index, long term, Instant lastWritten,
+    List<String> damage)
 {
     private static final String CURRENT = "current";
     private static final String MACHINE = "sm";
     private static final String LOCK = "in_use.lock";
+    /** A file of the log that is complete: log_FIRST-LAST. */
+    private static final Pattern CLOSED = Pattern.compile("log_\\d+-(\\d+)");
     private static final SizeInBytes MOST_BYTES = SizeInBytes.valueOf("32MB");
 
     /**
@@ -55,7 +62,9 @@ public record MemberRemains(Path folder, MetaState state, long index, long term,
      *
      * @param folder of its log.
      * @return what it knows.
-     * @throws MetaStoreException when it is no such folder, in use, or has nothing that can be read.
+     * @throws MetaStoreException when it is no such folder, in use, has nothing that can be read, has files that this
+     *                            user may not read, or was written by a build whose format this one does not know: what
+     *                            another user or build can read is not given up as damaged.
      */
     public static MemberRemains read(final Path folder)
     {
@@ -110,7 +119,7 @@ public record MemberRemains(Path folder, MetaState state, long index, long term,
     private static FileChannel lockChannel(final Path group) throws IOException
     {
         final Path lock = group.resolve(LOCK);
-        return Files.exists(lock) ? FileChannel.open(lock, StandardOpenOption.WRITE) : null;
+        return Files.exists(lock) ? FileChannel.open(lock, StandardOpenOption.READ) : null;
     }
 
     private static void requireUnused(final Path folder, final FileChannel channel) throws IOException
@@ -118,7 +127,8 @@ public record MemberRemains(Path folder, MetaState state, long index, long term,
         FileLock lock = null;
         try
         {
-            lock = null == channel ? null : channel.tryLock();
+            // Shared, which the member's own excludes too: the folder may be read-only.
+            lock = null == channel ? null : channel.tryLock(0, Long.MAX_VALUE, true);
         }
         catch (final OverlappingFileLockException ex)
         {
@@ -137,7 +147,7 @@ public record MemberRemains(Path folder, MetaState state, long index, long term,
         private final Path folder;
         private final Path group;
         private final ReplicatedState state = new ReplicatedState();
-        private String damage = "";
+        private final List<String> damage = new ArrayList<>();
 
         private Reader(final Path folder, final Path group)
         {
@@ -148,23 +158,21 @@ public record MemberRemains(Path folder, MetaState state, long index, long term,
         private MemberRemains read() throws IOException
         {
             restoreSnapshot();
-            final List<LogSegmentPath> segments = segments();
             Instant lastWritten = Files.getLastModifiedTime(group.resolve(CURRENT)).toInstant();
-            for (final LogSegmentPath segment : segments)
+            boolean isWhole = true;
+            for (final LogSegmentPath segment : segments())
             {
                 final Instant written = Files.getLastModifiedTime(segment.getPath()).toInstant();
                 lastWritten = written.isAfter(lastWritten) ? written : lastWritten;
-                if (damage.isEmpty())
-                {
-                    apply(segment);
-                }
+                isWhole = isWhole && apply(segment);
             }
             if (state.isEmpty())
             {
                 throw new MetaStoreException(CORRUPT, "folder " + folder + " has no entry that can be used" +
-                    (damage.isEmpty() ? "" : ": " + damage), null);
+                    (damage.isEmpty() ? "" : ": " + String.join("; ", damage)), null);
             }
-            return new MemberRemains(folder, state.load(), state.index(), state.term(), lastWritten, damage);
+            return new MemberRemains(
+                folder, state.load(), state.index(), state.term(), lastWritten, List.copyOf(damage));
         }
 
         /** The latest one that is whole; without any the log has to begin at its beginning. */
@@ -189,7 +197,9 @@ public record MemberRemains(Path folder, MetaState state, long index, long term,
                 }
                 catch (final MetaStoreException ex)
                 {
+                    requireKnown(ex);
                     // An older one and more of the log may have the same.
+                    damage.add(ex.getMessage());
                 }
             }
         }
@@ -221,17 +231,33 @@ public record MemberRemains(Path folder, MetaState state, long index, long term,
             return segments;
         }
 
-        private void apply(final LogSegmentPath segment)
+        /** Returns whether all of it was there. */
+        private boolean apply(final LogSegmentPath segment) throws IOException
         {
+            final Path file = segment.getPath();
+            if (!Files.isReadable(file))
+            {
+                throw new AccessDeniedException(file.toString());
+            }
             try
             {
-                LogSegment.readSegmentFile(segment.getPath().toFile(), segment.getStartEnd(), MOST_BYTES,
+                LogSegment.readSegmentFile(file.toFile(), segment.getStartEnd(), MOST_BYTES,
                     CorruptionPolicy.EXCEPTION, null, this::apply);
             }
             catch (final IOException | RuntimeException ex)
             {
-                damage = segment.getPath().getFileName() + ": " + GroupChangeException.reason(ex);
+                requireKnown(ex);
+                damage.add(file + ": " + GroupChangeException.reason(ex));
+                return false;
             }
+            // The library takes a closed file that was cut short for one that ends there.
+            final Matcher closed = CLOSED.matcher(file.getFileName().toString());
+            if (closed.matches() && state.index() < Long.parseLong(closed.group(1)))
+            {
+                damage.add(file + ": ends with entry " + state.index() + ", and not with " + closed.group(1));
+                return false;
+            }
+            return true;
         }
 
         private void apply(final LogEntryProto entry)
@@ -243,11 +269,20 @@ public record MemberRemains(Path folder, MetaState state, long index, long term,
             // The first entry of a log has number 0.
             if (entry.getIndex() != state.index() + 1)
             {
-                throw new IllegalStateException("entry " + entry.getIndex() + " comes behind entry " + state.index());
+                throw new IllegalStateException("begins with entry " + entry.getIndex() + ", and what comes before " +
+                    "it ends with " + state.index());
             }
             final MetaCommand command = !entry.hasStateMachineLogEntry() ? null : MetaCommandDescriptor.decode(
                 "entry " + entry.getIndex(), entry.getStateMachineLogEntry().getLogData().toByteArray());
             state.apply(entry.getTerm(), entry.getIndex(), command);
+        }
+
+        private static void requireKnown(final Exception ex)
+        {
+            if (ex instanceof final MetaStoreException known && UNKNOWN_VERSION == known.category())
+            {
+                throw known;
+            }
         }
     }
 }

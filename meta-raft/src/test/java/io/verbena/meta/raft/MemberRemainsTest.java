@@ -4,9 +4,6 @@ import io.verbena.meta.store.MetaBatch;
 import io.verbena.meta.store.MetaCounters;
 import io.verbena.meta.store.MetaStoreException;
 import io.verbena.meta.store.StoredTable;
-import org.agrona.CloseHelper;
-import org.agrona.concurrent.NanoClock;
-import org.agrona.concurrent.SystemNanoClock;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -14,25 +11,21 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 import java.io.IOException;
-import java.net.InetAddress;
-import java.net.ServerSocket;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
-import java.util.UUID;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.LockSupport;
-import java.util.function.BooleanSupplier;
 import java.util.stream.Stream;
 
+import static io.verbena.meta.raft.TestMembers.MEMBERS;
 import static io.verbena.meta.store.MetaStoreException.Category.CORRUPT;
 import static io.verbena.meta.store.MetaStoreException.Category.FOREIGN;
 import static io.verbena.meta.store.MetaStoreException.Category.LOCKED;
+import static io.verbena.meta.store.MetaStoreException.Category.UNKNOWN_VERSION;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -40,120 +33,37 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 @Timeout(240)
 class MemberRemainsTest
 {
-    private static final long DEADLINE_NS = TimeUnit.SECONDS.toNanos(100);
-    private static final long LEASE_NS = TimeUnit.MILLISECONDS.toNanos(500);
-    private static final int MEMBERS = 3;
-    private static final NanoClock CLOCK = SystemNanoClock.INSTANCE;
+    /** Of the number that says how a snapshot is written. */
+    private static final int VERSION_OFFSET = 4;
 
     @TempDir
     private Path directory;
-    private final List<String> peers = new ArrayList<>();
-    private final RaftMember[] members = new RaftMember[MEMBERS];
-    private final Leadership[] leaderships = new Leadership[MEMBERS];
-    private int snapshotEntries = 1_000;
-    private String segment = "1MB";
+    private TestMembers members;
 
     @BeforeEach
-    void chooseFreePorts() throws IOException
+    void choosePorts()
     {
-        final List<ServerSocket> sockets = new ArrayList<>();
-        for (int i = 0; i < MEMBERS; i++)
-        {
-            sockets.add(new ServerSocket(0, 1, InetAddress.getLoopbackAddress()));
-            peers.add("127.0.0.1:" + sockets.getLast().getLocalPort());
-        }
-        for (final ServerSocket socket : sockets)
-        {
-            socket.close();
-        }
+        members = new TestMembers(directory, MEMBERS);
     }
 
     @AfterEach
     void closeAll()
     {
-        CloseHelper.quietCloseAll(members);
-    }
-
-    private Path folder(final int member)
-    {
-        return directory.resolve("m" + member);
+        members.close();
     }
 
     private void startAll()
     {
-        for (int i = 1; i <= MEMBERS; i++)
-        {
-            members[i - 1] = RaftMember.open(
-                new GroupOptions(new UUID(1, 2), i, peers, folder(i), true), snapshotEntries, segment);
-            leaderships[i - 1] = new Leadership(members[i - 1], members[i - 1].name(), CLOCK, LEASE_NS);
-        }
-        write(new MetaBatch().counters(MetaCounters.initial(7)));
-    }
-
-    private void stop(final int member)
-    {
-        members[member - 1].close();
-        members[member - 1] = null;
-        leaderships[member - 1] = null;
-    }
-
-    private void stopAll()
-    {
-        for (int member = 1; member <= MEMBERS; member++)
-        {
-            if (null != members[member - 1])
-            {
-                stop(member);
-            }
-        }
-    }
-
-    private void await(final BooleanSupplier condition)
-    {
-        final long sinceNs = CLOCK.nanoTime();
-        while (!condition.getAsBoolean())
-        {
-            assertThat(CLOCK.nanoTime() - sinceNs).as("time until it holds").isLessThan(DEADLINE_NS);
-            LockSupport.parkNanos(1_000_000);
-        }
-    }
-
-    private int leader()
-    {
-        final int[] leader = {0};
-        await(() ->
-        {
-            for (int i = 0; i < MEMBERS; i++)
-            {
-                if (null != leaderships[i])
-                {
-                    leaderships[i].poll(CLOCK.nanoTime());
-                    leader[0] = leaderships[i].isHeld() ? i + 1 : leader[0];
-                }
-            }
-            return 0 != leader[0];
-        });
-        return leader[0];
-    }
-
-    private void write(final MetaBatch batch)
-    {
-        final int leader = leader();
-        new GroupMetaStore(members[leader - 1], leaderships[leader - 1], CLOCK, DEADLINE_NS).write(batch);
+        members.startAll(true);
+        members.write(new MetaBatch().counters(MetaCounters.initial(7)));
     }
 
     private void writeTables(final int from, final int to)
     {
         for (int i = from; i < to; i++)
         {
-            write(new MetaBatch().table(new StoredTable("t" + i, 1, new byte[100])));
+            members.write(new MetaBatch().table(new StoredTable("t" + i, 1, new byte[100])));
         }
-    }
-
-    private void awaitTables(final int member, final int count)
-    {
-        await(() -> !members[member - 1].state().isEmpty() &&
-            members[member - 1].state().load().tables().size() == count);
     }
 
     private static Map<Path, ByteBuffer> contents(final Path folder) throws IOException
@@ -189,22 +99,23 @@ class MemberRemainsTest
     {
         startAll();
         writeTables(0, 2);
-        final int away = leader() % MEMBERS + 1;
-        awaitTables(away, 2);
-        stop(away);
+        final int away = members.leader() % MEMBERS + 1;
+        members.awaitTables(away, 2);
+        members.stop(away);
         writeTables(2, 5);
-        final int last = leader();
-        stopAll();
+        final int last = members.leader();
+        members.stopAll();
 
-        final Map<Path, ByteBuffer> before = contents(folder(away));
-        final MemberRemains early = MemberRemains.read(folder(away));
-        final MemberRemains late = MemberRemains.read(folder(last));
-        assertThat(contents(folder(away))).as("nothing is changed").isEqualTo(before);
+        final Map<Path, ByteBuffer> before = contents(members.folder(away));
+        final MemberRemains early = MemberRemains.read(members.folder(away));
+        final MemberRemains late = MemberRemains.read(members.folder(last));
+        assertThat(contents(members.folder(away))).as("nothing is changed").isEqualTo(before);
         assertThat(early.state().tables()).hasSize(2);
         assertThat(late.state().tables()).hasSize(5);
         assertThat(late.state().counters().clusterId()).isEqualTo(7);
         assertThat(late.index()).isGreaterThan(early.index());
-        assertThat(early.damage() + late.damage()).isEmpty();
+        assertThat(early.damage()).isEmpty();
+        assertThat(late.damage()).isEmpty();
         assertThat(MemberRemains.latest(List.of(late, early))).isSameAs(late);
         assertThat(MemberRemains.latest(List.of(early, late))).isSameAs(late);
     }
@@ -214,12 +125,12 @@ class MemberRemainsTest
     void shouldTakeTheLaterTerm()
     {
         startAll();
-        stopAll();
-        final MemberRemains one = MemberRemains.read(folder(1));
+        members.stopAll();
+        final MemberRemains one = MemberRemains.read(members.folder(1));
         final MemberRemains longer =
-            new MemberRemains(folder(2), one.state(), one.index() + 9, one.term(), one.lastWritten(), "");
+            new MemberRemains(members.folder(2), one.state(), one.index() + 9, one.term(), one.lastWritten(), List.of());
         final MemberRemains later =
-            new MemberRemains(folder(3), one.state(), one.index(), one.term() + 1, one.lastWritten(), "");
+            new MemberRemains(members.folder(3), one.state(), one.index(), one.term() + 1, one.lastWritten(), List.of());
         assertThat(MemberRemains.latest(List.of(longer, later))).isSameAs(later);
         assertThat(MemberRemains.latest(List.of(later, longer))).isSameAs(later);
     }
@@ -227,32 +138,75 @@ class MemberRemainsTest
     @Test
     void shouldGoOnFromTheLatestSnapshotThatIsWhole() throws IOException
     {
-        snapshotEntries = 20;
-        segment = "4KB";
+        members.useSmallLogs(20);
         startAll();
         writeTables(0, 90);
-        final int last = leader();
-        await(() -> 1 < RaftMemberTest.logBeginsAt(folder(last)) &&
-            2 == snapshots(last).size());
-        stopAll();
-        final MemberRemains all = MemberRemains.read(folder(last));
+        final int last = members.leader();
+        TestMembers.await(() -> 1 < members.logBeginsAt(last) && 2 == snapshots(last).size());
+        members.stopAll();
+        final MemberRemains all = MemberRemains.read(members.folder(last));
         assertThat(all.state().tables()).hasSize(90);
         assertThat(all.damage()).isEmpty();
 
-        damage(snapshots(last).getLast(), 40);
-        final MemberRemains older = MemberRemains.read(folder(last));
+        final Path newest = snapshots(last).getLast();
+        damage(newest, 40);
+        final MemberRemains older = MemberRemains.read(members.folder(last));
+        assertThat(older.damage().getFirst()).contains(newest.toString());
         assertThat(older.state().tables()).hasSizeBetween(1, 90);
         assertThat(older.index()).isLessThanOrEqualTo(all.index());
         damage(snapshots(last).getFirst(), 40);
-        assertThatThrownBy(() -> MemberRemains.read(folder(last))).isInstanceOfSatisfying(MetaStoreException.class,
-            (ex) -> assertThat(ex.category()).isEqualTo(CORRUPT)).hasMessageContaining("comes behind entry -1");
+        assertThatThrownBy(() -> MemberRemains.read(members.folder(last)))
+            .isInstanceOfSatisfying(MetaStoreException.class, (ex) -> assertThat(ex.category()).isEqualTo(CORRUPT))
+            .hasMessageContaining(newest.toString()).hasMessageContaining("what comes before it ends with -1");
+    }
+
+    /** What a later build wrote is not damaged: nothing older is taken in its place. */
+    @Test
+    void shouldRefuseWhatAnotherBuildWrote() throws IOException
+    {
+        startAll();
+        members.stopAll();
+        damage(snapshots(1).getLast(), VERSION_OFFSET);
+        assertThatThrownBy(() -> MemberRemains.read(members.folder(1)))
+            .isInstanceOfSatisfying(MetaStoreException.class,
+                (ex) -> assertThat(ex.category()).isEqualTo(UNKNOWN_VERSION))
+            .hasMessageContaining("use the build that wrote it");
+    }
+
+    @Test
+    void shouldNoticeThatAFileWasCutShort() throws IOException
+    {
+        members.useSmallLogs(1_000);
+        startAll();
+        writeTables(0, 60);
+        final int last = members.leader();
+        members.stopAll();
+        deleteSnapshots(last);
+        assertThat(MemberRemains.read(members.folder(last)).damage()).isEmpty();
+        final List<Path> closed = files(members.folder(last), "log_\\d+-\\d+").stream()
+            .filter((file) -> file.toFile().length() > 2_000).toList();
+        final Path cut = closed.getFirst();
+        Files.write(cut, Arrays.copyOf(Files.readAllBytes(cut), 2_000));
+        final MemberRemains remains = MemberRemains.read(members.folder(last));
+        assertThat(remains.damage()).singleElement().asString().contains(cut.toString(), "ends with entry " +
+            remains.index() + ", and not with ");
+        assertThat(remains.state().tables()).hasSizeBetween(1, 40);
+    }
+
+    /** A member makes one at an orderly end. */
+    private void deleteSnapshots(final int member) throws IOException
+    {
+        for (final Path snapshot : snapshots(member))
+        {
+            Files.delete(snapshot);
+        }
     }
 
     private List<Path> snapshots(final int member)
     {
         try
         {
-            return files(folder(member), "snapshot\\.\\d+_\\d+").stream().sorted((one, other) -> Long.compare(
+            return files(members.folder(member), "snapshot\\.\\d+_\\d+").stream().sorted((one, other) -> Long.compare(
                 index(one), index(other))).toList();
         }
         catch (final IOException ex)
@@ -272,38 +226,35 @@ class MemberRemainsTest
     {
         startAll();
         writeTables(0, 40);
-        final int last = leader();
-        stopAll();
-        // Made at an orderly end.
-        for (final Path snapshot : snapshots(last))
-        {
-            Files.delete(snapshot);
-        }
+        final int last = members.leader();
+        members.stopAll();
+        deleteSnapshots(last);
         // Behind its entries a file has zero bytes, and there is one with the first entry alone.
-        final Path log = contents(folder(last)).entrySet().stream().filter((file) ->
+        final Path log = contents(members.folder(last)).entrySet().stream().filter((file) ->
             file.getKey().getFileName().toString().startsWith("log_") && 4_400 < file.getValue().limit() &&
             !new String(file.getValue().array(), 4_000, 400, StandardCharsets.ISO_8859_1).matches("\\x00*"))
             .findFirst().orElseThrow().getKey();
-        final long whole = MemberRemains.read(folder(last)).index();
+        final long whole = MemberRemains.read(members.folder(last)).index();
         damage(log, 4_000);
-        final MemberRemains remains = MemberRemains.read(folder(last));
+        final MemberRemains remains = MemberRemains.read(members.folder(last));
         assertThat(remains.index()).isBetween(1L, whole - 1);
         assertThat(remains.state().tables()).hasSizeBetween(1, 39);
-        assertThat(remains.damage()).startsWith(log.getFileName() + ": ").hasLineCount(1);
+        assertThat(remains.damage()).singleElement().asString().startsWith(log + ": ").hasLineCount(1);
     }
 
     @Test
     void shouldRefuseWhatIsInUseOrNoFolderOfAMember() throws IOException
     {
         startAll();
-        assertThatThrownBy(() -> MemberRemains.read(folder(1))).isInstanceOfSatisfying(MetaStoreException.class,
-            (ex) -> assertThat(ex.category()).isEqualTo(LOCKED)).hasMessageContaining("stop it first");
-        stopAll();
+        assertThatThrownBy(() -> MemberRemains.read(members.folder(1)))
+            .isInstanceOfSatisfying(MetaStoreException.class, (ex) -> assertThat(ex.category()).isEqualTo(LOCKED))
+            .hasMessageContaining("stop it first");
+        members.stopAll();
         assertThatThrownBy(() -> MemberRemains.read(directory.resolve("none")))
             .isInstanceOfSatisfying(MetaStoreException.class, (ex) -> assertThat(ex.category()).isEqualTo(FOREIGN))
             .hasMessageContaining("has no log of a member");
-        Files.createDirectories(folder(1).resolve("another").resolve("current"));
-        assertThatThrownBy(() -> MemberRemains.read(folder(1)))
+        Files.createDirectories(members.folder(1).resolve("another").resolve("current"));
+        assertThatThrownBy(() -> MemberRemains.read(members.folder(1)))
             .isInstanceOfSatisfying(MetaStoreException.class, (ex) -> assertThat(ex.category()).isEqualTo(FOREIGN))
             .hasMessageContaining("the logs of 2 groups");
     }
