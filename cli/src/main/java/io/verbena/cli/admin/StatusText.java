@@ -53,11 +53,12 @@ final class StatusText
         new Column("COMMITTED", "group_commit_index", StatusText::count),
         new Column("APPLIED", "group_applied_index", StatusText::count),
         new Column("SNAPSHOT", "group_snapshot_index", StatusText::count));
-    /** Of those who share a node's connections; one alone is shown by {@code --all} only. */
+    /** Of those who share a node's connections; one alone that lacks nothing is shown by {@code --all} only. */
     private static final List<Column> TENANT = List.of(
         new Column("TENANT", "name", StatusText::text), new Column("WEIGHT", "weight", StatusText::count),
         new Column("CONNECTIONS", "virtual_queue_pairs", StatusText::count),
-        new Column("REQUESTS", "requests", StatusText::count),
+        new Column("BATCHES", "batches", StatusText::count), new Column("OPEN", "open_batches", StatusText::count),
+        new Column("REQUESTS", "requests", StatusText::count), new Column("CALLS", "calls", StatusText::count),
         new Column("MiB", "payload_bytes", StatusText::mebibytes),
         new Column("WAITED", "waited_batches", StatusText::count),
         new Column("REFUSED", "refusals", StatusText::count),
@@ -208,7 +209,7 @@ final class StatusText
         for (final Map<?, ?> process : processes)
         {
             final List<Map<?, ?>> tenants = maps(health(process).get(TENANTS));
-            if (isWhole || 1 < tenants.size())
+            if (isWhole || 1 < tenants.size() || tenants.stream().anyMatch(StatusText::lacksSomething))
             {
                 tenants.forEach((tenant) -> table.row(row(text(process.get("name")),
                     TENANT.stream().map((column) -> column.cell(tenant, nowMs)))));
@@ -216,6 +217,12 @@ final class StatusText
             }
         }
         return isEmpty ? "" : "\n" + table;
+    }
+
+    private static boolean lacksSomething(final Map<?, ?> tenant)
+    {
+        return Stream.of("waited_batches", "refusals", "unknown_outcomes").anyMatch((figure) ->
+            tenant.get(figure) instanceof final Long count && count > 0);
     }
 
     /** Figures that have no column of their own, so that none is hidden; without {@code --all} those that say much. */

@@ -78,7 +78,7 @@ class StatusTextTest
     private static Map<String, Object> tenant(final String name)
     {
         return map("name", name, "weight", 2L, "virtual_queue_pairs", 3L, "batches", 64L, "requests", 1_234L,
-            "payload_bytes", 2 * MIB, "waited_batches", 5L, "refusals", 6L, "unknown_outcomes", 7L, "open_batches", 0L,
+            "payload_bytes", 2 * MIB, "waited_batches", 0L, "refusals", 0L, "unknown_outcomes", 0L, "open_batches", 8L,
             "calls", 1L, "pinned_bytes", 12 * MIB);
     }
 
@@ -89,9 +89,24 @@ class StatusTextTest
         memoryNode().put("checkpoint_fraction", 0.0);
         assertThat(text()).doesNotContain("default", "tenants", "checkpoint_fraction");
         assertThat(text(true)).contains("TENANT", "checkpoint_fraction").doesNotContain("tenants")
-            .containsPattern("compute-1 +default +2 +3 +1,234 +2\\.0 +5 +6 +7 +12\\.0");
+            .containsPattern("compute-1 +default +2 +3 +64 +8 +1,234 +1 +2\\.0 +0 +0 +0 +12\\.0");
         computeNode().put("tenants", List.of(tenant("default"), tenant("batch")));
         assertThat(text().lines().filter((line) -> line.contains("1,234"))).hasSize(2);
+    }
+
+    /** One alone, too, when something of it had to wait, was refused, or has an unknown outcome. */
+    @Test
+    void shouldShowATenantThatLacksSomething()
+    {
+        for (final String figure : List.of("waited_batches", "refusals", "unknown_outcomes"))
+        {
+            processes.clear();
+            final Map<String, Object> tenant = tenant("default");
+            computeNode().put("tenants", List.of(tenant));
+            assertThat(text()).doesNotContain("TENANT");
+            tenant.put(figure, 5L);
+            assertThat(text()).as(figure).contains("TENANT", "default");
+        }
     }
 
     @Test
