@@ -80,6 +80,11 @@ class LauncherSystemTest
             .doesNotContain(libraries);
         assertThat(tree.environment("VERBENA_CONFIG", settings.toString()).run("autoscale").out())
             .contains(libraries);
+        final Path all = tree.folder().resolve("all settings");
+        tree.write(all, "lease-seconds=5\nautoscale = " + settings + "\n");
+        assertThat(tree.environment("VERBENA_CONFIG", all.toString()).run("meta-server").out()).contains(libraries);
+        assertThat(tree.environment("VERBENA_CONFIG", all.toString()).run("autoscale").out())
+            .as("has options of its own").doesNotContain(libraries);
         assertThat(tree.environment("VERBENA_CONFIG", "absent").run("autoscale").out()).doesNotContain(libraries);
         assertThat(tree.environment("VERBENA_LAUNCHER", "kubernetes").run("autoscale").out()).contains(libraries);
     }

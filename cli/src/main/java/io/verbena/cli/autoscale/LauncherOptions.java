@@ -167,7 +167,7 @@ final class LauncherOptions
         return ServiceLoader.load(LauncherProvider.class).stream().map(ServiceLoader.Provider::get)
             .filter((provider) -> launcher.equals(provider.kind())).findFirst()
             .orElseThrow(() -> new CommandFailedException(ExitStatus.UNAVAILABLE, "--launcher " + launcher +
-                ": its libraries are not on the class path, where './verbena autoscale' puts them", null)).open(given);
+                ": its libraries are not on the class path, where ./verbena puts them for it", null)).open(given);
     }
 
     private void refuse(final Map<String, Object> others, final Collection<String> names)
