@@ -46,13 +46,15 @@ final class ClusterFleet implements Fleet
     /**
      * @param opener         connects to the meta server.
      * @param launcher       of nodes.
+     * @param permission     to activate nodes and have them leave; the launcher looks for itself.
      * @param launchTimeoutS that a node may take until it serves.
      * @param clock          for deadlines.
      */
     ClusterFleet(
-        final Supplier<MetaCalls> opener, final Launcher launcher, final long launchTimeoutS, final NanoClock clock)
+        final Supplier<MetaCalls> opener, final Launcher launcher, final ChangePermission permission,
+        final long launchTimeoutS, final NanoClock clock)
     {
-        nodes = new ClusterNodes(opener);
+        nodes = new ClusterNodes(opener, permission);
         this.launcher = launcher;
         launchTimeoutNs = TimeUnit.SECONDS.toNanos(launchTimeoutS);
         this.clock = clock;

@@ -21,12 +21,17 @@ final class ClusterNodes implements AutoCloseable
     private static final long TIMEOUT_NS = TimeUnit.SECONDS.toNanos(2);
 
     private final Supplier<MetaCalls> opener;
+    private final ChangePermission permission;
     private MetaCalls calls;
 
-    /** @param opener connects, or throws {@link CommandFailedException}. */
-    ClusterNodes(final Supplier<MetaCalls> opener)
+    /**
+     * @param opener     connects, or throws {@link CommandFailedException}.
+     * @param permission to activate nodes and have them leave.
+     */
+    ClusterNodes(final Supplier<MetaCalls> opener, final ChangePermission permission)
     {
         this.opener = opener;
+        this.permission = permission;
     }
 
     /** @return compute nodes that have a lease, spares too, by ascending number. */
@@ -58,12 +63,14 @@ final class ClusterNodes implements AutoCloseable
     /** Has clients sent to a spare; the second time changes nothing. */
     void activate(final int nodeId, final int incarnation)
     {
+        permission.require();
         call((meta) -> meta.result((client) -> client.activate(nodeId, incarnation, TIMEOUT_NS)));
     }
 
     /** Disturbs no node that is to end. */
     void leave(final PeerRecord node)
     {
+        permission.require();
         if (null != calls)
         {
             calls.leave(node);

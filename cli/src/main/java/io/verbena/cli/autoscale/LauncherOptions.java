@@ -27,7 +27,6 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.ServiceLoader;
 import java.util.concurrent.TimeUnit;
-import java.util.function.UnaryOperator;
 
 /** Where compute nodes are started and ended, and by what. */
 final class LauncherOptions
@@ -81,32 +80,31 @@ final class LauncherOptions
     @Mixin
     private final TlsOptions tls = new TlsOptions();
 
-    private UnaryOperator<Launcher> wrapper = UnaryOperator.identity();
+    private AutoscalerPlace place;
 
     /**
      * As the other one, for the autoscaler of a meta server: the cluster is the one of that, where the options name
      * none.
      *
-     * @param place          of the meta server.
+     * @param metaServer     where it runs; the same each time.
      * @param launchTimeoutS that a node may take until it serves.
-     * @param guard          of what starts and ends nodes elsewhere.
+     * @param permission     to change nodes elsewhere.
      * @return the nodes to be changed.
      */
-    Fleet open(final AutoscalerPlace place, final int launchTimeoutS, final UnaryOperator<Launcher> guard)
+    Fleet open(final AutoscalerPlace metaServer, final int launchTimeoutS, final ChangePermission permission)
     {
-        if (LOCAL.equals(launcher) && place.isGroup())
+        if (LOCAL.equals(launcher) && metaServer.isGroup())
         {
             throw usage("--launcher " + launcher + " is not for a group of meta servers, whose members are on " +
                 "several hosts: use command or kubernetes");
         }
         if (!LOCAL.equals(launcher))
         {
-            cluster = null == cluster ? place.address() : cluster;
+            place = metaServer;
             tokenFile = null == tokenFile ? place.tokenFile() : tokenFile;
             tls.useWhereNoneIsGiven(place.tls());
         }
-        wrapper = guard;
-        return open(ClusterFolder.of(place.data()), true, launchTimeoutS);
+        return open(ClusterFolder.of(metaServer.data()), true, launchTimeoutS, permission);
     }
 
     /**
@@ -118,6 +116,13 @@ final class LauncherOptions
      * @return the nodes to be changed.
      */
     Fleet open(final ClusterFolder folder, final boolean isFolderGiven, final int launchTimeoutS)
+    {
+        return open(folder, isFolderGiven, launchTimeoutS, ChangePermission.ALWAYS);
+    }
+
+    private Fleet open(
+        final ClusterFolder folder, final boolean isFolderGiven, final int launchTimeoutS,
+        final ChangePermission permission)
     {
         if (!ALL.contains(launcher))
         {
@@ -137,15 +142,15 @@ final class LauncherOptions
             refuse(others, others.keySet());
             return new LocalFleet(folder, launchTimeoutS);
         }
-        require(others, List.of("--cluster", "--token-file"));
+        require(others, null == place ? List.of("--cluster", "--token-file") : List.of());
         if (!isFolderGiven)
         {
             throw usage("--launcher " + launcher + " needs --data DIR, a folder for the record of decisions");
         }
-        final Launcher nodes =
-            wrapper.apply(COMMAND.equals(launcher) ? commands(others, launchTimeoutS) : pods(others));
+        final Launcher nodes = COMMAND.equals(launcher) ? commands(others, launchTimeoutS) : pods(others);
         makeFolder(folder);
-        return new ClusterFleet(() -> MetaCalls.open(cluster, tokenFile, tls, fabric, META_TIMEOUT_NS), nodes,
+        return new ClusterFleet(() -> MetaCalls.open(null == cluster ? place.address().get() : cluster, tokenFile, tls,
+            fabric, META_TIMEOUT_NS), new LeadersLauncher(nodes, permission), permission,
             launchTimeoutS, SystemNanoClock.INSTANCE);
     }
 

@@ -20,7 +20,6 @@ import java.nio.file.Path;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
-import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.LongSupplier;
@@ -29,9 +28,12 @@ import java.util.stream.Collectors;
 /**
  * The autoscaler of a meta server. It decides while that leads, and changes nothing in the first {@code hold} of each
  * leadership: by then what an earlier leader had begun to start serves, or never will. All that starts or ends a node
- * is preceded by a look at the lease, and is broken off when that ends. So two leaders never both change the number.
+ * or activates one is preceded by a look at the lease, and is broken off when that ends; spares that are being started
+ * at the next period. So two leaders never both change the number.
  *
- * <p>Nothing of the decisions of an earlier leader is known: all windows, and the cool-down, begin anew.
+ * <p>Nothing of the decisions of an earlier leader is known: all windows, and the cool-down, begin anew. A leadership
+ * that goes on after its lease had run out, so that nobody else has led, does not wait again, unless a change was
+ * broken off.
  */
 public final class LeaderAutoscaler implements AutoCloseable
 {
@@ -43,7 +45,7 @@ public final class LeaderAutoscaler implements AutoCloseable
     private static final String OPTION = "--autoscale";
 
     private final LongSupplier leadership;
-    private final Function<BooleanSupplier, Fleet> fleets;
+    private final Function<ChangePermission, Fleet> fleets;
     private final Function<Fleet, Autoscaler> autoscalers;
     private final Consumer<DecisionRecord> records;
     private final long holdNs;
@@ -53,7 +55,13 @@ public final class LeaderAutoscaler implements AutoCloseable
     private volatile boolean isEnding;
     /** Whose work is under way; NONE where there is none. */
     private volatile long current = NONE;
+    /** The latest leadership, and since when nothing else has changed the number. */
+    private long latest = NONE;
     private long sinceNs;
+    /** Whether something may come later of a change, and of spares, if it is broken off now. */
+    private boolean isChanging;
+    private boolean isStartingSpares;
+    private ChangePermission permission;
     private Fleet fleet;
     private Autoscaler autoscaler;
     private String trouble = "";
@@ -69,7 +77,7 @@ public final class LeaderAutoscaler implements AutoCloseable
      * @param clock       for that.
      */
     LeaderAutoscaler(
-        final LongSupplier leadership, final Function<BooleanSupplier, Fleet> fleets,
+        final LongSupplier leadership, final Function<ChangePermission, Fleet> fleets,
         final Function<Fleet, Autoscaler> autoscalers, final Consumer<DecisionRecord> records, final long holdMs,
         final NanoClock clock)
     {
@@ -91,15 +99,15 @@ public final class LeaderAutoscaler implements AutoCloseable
      */
     public static LeaderAutoscaler open(final Path settings, final AutoscalerPlace place)
     {
+        // Read once: a file that is changed later counts from the next start on, all of it.
         final AutoscaleOptions options = options(settings);
         options.limits();
         // What is wrong with the options is a reason not to start, and not found out when this one leads.
-        CloseHelper.close(options(settings).launcher().open(place, options.launchTimeoutS(), (launcher) -> launcher));
+        CloseHelper.close(options.launcher().open(place, options.launchTimeoutS(), ChangePermission.ALWAYS));
         final DecisionLog log = DecisionLog.open(ClusterFolder.of(place.data()), DecisionLog.MOST_BYTES);
-        final LeaderAutoscaler opened = new LeaderAutoscaler(place.leadership(), (leads) ->
-            options(settings).launcher().open(
-                place, options.launchTimeoutS(), (launcher) -> new LeadersLauncher(launcher, leads)),
-            options::autoscaler, new Records(log), TimeUnit.SECONDS.toMillis(options.launchTimeoutS() + place.leaseS()),
+        final LeaderAutoscaler opened = new LeaderAutoscaler(place.leadership(), (permission) ->
+            options.launcher().open(place, options.launchTimeoutS(), permission), options::autoscaler,
+            new Records(log), TimeUnit.SECONDS.toMillis(options.launchTimeoutS() + place.leaseS()),
             SystemNanoClock.INSTANCE);
         opened.start(options.periodMs(), log);
         return opened;
@@ -236,12 +244,18 @@ public final class LeaderAutoscaler implements AutoCloseable
 
     private void begin(final long number)
     {
-        sinceNs = clock.nanoTime();
+        // The same number: a lease that had run out was extended, and nobody else has led.
+        sinceNs = number != latest || isChanging || isStartingSpares ? clock.nanoTime() : sinceNs;
+        isChanging = false;
+        isStartingSpares = false;
+        latest = number;
         current = number;
-        fleet = fleets.apply(() -> number == leadership.getAsLong());
+        permission = new ChangePermission(() -> number == leadership.getAsLong());
+        fleet = fleets.apply(permission);
         autoscaler = autoscalers.apply(new Held());
         autoscaler.takeOver();
-        LOGGER.info("the autoscaler begins; it changes nothing for {} s", TimeUnit.NANOSECONDS.toSeconds(holdNs));
+        LOGGER.info("the autoscaler begins; it changes nothing for {} s",
+            TimeUnit.NANOSECONDS.toSeconds(Math.max(0, sinceNs + holdNs - clock.nanoTime())));
     }
 
     private void end()
@@ -269,10 +283,13 @@ public final class LeaderAutoscaler implements AutoCloseable
     /** The nodes, which stay as they are until nothing comes of what an earlier leader has begun. */
     private final class Held implements Fleet
     {
+        private int presentSpares;
+
         @Override
         public State observe()
         {
             final State state = fleet.observe();
+            presentSpares = state.spares();
             final long leftNs = sinceNs + holdNs - clock.nanoTime();
             return leftNs <= 0 || null != state.obstacle() ? state : new State(state.live(), state.spares(),
                 state.dead(), state.samples(), "this meta server has just begun to lead: what the one before had " +
@@ -282,14 +299,18 @@ public final class LeaderAutoscaler implements AutoCloseable
         @Override
         public void resize(final int wanted, final Consumer<String> progress)
         {
-            requireLeadership(() -> current == leadership.getAsLong());
+            permission.require();
+            isChanging = true;
             fleet.resize(wanted, progress);
+            isChanging = false;
         }
 
         @Override
         public String keepSpares(final int spares)
         {
-            requireLeadership(() -> current == leadership.getAsLong());
+            permission.require();
+            // It returns before spares have started.
+            isStartingSpares = spares != presentSpares;
             return fleet.keepSpares(spares);
         }
 
@@ -297,15 +318,6 @@ public final class LeaderAutoscaler implements AutoCloseable
         public void close()
         {
             fleet.close();
-        }
-    }
-
-    /** @throws CommandFailedException INTERRUPTED when it has ended. */
-    static void requireLeadership(final BooleanSupplier leads)
-    {
-        if (!leads.getAsBoolean())
-        {
-            throw new CommandFailedException(ExitStatus.INTERRUPTED, "this meta server does not lead any more", null);
         }
     }
 

@@ -3,42 +3,41 @@ package io.verbena.cli.autoscale;
 import io.verbena.cli.autoscale.launch.Launcher;
 
 import java.util.List;
-import java.util.function.BooleanSupplier;
 
 /** A launcher of a meta server, which starts and ends nothing where that does not lead at this moment. */
 final class LeadersLauncher implements Launcher
 {
     private final Launcher launcher;
-    private final BooleanSupplier leads;
+    private final ChangePermission permission;
 
     /**
-     * @param launcher of the nodes.
-     * @param leads    whether the leadership that it was opened under is still in force.
+     * @param launcher   of the nodes.
+     * @param permission looked at before each command.
      */
-    LeadersLauncher(final Launcher launcher, final BooleanSupplier leads)
+    LeadersLauncher(final Launcher launcher, final ChangePermission permission)
     {
         this.launcher = launcher;
-        this.leads = leads;
+        this.permission = permission;
     }
 
     @Override
     public void start(final int count, final List<String> present)
     {
-        LeaderAutoscaler.requireLeadership(leads);
+        permission.require();
         launcher.start(count, present);
     }
 
     @Override
     public void end(final List<String> names)
     {
-        LeaderAutoscaler.requireLeadership(leads);
+        permission.require();
         launcher.end(names);
     }
 
     @Override
     public void giveUp(final List<String> present)
     {
-        LeaderAutoscaler.requireLeadership(leads);
+        permission.require();
         launcher.giveUp(present);
     }
 

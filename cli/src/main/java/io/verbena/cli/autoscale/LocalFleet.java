@@ -70,7 +70,7 @@ final class LocalFleet implements Fleet
         this.folder = folder;
         this.launchTimeoutS = launchTimeoutS;
         processes = new ProcessTable(folder.processes());
-        nodes = new ClusterNodes(() -> MetaCalls.open(folder, META_TIMEOUT_NS));
+        nodes = new ClusterNodes(() -> MetaCalls.open(folder, META_TIMEOUT_NS), ChangePermission.ALWAYS);
     }
 
     @Override

@@ -2,12 +2,13 @@ package io.verbena.cli.role;
 
 import java.nio.file.Path;
 import java.util.function.LongSupplier;
+import java.util.function.Supplier;
 
 /**
  * The meta server in whose process an autoscaler runs.
  *
  * @param data       its folder, which takes the record of decisions.
- * @param address    where it is found while it leads.
+ * @param address    where it is found while it leads; known when it leads.
  * @param tokenFile  of the cluster.
  * @param tls        with which a client connects to it.
  * @param isGroup    whether other meta servers may lead in its place.
@@ -15,6 +16,7 @@ import java.util.function.LongSupplier;
  * @param leadership says which leadership it holds at this moment, 0 or more; negative: none. Any thread.
  */
 public record AutoscalerPlace(
-    Path data, String address, Path tokenFile, TlsOptions tls, boolean isGroup, int leaseS, LongSupplier leadership)
+    Path data, Supplier<String> address, Path tokenFile, TlsOptions tls, boolean isGroup, int leaseS,
+    LongSupplier leadership)
 {
 }

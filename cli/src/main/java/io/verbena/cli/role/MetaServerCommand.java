@@ -56,6 +56,7 @@ public final class MetaServerCommand implements Callable<Integer>
     private static final int LEASE_SECONDS = 5;
     private static final int GROUP_LEASE_SECONDS = 10;
     private static final int MIN_LEASE_SECONDS = 3;
+    private static final long NO_LEADERSHIP = -1;
     private static final int MAX_LEASE_SECONDS = 3_600;
     private static final int MOST_CLIENTS = 16_384;
     private static final int MOST_NODES = 1_024;
@@ -143,9 +144,9 @@ public final class MetaServerCommand implements Callable<Integer>
 
     private final DashboardOpener dashboardOpener;
     private final AutoscalerOpener autoscalerOpener;
-    private ClusterAddress found;
+    private volatile ClusterAddress found;
     private Supplier<DashboardSource> dashboard;
-    private LongSupplier leadership;
+    private volatile LongSupplier leadership = () -> NO_LEADERSHIP;
 
     /** Makes what the dashboard of a meta server shows. */
     public interface DashboardOpener
@@ -174,7 +175,7 @@ public final class MetaServerCommand implements Callable<Integer>
 
     /**
      * @param dashboardOpener  called once the meta server is open.
-     * @param autoscalerOpener the same, where the options ask for one.
+     * @param autoscalerOpener called before that, where the options ask for one.
      */
     public MetaServerCommand(final DashboardOpener dashboardOpener, final AutoscalerOpener autoscalerOpener)
     {
@@ -207,10 +208,11 @@ public final class MetaServerCommand implements Callable<Integer>
             {
                 OwnerOnly.createFolder(data);
             }
-            role = open(fabric, NetworkFabric.clusterName(name), address, tokenPath);
+            // First: what is wrong with its options leaves no folder of a new group behind.
             autoscaler = null == autoscale ? null : autoscalerOpener.open(autoscale, new AutoscalerPlace(
-                data, found.toString(), tokenPath, tlsOfClient(), group.isGroup(), leaseSeconds(),
-                leadership));
+                data, () -> found.toString(), tokenPath, tlsOfClient(), group.isGroup(), leaseSeconds(),
+                () -> leadership.getAsLong()));
+            role = open(fabric, NetworkFabric.clusterName(name), address, tokenPath);
             isOpen = true;
         }
         catch (final BootstrapException ex)
@@ -235,7 +237,7 @@ public final class MetaServerCommand implements Callable<Integer>
         {
             if (!isOpen)
             {
-                CloseHelper.quietClose(role);
+                CloseHelper.quietCloseAll(autoscaler, role);
                 undo(fabric, hadToken ? null : tokenPath);
             }
         }
@@ -280,7 +282,7 @@ public final class MetaServerCommand implements Callable<Integer>
         found = alone.address();
         dashboard = () ->
             dashboardOpener.open(data, client(tokenPath), alone, alone.address().toString(), () -> true);
-        leadership = () -> alone.isReady() ? 0 : -1;
+        leadership = () -> alone.isReady() ? 0 : NO_LEADERSHIP;
         return alone;
     }
 

@@ -104,7 +104,7 @@ class ClusterFleetSystemTest
         final List<String> lines = new ArrayList<>();
         try (ClusterFleet fleet = new ClusterFleet(
             () -> MetaCalls.open(folder(), STEP_NS), new CommandLauncher(start(), stop(), List.of("a", "b"), 100_000,
-                SystemNanoClock.INSTANCE), 100, SystemNanoClock.INSTANCE))
+                SystemNanoClock.INSTANCE), ChangePermission.ALWAYS, 100, SystemNanoClock.INSTANCE))
         {
             assertThat(fleet.observe().live()).as("one that the launcher does not own").isEqualTo(1);
             fleet.resize(3, lines::add);

@@ -19,12 +19,12 @@ import java.util.Collections;
 import java.util.List;
 import java.util.SplittableRandom;
 import java.util.concurrent.TimeUnit;
-import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import java.util.function.UnaryOperator;
 import java.util.stream.LongStream;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 /** Autoscalers of two meta servers of which one leads, then the other, on nodes that take their time. */
 class LeaderAutoscalerTest
@@ -71,6 +71,8 @@ class LeaderAutoscalerTest
         private int changes;
         private int started;
         private boolean mayChange = true;
+        private boolean losesLeaseAfterStart;
+        private long lossNs = Long.MAX_VALUE;
 
         World(final long seed, final Flaw flaw)
         {
@@ -95,6 +97,11 @@ class LeaderAutoscalerTest
         void tick()
         {
             nowNs += TICK_NS;
+            if (nowNs >= lossNs)
+            {
+                holder = -1;
+                lossNs = Long.MAX_VALUE;
+            }
             if (mayChange && nowNs - changeNs >= 0)
             {
                 final boolean isHeld = holder >= 0;
@@ -145,7 +152,8 @@ class LeaderAutoscalerTest
         {
             this.world = world;
             this.index = index;
-            autoscaler = new LeaderAutoscaler(() -> world.leadership(index), (leads) -> new Nodes(this, leads),
+            autoscaler = new LeaderAutoscaler(() -> world.leadership(index), (permission) ->
+                new Nodes(this, permission),
                 (fleet) -> new Autoscaler(fleet, new ScaleLimits(1, 10, 0.6, 0, 1_000, 6_000, 4, COOL_DOWN_MS), 500, 0,
                     false, () -> world.nowNs, () -> 1),
                 records::add, Flaw.NO_HOLD == world.flaw ? 0 : TimeUnit.NANOSECONDS.toMillis(LAUNCH_NS),
@@ -180,6 +188,7 @@ class LeaderAutoscalerTest
             public void start(final int count, final List<String> present)
             {
                 act();
+                world.lossNs = world.losesLeaseAfterStart ? world.nowNs + 5 * TICK_NS : world.lossNs;
                 for (int i = 0; i < count; i++)
                 {
                     world.add(world.nowNs + world.random.nextLong(LAUNCH_NS));
@@ -226,13 +235,13 @@ class LeaderAutoscalerTest
         private final World world;
         private final Launcher launcher;
 
-        Nodes(final Member member, final BooleanSupplier leads)
+        Nodes(final Member member, final ChangePermission permission)
         {
             this.member = member;
             world = member.world;
             member.opened++;
             final UnaryOperator<Launcher> guard = Flaw.NO_LOOK == world.flaw ? UnaryOperator.identity() :
-                (commands) -> new LeadersLauncher(commands, leads);
+                (commands) -> new LeadersLauncher(commands, permission);
             launcher = guard.apply(member.new Commands());
         }
 
@@ -399,6 +408,68 @@ class LeaderAutoscalerTest
         assertThat(member.closed).isEqualTo(2);
     }
 
+    /** As on a disk that stands still for a second every now and then: the lease runs out, and is extended. */
+    @Test
+    void shouldNotWaitAgainWhenNobodyElseHasLed()
+    {
+        final World world = alone();
+        for (int i = 0; i < NEEDED; i++)
+        {
+            world.add(0);
+        }
+        world.holder = 0;
+        world.run(2 * LAUNCH_NS);
+        final Member member = world.members.getFirst();
+        world.holder = -1;
+        world.run(1_000 * MS);
+        assertThat(world.changes).isZero();
+        world.holder = 0;
+        world.nodes.removeLast();
+        member.records.clear();
+        world.run(LAUNCH_NS - PERIOD_NS);
+        assertThat(member.opened).isEqualTo(2);
+        assertThat(world.changes).isEqualTo(1);
+        assertThat(member.records).noneMatch((record) -> DecisionRecord.DELAYED.equals(record.outcome()));
+    }
+
+    @Test
+    void shouldWaitAgainWhenAChangeWasBrokenOff()
+    {
+        final World world = alone();
+        world.add(0);
+        world.holder = 0;
+        world.losesLeaseAfterStart = true;
+        world.run(3 * LAUNCH_NS);
+        assertThat(world.changes).as("nodes were being started").isEqualTo(1);
+        assertThat(world.holder).isNegative();
+        final Member member = world.members.getFirst();
+        world.losesLeaseAfterStart = false;
+        world.nodes.removeIf((node) -> world.nowNs - node.readyNs() < 0 || !"n-1".equals(node.name()));
+        world.holder = 0;
+        member.records.clear();
+        world.run(LAUNCH_NS - PERIOD_NS);
+        assertThat(member.records).last().extracting(DecisionRecord::outcome).isEqualTo(DecisionRecord.DELAYED);
+        assertThat(world.changes).isEqualTo(1);
+    }
+
+    /** The one connection that could activate a spare, or have a node leave, is not even opened. */
+    @Test
+    void shouldActivateNothingWithoutTheLeadership()
+    {
+        final int[] opened = {0};
+        try (ClusterNodes nodes = new ClusterNodes(() ->
+        {
+            opened[0]++;
+            throw new CommandFailedException(ExitStatus.UNAVAILABLE, "none", null);
+        }, new ChangePermission(() -> false)))
+        {
+            assertThatThrownBy(() -> nodes.activate(1, 2)).hasMessageContaining("does not lead any more");
+            assertThatThrownBy(() -> nodes.leave(null)).hasMessageContaining("does not lead any more");
+            assertThat(opened[0]).isZero();
+            assertThatThrownBy(nodes::list).hasMessage("none");
+        }
+    }
+
     @Test
     void shouldTryAgainWhenTheLauncherFailsOrAnythingElseDoes()
     {
@@ -450,6 +521,8 @@ class LeaderAutoscalerTest
             final CommandLines.Result refused = start(wrong);
             assertThat(refused.status()).as(wrong).isIn(ExitStatus.USAGE, ExitStatus.BAD_DATA);
             assertThat(refused.err()).as(wrong).hasLineCount(1);
+            assertThat(directory.resolve("data").resolve("meta")).as("%s: nothing is made before", wrong)
+                .doesNotExist();
         }
         assertThat(start("maximum=3").err()).contains("--autoscale ", "line 1: 'autoscale' has no option --maximum");
         final CommandLines.Result missing = CommandLines.run(List.of("meta-server", "--data",

@@ -127,10 +127,10 @@ class MemberRemainsTest
         startAll();
         members.stopAll();
         final MemberRemains one = MemberRemains.read(members.folder(1));
-        final MemberRemains longer =
-            new MemberRemains(members.folder(2), one.state(), one.index() + 9, one.term(), one.lastWritten(), List.of());
-        final MemberRemains later =
-            new MemberRemains(members.folder(3), one.state(), one.index(), one.term() + 1, one.lastWritten(), List.of());
+        final MemberRemains longer = new MemberRemains(
+            members.folder(2), one.state(), one.index() + 9, one.term(), one.lastWritten(), List.of());
+        final MemberRemains later = new MemberRemains(
+            members.folder(3), one.state(), one.index(), one.term() + 1, one.lastWritten(), List.of());
         assertThat(MemberRemains.latest(List.of(longer, later))).isSameAs(later);
         assertThat(MemberRemains.latest(List.of(later, longer))).isSameAs(later);
     }

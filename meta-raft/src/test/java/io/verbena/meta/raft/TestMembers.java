@@ -81,7 +81,7 @@ final class TestMembers implements AutoCloseable
         }
     }
 
-    /** Small files of the log, which are freed when there is a snapshot of so many entries. For members started later. */
+    /** Small files of the log, which are freed with a snapshot every so many entries. For members started later. */
     void useSmallLogs(final int entriesUntilSnapshot)
     {
         snapshotEntries = entriesUntilSnapshot;

@@ -31,7 +31,6 @@ import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
@@ -253,8 +252,8 @@ class RoceDeviceTest
             MemoryRegion target = domainB.allocateRegistered(64, AccessFlags.ALL_REMOTE);
             RocePair pair = new RocePair(a, domainA, b, domainB))
         {
-            final long[] tookNs = new long[10];
-            for (int i = 1; i <= tookNs.length; i++)
+            long tookNs = 0;
+            for (int i = 1; i <= 10; i++)
             {
                 TimeUnit.MILLISECONDS.sleep(5);
                 source.segment().set(JAVA_LONG, 0, i);
@@ -264,14 +263,13 @@ class RoceDeviceTest
                 {
                     TimeUnit.MICROSECONDS.sleep(100);
                 }
-                tookNs[i - 1] = System.nanoTime() - startNs;
+                tookNs += System.nanoTime() - startNs;
                 assertThat(target.segment().get(JAVA_LONG, 16)).isEqualTo(i);
                 pair.takeAll(3);
             }
             // Without the progress thread it would be its next look, up to a second later, each time; a machine that is
             // busy delays some of them only.
-            Arrays.sort(tookNs);
-            assertThat(tookNs[tookNs.length / 2]).isLessThan(TimeUnit.MILLISECONDS.toNanos(400));
+            assertThat(tookNs).isLessThan(TimeUnit.MILLISECONDS.toNanos(2_500));
         }
     }
 
