@@ -538,6 +538,30 @@ class EngineOutcomeTest
         assertThat(fixture.get(table, "k").value()).isEqualTo("2");
     }
 
+    /** The caller waits no longer than until the deadline: a refusal at it may come too late. */
+    @Test
+    void shouldSayNoMemoryBeforeTheDeadlineSoThatTheAnswerIsThereInTime()
+    {
+        fixture.chunksLeft = 1;
+        fixture.chunkBytes = 256;
+        fixture.put(table, "k", "1");
+        fixture.put(table, "k", "2");
+        assertRefusedAfter(8_000, 7_000);
+        assertRefusedAfter(1_600_000_000L, 1_400_000_000L);
+        assertRefusedAfter(60_000_000_000L, 59_800_000_000L);
+    }
+
+    private void assertRefusedAfter(final long timeoutNs, final long refusedAfterNs)
+    {
+        fixture.begin(OperationKind.PUT, table, "k", "3", 0, fixture.nowNs + timeoutNs);
+        fixture.nowNs += refusedAfterNs - 1;
+        fixture.engine.poll();
+        assertThat(fixture.outcome).as("may come yet").isNull();
+        fixture.nowNs++;
+        fixture.engine.poll();
+        assertThat(fixture.outcome.result()).isEqualTo(OperationResult.NO_MEMORY);
+    }
+
     @Test
     void shouldHoldTheEpochWhileAnOperationIsUnderWay()
     {

@@ -109,11 +109,14 @@ final class OwnChunkSweep
         }
     }
 
-    /** All orphans, and of the own chunks that are due no more than half of all own ones, so that some stay in use. */
+    /**
+     * All orphans, and of the own chunks that are due no more than half of all own ones, rounded up, so that some stay
+     * in use and two rounds are enough for all.
+     */
     List<ChunkRun> wanted(final ChunkView view)
     {
         final List<ChunkRun> runs = new ArrayList<>();
-        final int mostOwn = Math.max(1, owned(view) / 2);
+        final int mostOwn = (owned(view) + 1) / 2;
         int own = 0;
         int count = 0;
         claimed.clear();

@@ -129,6 +129,8 @@ public final class Operation
         long word;
         long refusalsSeen;
         boolean wantsMemory;
+        /** When it wants memory: refused from here on, a little before its deadline. */
+        long refusedAtNs;
         /** A value that depends on the one before: a block of this class was found to be needed, and was not there. */
         boolean isNeeded;
 

@@ -164,12 +164,13 @@ final class OperationRunner extends OperationFlow
     void go(final Operation op, final int step)
     {
         op.step = step;
-        if (!op.reported && nowNs - op.request.deadlineNs >= 0)
+        if (op.block.wantsMemory && !op.reported && nowNs - op.block.refusedAtNs >= 0 && isRefusedMemory(op))
         {
-            // Memory that nobody refused may be there, behind a connection that is not.
-            final boolean isRefused = op.block.wantsMemory &&
-                (op.request.link.allocator.refusals() > op.block.refusalsSeen || op.request.link.allocator.isAtBound());
-            end(op, isRefused ? OperationResult.NO_MEMORY : OperationResult.TIMED_OUT_NOT_APPLIED);
+            end(op, OperationResult.NO_MEMORY);
+        }
+        else if (!op.reported && nowNs - op.request.deadlineNs >= 0)
+        {
+            end(op, OperationResult.TIMED_OUT_NOT_APPLIED);
         }
         else if (!op.reported && op.pause.isOn(op.request, nowNs))
         {
@@ -185,6 +186,13 @@ final class OperationRunner extends OperationFlow
             counters.decisiveSwaps += Step.isDecisive(op.step) ? 1 : 0;
             batch.post(op);
         }
+    }
+
+    /** Memory that nobody refused may be there, behind a connection that is not. */
+    private static boolean isRefusedMemory(final Operation op)
+    {
+        final BlockAllocator allocator = op.request.link.allocator;
+        return allocator.refusals() > op.block.refusalsSeen || allocator.isAtBound();
     }
 
     void onComplete(final Operation op, final int status)

@@ -12,6 +12,14 @@ final class StartStep
     /** After so many operations in a row without a current location, the next is taken to have none either. */
     private static final int COLD_STREAK = 4;
 
+    /**
+     * Whoever waits for memory until its deadline is refused before it, so that the refusal reaches a caller whose own
+     * clock ends then: this long before, ...
+     */
+    private static final long MAX_ANSWER_NS = 200_000_000;
+    /** ... and at most this part of the time that it had. */
+    private static final long ANSWER_SHARE = 8;
+
     private final OperationFlow flow;
     private final RepeatStep repeats;
     private final Combiner combiner;
@@ -194,6 +202,8 @@ final class StartStep
         {
             op.block.wantsMemory = true;
             op.block.refusalsSeen = allocator.refusals();
+            op.block.refusedAtNs = op.request.deadlineNs -
+                Math.min(MAX_ANSWER_NS, (op.request.deadlineNs - flow.nowNs) / ANSWER_SHARE);
         }
         if (allocator.isTooLarge(op.block.sizeClass) || allocator.refusals() > op.block.refusalsSeen &&
             allocator.quarantinedBytes() == 0 && !chunkSource.mayFindMemory(op.request.link.memoryNodeId))
