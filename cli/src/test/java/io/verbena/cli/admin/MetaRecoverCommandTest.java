@@ -14,6 +14,7 @@ import io.verbena.meta.store.RocksMetaStore;
 import io.verbena.meta.store.StoredTable;
 import io.verbena.server.MetaGroupRole;
 import io.verbena.server.MetaServerRole;
+import io.verbena.test.UnusedPorts;
 
 import org.agrona.concurrent.NanoClock;
 import org.agrona.concurrent.SystemNanoClock;
@@ -22,8 +23,6 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 import java.io.IOException;
-import java.net.InetAddress;
-import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -58,11 +57,7 @@ class MetaRecoverCommandTest
     private Path member(final String name, final long clusterId, final String... tables) throws IOException
     {
         final Path data = directory.resolve(name);
-        final String address;
-        try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress()))
-        {
-            address = "127.0.0.1:" + socket.getLocalPort();
-        }
+        final String address = "127.0.0.1:" + UnusedPorts.next();
         try (RaftMember member = RaftMember.open(
             new GroupOptions(new UUID(1, 2), 1, List.of(address), data.resolve(MetaGroupRole.FOLDER), true)))
         {

@@ -4,14 +4,13 @@ import io.verbena.cli.CommandLines;
 import io.verbena.cli.cluster.ProcessTable.Entry;
 import io.verbena.cli.console.ExitStatus;
 import io.verbena.protocol.bootstrap.ClusterAddress;
+import io.verbena.test.UnusedPorts;
 
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-import java.net.InetAddress;
-import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -56,14 +55,6 @@ class MetaMembersSystemTest
         CommandLines.run(List.of("down", "--discard", "--data", cluster().toString()));
     }
 
-    private static int freePort() throws Exception
-    {
-        try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress()))
-        {
-            return socket.getLocalPort();
-        }
-    }
-
     @Test
     void shouldReplaceAMemberWhoseDiskWasLost() throws Exception
     {
@@ -88,7 +79,7 @@ class MetaMembersSystemTest
         assertThat(last.status()).as(last.out() + last.err()).isEqualTo(ExitStatus.FAILED);
         assertThat(last.out()).contains("leader", "silent");
 
-        final String address = "127.0.0.1:" + freePort();
+        final String address = "127.0.0.1:" + UnusedPorts.next();
         assertThat(run("meta", "add", address)).isEqualTo(ExitStatus.UNAVAILABLE);
         assertThat(last.err()).contains("./verbena meta-server --join " + address).hasLineCount(1);
         assertThat(run("meta", "remove", "meta-9")).isEqualTo(ExitStatus.FAILED);

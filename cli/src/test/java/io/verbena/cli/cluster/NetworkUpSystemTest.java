@@ -3,6 +3,7 @@ package io.verbena.cli.cluster;
 import io.verbena.cli.CommandLines;
 import io.verbena.cli.cluster.ProcessTable.Entry;
 import io.verbena.cli.console.ExitStatus;
+import io.verbena.test.UnusedPorts;
 
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -14,7 +15,6 @@ import java.net.BindException;
 import java.net.DatagramSocket;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
-import java.net.ServerSocket;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -102,11 +102,7 @@ class NetworkUpSystemTest
     @Test
     void shouldBeFoundAtTheAddressItAdvertises() throws IOException
     {
-        final int port;
-        try (ServerSocket free = new ServerSocket(0, 1, LOOPBACK))
-        {
-            port = free.getLocalPort();
-        }
+        final int port = UnusedPorts.next();
         final String up = succeed("up", "--data", directory.toString(), "--fabric", "roce", "--memory", "32",
             "--listen", "verbena://[::]:0", "--advertise", "[::1]:" + port, "--insecure-network");
         assertThat(up).containsPattern("up: verbena://\\[::1]:[1-9]");

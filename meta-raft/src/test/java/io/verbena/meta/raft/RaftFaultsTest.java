@@ -6,6 +6,7 @@ import io.verbena.meta.store.MetaCommandDescriptor;
 import io.verbena.meta.store.MetaCounters;
 import io.verbena.meta.store.MetaStoreException;
 import io.verbena.meta.store.StoredTable;
+import io.verbena.test.UnusedPorts;
 import org.apache.ratis.proto.RaftProtos.LogEntryProto;
 import org.apache.ratis.proto.RaftProtos.StateMachineLogEntryProto;
 import org.apache.ratis.protocol.Message;
@@ -16,8 +17,6 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 import java.io.IOException;
-import java.net.InetAddress;
-import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Comparator;
@@ -136,11 +135,7 @@ class RaftFaultsTest
     /** A member with a snapshot and some entries behind it; its address. */
     private String closed() throws Exception
     {
-        final String address;
-        try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress()))
-        {
-            address = "127.0.0.1:" + socket.getLocalPort();
-        }
+        final String address = "127.0.0.1:" + UnusedPorts.next();
         try (RaftMember member = open(true, address))
         {
             awaitLeader(member);

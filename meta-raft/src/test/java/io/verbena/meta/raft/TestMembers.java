@@ -2,14 +2,13 @@ package io.verbena.meta.raft;
 
 import io.verbena.meta.store.MetaBatch;
 import io.verbena.meta.store.MetaState;
+import io.verbena.test.UnusedPorts;
 import org.agrona.CloseHelper;
 import org.agrona.concurrent.NanoClock;
 import org.agrona.concurrent.SystemNanoClock;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.net.InetAddress;
-import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -17,7 +16,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.UUID;
-import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
@@ -37,9 +35,6 @@ final class TestMembers implements AutoCloseable
     private static final long LEASE_NS = TimeUnit.MILLISECONDS.toNanos(500);
     private static final long WRITE_NS = TimeUnit.SECONDS.toNanos(60);
     private static final long DEADLINE_NS = TimeUnit.SECONDS.toNanos(100);
-    /** Below those that the system gives to whoever names none: what was free stays free. */
-    private static final int FIRST_PORT = 20_000;
-    private static final int PORTS = 12_000;
 
     private final Path directory;
     private final List<String> addresses = new ArrayList<>();
@@ -57,26 +52,10 @@ final class TestMembers implements AutoCloseable
         this.directory = directory;
         while (addresses.size() < places)
         {
-            final String address = "127.0.0.1:" + freePort();
+            final String address = "127.0.0.1:" + UnusedPorts.next();
             if (!addresses.contains(address))
             {
                 addresses.add(address);
-            }
-        }
-    }
-
-    private static int freePort()
-    {
-        while (true)
-        {
-            final int port = FIRST_PORT + ThreadLocalRandom.current().nextInt(PORTS);
-            try (ServerSocket socket = new ServerSocket(port, 1, InetAddress.getLoopbackAddress()))
-            {
-                return socket.getLocalPort();
-            }
-            catch (final IOException ex)
-            {
-                // Somebody has it: another one.
             }
         }
     }

@@ -4,6 +4,7 @@ import io.verbena.protocol.access.AccessRules;
 import io.verbena.protocol.bootstrap.BootstrapException.Reason;
 import io.verbena.raas.PeerAddress;
 import io.verbena.rdma.verbs.DeviceAddress;
+import io.verbena.test.UnusedPorts;
 
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -48,10 +49,7 @@ class GroupBootstrapTest
         silent = new ServerSocket(0, 10, InetAddress.getLoopbackAddress());
         leader = BootstrapServer.open(new ClusterAddress("127.0.0.1", 0), token, ANSWER, () -> AccessRules.NONE,
             (roles) -> null);
-        try (ServerSocket dead = new ServerSocket(0, 1, InetAddress.getLoopbackAddress()))
-        {
-            deadPort = dead.getLocalPort();
-        }
+        deadPort = UnusedPorts.next();
     }
 
     @AfterEach
