@@ -9,7 +9,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 /** What holds for any limits and any demand. */
 class ScalePolicyPropertyTest
 {
-    private static final int SEEDS = Integer.getInteger("verbena.autoscale.seeds", 100);
+    private static final int SEEDS = Integer.getInteger("verbena.autoscale.seeds", 25);
 
     private static ScaleLimits limits(final Random random)
     {

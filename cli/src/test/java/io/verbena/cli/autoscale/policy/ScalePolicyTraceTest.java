@@ -13,7 +13,7 @@ class ScalePolicyTraceTest
 {
     private static final long TWO_MINUTES_MS = 2 * Traces.MINUTE_MS;
     private static final double MOST_COST = 1.2;
-    private static final int SEEDS = Integer.getInteger("verbena.autoscale.seeds", 40);
+    private static final int SEEDS = Integer.getInteger("verbena.autoscale.seeds", 10);
 
     /** The defaults of the command, with many nodes. */
     static ScaleLimits limits(final int maxNodes)
