@@ -2,7 +2,7 @@ package io.verbena.meta.raft;
 
 import java.util.Map;
 
-/** Since when one member has known no leader, or has been elected without a lease, and what is wrong then. One thread. */
+/** Since when a member has known no leader, or has been elected without a lease, and what is wrong then. One thread. */
 public final class GroupHealth
 {
     private final String member;

@@ -1,7 +1,10 @@
 package io.verbena.meta.raft;
 
 import org.apache.ratis.proto.RaftProtos.CommitInfoProto;
+import org.apache.ratis.proto.RaftProtos.LeaderInfoProto;
 import org.apache.ratis.proto.RaftProtos.RaftPeerProto;
+import org.apache.ratis.proto.RaftProtos.RoleInfoProto;
+import org.apache.ratis.proto.RaftProtos.ServerRpcProto;
 import org.apache.ratis.thirdparty.com.google.protobuf.ByteString;
 import org.junit.jupiter.api.Test;
 
@@ -44,8 +47,8 @@ class GroupProblemTest
         assertThat(GroupProblem.of(well, LIMIT_NS, 0, "", false)).isEqualTo(Map.of(GroupProblem.NO_LEADER,
             "no leader for 5 s: fewer than 3 of 5 meta servers reach each other; start the others"));
         assertThat(GroupProblem.of(well, 0, LIMIT_NS, "", false)).isEqualTo(Map.of(GroupProblem.NO_LEASE,
-            "a leader that may not answer for 5 s: no majority of 5 meta servers confirms its leadership; see whether " +
-            "their disks are slow, and of a new group start member 1"));
+            "a leader that may not answer for 5 s: no majority of 5 meta servers confirms its leadership; see " +
+            "whether their disks are slow, and of a new group start member 1"));
         assertThat(GroupProblem.of(stat(3, List.of("meta-2", "meta-3"), List.of()), 0, 0, "", false))
             .isEqualTo(Map.of(GroupProblem.UNREACHABLE, "meta-2, meta-3"));
         assertThat(GroupProblem.of(stat(3, List.of(), List.of("meta-2")), 0, 0, "", false))
@@ -81,6 +84,21 @@ class GroupProblemTest
         assertThat(health.problems(LIMIT_NS, none, 0, "", false)).containsOnlyKeys(GroupProblem.NO_LEADER);
         assertThat(health.problems(LIMIT_NS + 1, stat(3, List.of(), List.of()), 1, "", false)).isEmpty();
         assertThat(health.problems(2 * LIMIT_NS, none, 0, "", false)).as("again since then").isEmpty();
+    }
+
+    private static ServerRpcProto follower(final String name, final long silentMs)
+    {
+        return ServerRpcProto.newBuilder().setLastRpcElapsedTimeMs(silentMs)
+            .setId(RaftPeerProto.newBuilder().setId(ByteString.copyFromUtf8(name))).build();
+    }
+
+    @Test
+    void shouldCountAsUnreachableWhomTheLeaderHasNotHeardForLong()
+    {
+        final RoleInfoProto leader = RoleInfoProto.newBuilder().setLeaderInfo(LeaderInfoProto.newBuilder()
+            .addFollowerInfo(follower("meta-2", 3_000)).addFollowerInfo(follower("meta-3", 3_001))).build();
+        assertThat(RaftMember.unreachable(leader)).containsExactly("meta-3");
+        assertThat(RaftMember.unreachable(RoleInfoProto.newBuilder().build())).as("a follower").isEmpty();
     }
 
     @Test
