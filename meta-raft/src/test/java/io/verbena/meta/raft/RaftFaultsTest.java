@@ -11,14 +11,18 @@ import org.apache.ratis.proto.RaftProtos.LogEntryProto;
 import org.apache.ratis.proto.RaftProtos.StateMachineLogEntryProto;
 import org.apache.ratis.protocol.Message;
 import org.apache.ratis.protocol.RaftGroupId;
+import org.apache.ratis.protocol.RaftPeerId;
+import org.apache.ratis.server.RaftServer;
 import org.apache.ratis.server.storage.RaftStorage;
 import org.apache.ratis.statemachine.TransactionContext;
 import org.apache.ratis.thirdparty.com.google.protobuf.ByteString;
+import org.apache.ratis.util.SizeInBytes;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 import java.io.IOException;
+import java.lang.reflect.Proxy;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Comparator;
@@ -111,24 +115,31 @@ class RaftFaultsTest
     private RaftStorage storage(final String folder) throws IOException
     {
         final RaftStorage storage = RaftStorage.newBuilder().setDirectory(directory.resolve(folder).toFile())
-            .setOption(RaftStorage.StartupOption.FORMAT).build();
+            .setStorageFreeSpaceMin(SizeInBytes.ONE_KB).setOption(RaftStorage.StartupOption.FORMAT).build();
         storage.initialize();
         return storage;
     }
 
-    /** Snapshot of a leader with a table, as it has arrived here, where the file is damaged or not. */
+    /** The state machine asks it for its name only. */
+    private static RaftServer server()
+    {
+        return (RaftServer)Proxy.newProxyInstance(RaftServer.class.getClassLoader(), new Class<?>[]{RaftServer.class},
+            (proxy, method, arguments) -> "getId".equals(method.getName()) ? RaftPeerId.valueOf("meta-1") : null);
+    }
+
+    /** A snapshot of a leader has arrived here, and its file is damaged or not. */
     private void receiveSnapshot(final RaftStorage here, final boolean isDamaged) throws IOException
     {
         final MetaStateMachine leader = new MetaStateMachine();
         try (RaftStorage there = storage("leader"))
         {
-            leader.initialize(null, GROUP, there);
+            leader.initialize(server(), GROUP, there);
             final LogEntryProto entry = entry(3, takeLeadership(0));
             leader.applyTransaction(TransactionContext.newBuilder().setStateMachine(leader).setLogEntry(entry)
                 .setStateMachineLogEntry(entry.getStateMachineLogEntry()).build()).join();
             leader.takeSnapshot();
             final Path folder = there.getStorageDir().getStateMachineDir().toPath();
-            machine.initialize(null, GROUP, here);
+            machine.initialize(server(), GROUP, here);
             machine.pause();
             try (Stream<Path> files = Files.list(folder))
             {
@@ -184,7 +195,7 @@ class RaftFaultsTest
     {
         try (RaftStorage here = storage("m"))
         {
-            machine.initialize(null, GROUP, here);
+            machine.initialize(server(), GROUP, here);
             machine.pause();
             assertThatThrownBy(machine::reinitialize).isInstanceOf(IOException.class);
             assertThat(machine.failure()).isEqualTo("the snapshot from the leader cannot be loaded: there is none");
