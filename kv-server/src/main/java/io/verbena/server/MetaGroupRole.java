@@ -1,5 +1,6 @@
 package io.verbena.server;
 
+import io.verbena.meta.raft.GroupHealth;
 import io.verbena.meta.raft.GroupLog;
 import io.verbena.meta.raft.GroupMetaStore;
 import io.verbena.meta.raft.GroupOptions;
@@ -46,6 +47,8 @@ public final class MetaGroupRole implements Role
     private static final long LEADER_LEASE_NS = TimeUnit.SECONDS.toNanos(1);
     private static final long WRITE_TIMEOUT_NS = TimeUnit.SECONDS.toNanos(3);
     private static final long NO_LEADERSHIP = -1;
+    /** A follower has caught up by then, and its start is over for whoever waits for it. */
+    private static final long WARM_UP_DELAY_NS = TimeUnit.SECONDS.toNanos(2);
     private static final double NS_PER_S = TimeUnit.SECONDS.toNanos(1);
     private static final String TAKEN_OVER = "meta.taken-over";
     private static final Logger LOGGER = LoggerFactory.getLogger(MetaGroupRole.class);
@@ -58,9 +61,11 @@ public final class MetaGroupRole implements Role
     private final Leadership leadership;
     private final MetaServerPlace place;
     private final FigurePace pace;
+    private final GroupHealth groupHealth;
+    private final LeaderWarmUp warmUp;
+    private final long warmUpAtNs;
     private final boolean isFirst;
     private MetaServerRole server;
-    private long leaderSeenNs;
     private boolean draining;
     private volatile String failure = "";
     private volatile MetaServerRole shown;
@@ -74,8 +79,9 @@ public final class MetaGroupRole implements Role
 
     private MetaGroupRole(
         final Device device, final CompletionChannel channel, final RaftMember member, final GroupOptions options,
-        final MetaServerPlace place)
+        final MetaServerPlace place, final LeaderWarmUp warmUp)
     {
+        this.warmUp = warmUp;
         this.device = device;
         this.channel = channel;
         this.member = member;
@@ -84,8 +90,10 @@ public final class MetaGroupRole implements Role
         log = member;
         clock = device.clock();
         leadership = new Leadership(log, member.name(), clock, LEADER_LEASE_NS);
-        leaderSeenNs = clock.nanoTime();
-        pace = new FigurePace(leaderSeenNs);
+        final long nowNs = clock.nanoTime();
+        groupHealth = new GroupHealth(member.name(), nowNs);
+        warmUpAtNs = nowNs + WARM_UP_DELAY_NS;
+        pace = new FigurePace(nowNs);
         stat = member.stat();
     }
 
@@ -115,7 +123,7 @@ public final class MetaGroupRole implements Role
         {
             channel = Channels.create(device);
             member = RaftMember.open(options);
-            return new MetaGroupRole(device, channel, member, options, place);
+            return new MetaGroupRole(device, channel, member, options, place, new LeaderWarmUp(fabric));
         }
         catch (final RuntimeException ex)
         {
@@ -154,6 +162,10 @@ public final class MetaGroupRole implements Role
     {
         final long nowNs = clock.nanoTime();
         int workCount = leadership.poll(nowNs);
+        if (Leadership.State.FOLLOWING != leadership.state())
+        {
+            warmUp.cancel();
+        }
         if (!member.failure().isEmpty())
         {
             failure = member.failure();
@@ -284,11 +296,13 @@ public final class MetaGroupRole implements Role
         stat = member.stat();
         leadershipNumber = leadership.number();
         leaseLeftNs = leadership.leaseLeftNs();
-        if (!stat.leader().isEmpty())
+        problems = groupHealth.problems(nowNs, stat, leaseLeftNs, member.failure(), member.isRemoved());
+        // Not once it is elected: that is the beginning of a leadership.
+        final boolean isFollowing = !stat.leader().isEmpty() && !member.name().equals(stat.leader());
+        if (isFollowing && nowNs - warmUpAtNs >= 0)
         {
-            leaderSeenNs = nowNs;
+            warmUp.begin();
         }
-        problems = GroupProblem.of(stat, nowNs - leaderSeenNs, member.failure(), member.isRemoved());
     }
 
     @Override
@@ -320,6 +334,7 @@ public final class MetaGroupRole implements Role
     public void drain()
     {
         draining = true;
+        warmUp.cancel();
         if (null != server)
         {
             server.drain();
@@ -348,9 +363,11 @@ public final class MetaGroupRole implements Role
         figures.put("group_applied_index", group.appliedIndex());
         figures.put("group_snapshot_index", group.snapshotIndex());
         figures.put("group_log_syncs", group.logSyncs());
-        figures.put("group_problem", problems.getOrDefault(GroupProblem.NO_LEADER, ""));
-        figures.put("group_unreachable", problems.getOrDefault(GroupProblem.UNREACHABLE, ""));
-        figures.put("group_behind", problems.getOrDefault(GroupProblem.BEHIND, ""));
+        final Map<GroupProblem, String> present = problems;
+        figures.put("group_problem", present.getOrDefault(GroupProblem.NO_LEADER,
+            present.getOrDefault(GroupProblem.NO_LEASE, "")));
+        figures.put("group_unreachable", present.getOrDefault(GroupProblem.UNREACHABLE, ""));
+        figures.put("group_behind", present.getOrDefault(GroupProblem.BEHIND, ""));
         if (null != leading)
         {
             figures.putAll(leading.health());
@@ -389,6 +406,6 @@ public final class MetaGroupRole implements Role
         {
             stepDown(leadership.isHeld());
         }
-        CloseHelper.closeAll(member, () -> Channels.close(channel), device);
+        CloseHelper.closeAll(warmUp, member, () -> Channels.close(channel), device);
     }
 }

@@ -99,7 +99,7 @@ public final class MetaServer implements Agent, AutoCloseable
         clock = device.clock();
         view = new DirectoryView(viewRegion, viewCapacity(configuration), configuration.viewTableBytes());
 
-        directory = new NodeDirectory(view);
+        directory = new NodeDirectory(view, configuration.isWarmUp());
         final IdentitySecret secret =
             null == state.secret() ? IdentitySecret.random(device.random()) : state.secret();
         ledger = MembershipConductor.openLedger(
@@ -162,7 +162,10 @@ public final class MetaServer implements Agent, AutoCloseable
                 AccessFlags.LOCAL_WRITE | AccessFlags.REMOTE_READ);
             final MetaServer server = new MetaServer(
                 device, store, state, configuration, conductorOptions, raas, places, viewRegion, failures);
-            LOGGER.info("meta server ready: address={} {}", server.address(), server.stat());
+            if (!configuration.isWarmUp())
+            {
+                LOGGER.info("meta server ready: address={} {}", server.address(), server.stat());
+            }
             return server;
         }
         catch (final RuntimeException | DurableWriteError ex)

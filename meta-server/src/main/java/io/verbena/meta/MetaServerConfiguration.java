@@ -32,6 +32,7 @@ public final class MetaServerConfiguration
     private boolean bindsRoles;
     private MetaAudit audit = MetaAudit.NONE;
     private BooleanSupplier leads = () -> true;
+    private boolean isWarmUp;
 
     /** @return whether the server may answer now. */
     public BooleanSupplier leads()
@@ -47,6 +48,23 @@ public final class MetaServerConfiguration
     public MetaServerConfiguration leads(final BooleanSupplier isLeading)
     {
         leads = isLeading;
+        return this;
+    }
+
+    /** @return whether it serves nobody but the process that it is in. */
+    public boolean isWarmUp()
+    {
+        return isWarmUp;
+    }
+
+    /**
+     * @param isForNobody whether the server only has its code run before another one needs it: then it logs neither
+     *                    that it is ready nor who joins. Default false.
+     * @return this.
+     */
+    public MetaServerConfiguration warmUp(final boolean isForNobody)
+    {
+        isWarmUp = isForNobody;
         return this;
     }
 

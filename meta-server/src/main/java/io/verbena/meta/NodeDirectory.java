@@ -7,20 +7,22 @@ import io.verbena.raas.directory.PeerRecord;
 import org.agrona.collections.IntHashSet;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.slf4j.helpers.NOPLogger;
 
 /** Keeps the published view in step with the set of live nodes, and the log of rare events. One thread. */
 final class NodeDirectory implements MembershipListener
 {
-    private static final Logger LOGGER = LoggerFactory.getLogger(NodeDirectory.class);
-
+    private final Logger logger;
     private final DirectoryView view;
     private long epoch;
     private final IntHashSet unlisted = new IntHashSet();
     private long computeChanges;
 
-    NodeDirectory(final DirectoryView view)
+    /** Logs nothing where {@code isWarmUp}: such nodes are nobody's. */
+    NodeDirectory(final DirectoryView view, final boolean isWarmUp)
     {
         this.view = view;
+        logger = isWarmUp ? NOPLogger.NOP_LOGGER : LoggerFactory.getLogger(NodeDirectory.class);
     }
 
     /** Sets the epoch that records published from now on carry. */
@@ -40,7 +42,7 @@ final class NodeDirectory implements MembershipListener
     {
         publish(member);
         computeChanges += member.isCompute() && !member.isStandby() ? 1 : 0;
-        LOGGER.info("joined: {}", member);
+        logger.info("joined: {}", member);
     }
 
     @Override
@@ -48,7 +50,7 @@ final class NodeDirectory implements MembershipListener
     {
         publish(member);
         computeChanges++;
-        LOGGER.info("activated: {}", member);
+        logger.info("activated: {}", member);
     }
 
     @Override
@@ -56,13 +58,13 @@ final class NodeDirectory implements MembershipListener
     {
         view.remove(member.nodeId());
         computeChanges += member.isCompute() ? 1 : 0;
-        LOGGER.info("ended: {}", member);
+        logger.info("ended: {}", member);
     }
 
     @Override
     public void onFenced(final Member member)
     {
-        LOGGER.info("fenced at every memory node: {}", member);
+        logger.info("fenced at every memory node: {}", member);
     }
 
     /** @return grows when a compute node begins or ends to serve clients. */
@@ -84,7 +86,7 @@ final class NodeDirectory implements MembershipListener
         if (!view.publish(record(member, epoch)))
         {
             unlisted.add(member.nodeId());
-            LOGGER.error("no room in the directory view: {}; start the server with a larger maxNodes", member);
+            logger.error("no room in the directory view: {}; start the server with a larger maxNodes", member);
         }
     }
 

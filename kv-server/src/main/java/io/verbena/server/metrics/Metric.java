@@ -247,8 +247,8 @@ public enum Metric
     /** What is wrong with the group. */
     GROUP_UNHEALTHY("verbena_meta_group_unhealthy", GAUGE, Set.of(META_SERVER), List.of("reason"),
         "1 while the group is not healthy for a reason, as this member sees it, else 0: no_leader (for 5 s), " +
-            "unreachable (a member that the leader does not reach), behind (a member that is 1,000 entries behind), " +
-            "log_failed and removed (of this member).");
+            "no_lease (elected for 5 s, and may not answer), unreachable (a member that the leader does not " +
+            "reach), behind (a member that is 1,000 entries behind), log_failed and removed (of this member).");
 
     /** How a metric changes. */
     public enum Kind

@@ -9,6 +9,8 @@ public enum GroupProblem
 {
     /** Nobody leads, for so long that it is not on its way to a leader. */
     NO_LEADER,
+    /** This member is elected, and for so long without a lease that it is not on its way to one: nobody may answer. */
+    NO_LEASE,
     /** The leader does not reach a member. */
     UNREACHABLE,
     /** A member answers the leader, and its log is far behind. */
@@ -20,18 +22,20 @@ public enum GroupProblem
 
     /** Entries of the log: by so many a member may be behind, as one is that was just started again. */
     static final long MOST_BEHIND = 1_000;
-    /** A group that has no leader for so long is not on its way to one. */
+    /** A group that has no leader, or no lease, for so long is not on its way to one. */
     private static final long NO_LEADER_NS = TimeUnit.SECONDS.toNanos(5);
 
     /**
      * @param stat         of this member.
      * @param leaderlessNs for how long it has known no leader; 0 while it knows one.
+     * @param leaselessNs  for how long it has been elected without a lease; 0 while it has one, or follows.
      * @param logFailure   why it takes part no more; empty while its log can be written.
      * @param isRemoved    whether the group has removed it.
      * @return what is wrong, each with one line that says what to do; empty when all is well. A new map.
      */
     public static Map<GroupProblem, String> of(
-        final GroupStat stat, final long leaderlessNs, final String logFailure, final boolean isRemoved)
+        final GroupStat stat, final long leaderlessNs, final long leaselessNs, final String logFailure,
+        final boolean isRemoved)
     {
         final Map<GroupProblem, String> problems = new EnumMap<>(GroupProblem.class);
         // Until it is added it is well as long as nobody counts on it.
@@ -40,6 +44,12 @@ public enum GroupProblem
             problems.put(NO_LEADER, "no leader for " + TimeUnit.NANOSECONDS.toSeconds(leaderlessNs) +
                 " s: fewer than " + (stat.members() / 2 + 1) + " of " + stat.members() +
                 " meta servers reach each other; start the others");
+        }
+        if (leaselessNs >= NO_LEADER_NS)
+        {
+            problems.put(NO_LEASE, "a leader that may not answer for " + TimeUnit.NANOSECONDS.toSeconds(leaselessNs) +
+                " s: no majority of " + stat.members() + " meta servers confirms its leadership; see whether their " +
+                "disks are slow, and of a new group start member 1");
         }
         if (!stat.unreachable().isEmpty())
         {

@@ -90,12 +90,23 @@ final class MetaStateMachine extends BaseStateMachine
     {
         try
         {
-            getLifeCycle().startAndTransition(this::loadSnapshot, IOException.class);
+            getLifeCycle().startAndTransition(this::loadArrivedSnapshot, IOException.class);
         }
         catch (final IOException | RuntimeException ex)
         {
             fail("the snapshot from the leader cannot be loaded: " + ex.getMessage(), ex);
             throw ex;
+        }
+    }
+
+    /** Without one the library ends the member, which then looked as if the group had removed it. */
+    private void loadArrivedSnapshot() throws IOException
+    {
+        loadSnapshot();
+
+        if (null == storage.getLatestSnapshot())
+        {
+            throw new IOException("there is none");
         }
     }
 

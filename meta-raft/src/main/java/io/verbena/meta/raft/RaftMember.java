@@ -9,7 +9,6 @@ import org.apache.ratis.conf.RaftProperties;
 import org.apache.ratis.grpc.GrpcConfigKeys;
 import org.apache.ratis.proto.RaftProtos.CommitInfoProto;
 import org.apache.ratis.proto.RaftProtos.RoleInfoProto;
-import org.apache.ratis.proto.RaftProtos.ServerRpcProto;
 import org.apache.ratis.protocol.ClientId;
 import org.apache.ratis.protocol.Message;
 import org.apache.ratis.protocol.RaftClientReply;
@@ -315,23 +314,21 @@ public final class RaftMember implements GroupLog, AutoCloseable
     public GroupStat stat()
     {
         final RoleInfoProto role = division.getInfo().getRoleInfoProto();
-        final List<String> unreachable = new ArrayList<>();
-        if (role.hasLeaderInfo())
-        {
-            for (final ServerRpcProto follower : role.getLeaderInfo().getFollowerInfoList())
-            {
-                if (follower.getLastRpcElapsedTimeMs() > UNREACHABLE_MS)
-                {
-                    unreachable.add(follower.getId().getId().toStringUtf8());
-                }
-            }
-        }
+        final List<String> unreachable = unreachable(role);
         final RaftPeerId leader = division.getInfo().getLeaderId();
         return new GroupStat(null == leader ? "" : leader.toString(), division.getInfo().getCurrentTerm(),
             division.getRaftLog().getLastCommittedIndex(), machine.state().index(), machine.snapshotIndex(),
             division.getRaftConf().getCurrentPeers().size(), unreachable, role.hasLeaderInfo() ? behind(
                 division.getCommitInfos(), division.getRaftLog().getLastCommittedIndex(), unreachable) : List.of(),
             logSyncs());
+    }
+
+    /** Only a leader knows; none where another member leads. */
+    static List<String> unreachable(final RoleInfoProto role)
+    {
+        return !role.hasLeaderInfo() ? List.of() : role.getLeaderInfo().getFollowerInfoList().stream()
+            .filter((follower) -> follower.getLastRpcElapsedTimeMs() > UNREACHABLE_MS)
+            .map((follower) -> follower.getId().getId().toStringUtf8()).toList();
     }
 
     /** Of those that answer; of one that does not, nothing is known. */

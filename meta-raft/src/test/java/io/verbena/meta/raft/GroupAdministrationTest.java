@@ -127,6 +127,8 @@ class GroupAdministrationTest
         assertThat(group.add(addresses.get(3))).isEqualTo(name);
         members.awaitTables(4, 1);
         assertThat(names()).containsExactlyInAnyOrder("meta-1", "meta-2", "meta-3", name);
+        assertThatThrownBy(() -> group.remove("meta-3", false)).as("two of the rest answer, and both are needed")
+            .hasMessageContaining("--fewer");
         assertThat(group.remove("meta-2", false)).isEqualTo("meta-2");
         assertThat(names()).containsExactlyInAnyOrder("meta-1", "meta-3", name);
         members.stop(1);
@@ -165,6 +167,8 @@ class GroupAdministrationTest
         assertThat(all).filteredOn(MemberStat::isLeader).hasSize(1);
         assertThat(all).filteredOn(MemberStat::isMember).allMatch(MemberStat::isAnswering)
             .allMatch((stat) -> stat.appliedIndex() >= 3 && stat.term() > 0);
+        assertThat(group.remove(addresses.get(3), true)).as("by its address, with --fewer").isEqualTo(name);
+        assertThat(names()).containsExactlyInAnyOrder("meta-1", "meta-2");
     }
 
     @Test

@@ -10,13 +10,19 @@ import io.verbena.test.UnusedPorts;
 import org.apache.ratis.proto.RaftProtos.LogEntryProto;
 import org.apache.ratis.proto.RaftProtos.StateMachineLogEntryProto;
 import org.apache.ratis.protocol.Message;
+import org.apache.ratis.protocol.RaftGroupId;
+import org.apache.ratis.protocol.RaftPeerId;
+import org.apache.ratis.server.RaftServer;
+import org.apache.ratis.server.storage.RaftStorage;
 import org.apache.ratis.statemachine.TransactionContext;
 import org.apache.ratis.thirdparty.com.google.protobuf.ByteString;
+import org.apache.ratis.util.SizeInBytes;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 import java.io.IOException;
+import java.lang.reflect.Proxy;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Comparator;
@@ -34,6 +40,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 @Timeout(120)
 class RaftFaultsTest
 {
+    private static final RaftGroupId GROUP = RaftGroupId.valueOf(new UUID(1, 2));
     private static final int SNAPSHOT_ENTRIES = 10;
     private static final long DEADLINE_NS = TimeUnit.SECONDS.toNanos(60);
 
@@ -103,6 +110,96 @@ class RaftFaultsTest
         assertThat(machine.failure()).contains("the log cannot be written").contains("No space left on device");
         assertThat(apply(1, write(1, "a"))).isCompletedExceptionally();
         assertThat(machine.state().index()).isZero();
+    }
+
+    private RaftStorage storage(final String folder) throws IOException
+    {
+        final RaftStorage storage = RaftStorage.newBuilder().setDirectory(directory.resolve(folder).toFile())
+            .setStorageFreeSpaceMin(SizeInBytes.ONE_KB).setOption(RaftStorage.StartupOption.FORMAT).build();
+        storage.initialize();
+        return storage;
+    }
+
+    /** The state machine asks it for its name only. */
+    private static RaftServer server()
+    {
+        return (RaftServer)Proxy.newProxyInstance(RaftServer.class.getClassLoader(), new Class<?>[]{RaftServer.class},
+            (proxy, method, arguments) -> "getId".equals(method.getName()) ? RaftPeerId.valueOf("meta-1") : null);
+    }
+
+    /** A snapshot of a leader has arrived here, and its file is damaged or not. */
+    private void receiveSnapshot(final RaftStorage here, final boolean isDamaged) throws IOException
+    {
+        final MetaStateMachine leader = new MetaStateMachine();
+        try (RaftStorage there = storage("leader"))
+        {
+            leader.initialize(server(), GROUP, there);
+            final LogEntryProto entry = entry(3, takeLeadership(0));
+            leader.applyTransaction(TransactionContext.newBuilder().setStateMachine(leader).setLogEntry(entry)
+                .setStateMachineLogEntry(entry.getStateMachineLogEntry()).build()).join();
+            leader.takeSnapshot();
+            final Path folder = there.getStorageDir().getStateMachineDir().toPath();
+            machine.initialize(server(), GROUP, here);
+            machine.pause();
+            try (Stream<Path> files = Files.list(folder))
+            {
+                for (final Path file : files.toList())
+                {
+                    final Path arrived =
+                        here.getStorageDir().getStateMachineDir().toPath().resolve(file.getFileName());
+                    Files.copy(file, arrived);
+                    if (isDamaged && !arrived.toString().endsWith(".md5"))
+                    {
+                        damage(arrived);
+                    }
+                }
+            }
+        }
+    }
+
+    @Test
+    void shouldGoOnFromASnapshotOfTheLeader() throws IOException
+    {
+        try (RaftStorage here = storage("m"))
+        {
+            receiveSnapshot(here, false);
+            machine.reinitialize();
+            assertThat(machine.failure()).isEmpty();
+            assertThat(machine.snapshotIndex()).isEqualTo(3);
+            assertThat(machine.getLastAppliedTermIndex().getIndex()).isEqualTo(3);
+            assertThat(machine.state().leadership().number()).isEqualTo(1);
+            assertThat(apply(4, write(1, "a")).join().getContent())
+                .isEqualTo(MetaStateMachine.APPLIED.getContent());
+        }
+    }
+
+    /** Its state is that of before, which the log does not continue. */
+    @Test
+    void shouldStopForGoodWhenASnapshotOfTheLeaderCannotBeLoaded() throws IOException
+    {
+        try (RaftStorage here = storage("m"))
+        {
+            receiveSnapshot(here, true);
+            assertThatThrownBy(machine::reinitialize).isInstanceOf(IOException.class);
+            assertThat(machine.failure()).startsWith("the snapshot from the leader cannot be loaded: ")
+                .contains("checksum");
+            assertThat(machine.snapshotIndex()).isEqualTo(-1);
+            assertThat(apply(4, takeLeadership(0))).isCompletedExceptionally();
+            assertThat(machine.takeSnapshot()).as("no snapshot of what it is not").isEqualTo(-1);
+        }
+    }
+
+    /** Else it would end as if the group had removed it. */
+    @Test
+    void shouldStopForGoodWhenNoSnapshotHasArrived() throws IOException
+    {
+        try (RaftStorage here = storage("m"))
+        {
+            machine.initialize(server(), GROUP, here);
+            machine.pause();
+            assertThatThrownBy(machine::reinitialize).isInstanceOf(IOException.class);
+            assertThat(machine.failure()).isEqualTo("the snapshot from the leader cannot be loaded: there is none");
+        }
     }
 
     private RaftMember open(final boolean isNew, final String address)
@@ -182,8 +279,10 @@ class RaftFaultsTest
     void shouldRefuseATooLargeChangeAndGoOn() throws Exception
     {
         final String address = closed();
+        final RaftMember closed;
         try (RaftMember member = open(false, address))
         {
+            closed = member;
             awaitLeader(member);
             assertThat(member.append(MetaCommand.write(1, new MetaBatch()
                 .table(new StoredTable("large", 1, new byte[RaftMember.MAX_COMMAND_BYTES])))))
@@ -191,5 +290,6 @@ class RaftFaultsTest
             assertThat(member.append(MetaCommand.write(1, new MetaBatch()
                 .table(new StoredTable("small", 1, new byte[10])))).get(60, TimeUnit.SECONDS)).isTrue();
         }
+        assertThat(closed.isRemoved()).as("closed, not removed").isFalse();
     }
 }

@@ -69,6 +69,14 @@ public final class ClusterToken implements BootstrapSecret
         return new ClusterToken(bytes, settings);
     }
 
+    /** @return one that nobody else has, without TLS. */
+    public static ClusterToken random()
+    {
+        final byte[] random = new byte[LENGTH_BYTES];
+        new SecureRandom().nextBytes(random);
+        return new ClusterToken(random, null);
+    }
+
     /**
      * Reads the token, or makes it when the file is not there.
      *
@@ -80,12 +88,11 @@ public final class ClusterToken implements BootstrapSecret
     {
         if (!Files.exists(file))
         {
-            final byte[] random = new byte[LENGTH_BYTES];
-            new SecureRandom().nextBytes(random);
+            final ClusterToken made = random();
             try
             {
-                createWhole(file, (HexFormat.of().formatHex(random) + '\n').getBytes(StandardCharsets.US_ASCII));
-                return new ClusterToken(random, null);
+                createWhole(file, (HexFormat.of().formatHex(made.bytes) + '\n').getBytes(StandardCharsets.US_ASCII));
+                return made;
             }
             catch (final FileAlreadyExistsException ex)
             {
