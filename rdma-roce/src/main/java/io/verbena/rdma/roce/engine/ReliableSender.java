@@ -105,7 +105,6 @@ final class ReliableSender extends SendSide
         cursorPacket = 0;
         failedStatus = WorkCompletionStatus.SUCCESS;
         reads.clear();
-        nextSequence = sentEnd;
         unacked = sentEnd;
         timers.disarm();
     }

@@ -186,12 +186,11 @@ final class RequesterTimers
             return retriesLeft > 0;
         }
 
-        /** A request is sent once more, and waited for longer than before. */
+        /** A request whose answer is overdue is sent once more, and waited for longer than before. */
         void repeat(final long nowNs, final int maxBackoff)
         {
             retriesLeft--;
             backoff = Math.min(backoff + 1, maxBackoff);
-            isArmed = true;
             deadlineNs = after(nowNs);
         }
 

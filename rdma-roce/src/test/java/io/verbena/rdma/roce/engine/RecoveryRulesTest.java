@@ -8,6 +8,7 @@ import io.verbena.rdma.roce.wire.RoceOpcode;
 import io.verbena.rdma.roce.wire.RocePacket;
 import io.verbena.rdma.verbs.AccessFlags;
 import io.verbena.rdma.verbs.AsyncEventType;
+import io.verbena.rdma.verbs.MemoryRegion;
 import io.verbena.rdma.verbs.QueuePairAttributes;
 import io.verbena.rdma.verbs.QueuePairState;
 import io.verbena.rdma.verbs.QueuePairType;
@@ -21,6 +22,7 @@ import java.util.function.Predicate;
 
 import static io.verbena.rdma.verbs.SendFlags.SIGNALED;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.tuple;
 
 /** Losses one after the other: each is repaired as soon as it shows, not by a time-out. */
 class RecoveryRulesTest
@@ -311,6 +313,53 @@ class RecoveryRulesTest
         assertThat(network.run(() -> !a.polled.isEmpty(), SOON_NS)).isTrue();
         assertThat(a.polled.getFirst().status()).isEqualTo(WorkCompletionStatus.LOC_PROT_ERR);
         assertThat(a.engine.counters().probes).isZero();
+    }
+
+    @Test
+    void shouldSendLessAtOnceAfterALoss()
+    {
+        connect(PATIENT);
+        post(() -> write(8));
+        await(1);
+        losses.add(from(a, 3));
+        post(() -> write(BYTES));
+        awaitUnasked(1);
+        final int[] sent = {0};
+        network.observe((packet) -> sent[0] += packet.sourceLow() == a.address.gidLow() ? 1 : 0);
+        post(() -> write(64 * MTU));
+        a.engine.doWork();
+        assertThat(sent[0]).isEqualTo(CongestionWindow.INITIAL_PACKETS * 3 / 4);
+    }
+
+    /** Its memory is gone in the middle of it, and its first packets are refused; both end it, and only it. */
+    @Test
+    void shouldFailOnceWhatFailsOnBothSides()
+    {
+        connect(PATIENT);
+        final MemoryRegion region = a.domain.register(a.memory().asSlice(0, BYTES), AccessFlags.ALL_REMOTE);
+        final int[] sent = {0};
+        network.observe((packet) -> a.isFull = packet.sourceLow() == a.address.gidLow() && ++sent[0] == 3);
+        post(() -> qa.write(1, SIGNALED, a.at(0), 8, a.key(), b.at(0), b.key()),
+            () -> qa.write(2, SIGNALED, a.at(0), BYTES, region.localKey(), b.at(0), b.key() + 1));
+        a.engine.doWork();
+        region.close();
+        a.isFull = false;
+        network.settle();
+        assertThat(a.polled).extracting(EngineNode.Completion::wrId, EngineNode.Completion::status).containsExactly(
+            tuple(1L, WorkCompletionStatus.SUCCESS), tuple(2L, WorkCompletionStatus.LOC_PROT_ERR));
+    }
+
+    /** It says nothing of the READ, whose response was lost; and whoever has refused answers no READ any more. */
+    @Test
+    void shouldNotTakeARefusalForThatOfTheReadBeforeIt()
+    {
+        connect(PATIENT);
+        losses.add(from(b, 0));
+        post(() -> qa.read(1, SIGNALED, a.at(0), 8, a.key(), b.at(0), b.key()),
+            () -> qa.write(2, SIGNALED, a.at(0), 8, a.key(), b.at(0), b.key() + 1));
+        network.settle();
+        assertThat(a.polled).extracting(EngineNode.Completion::wrId, EngineNode.Completion::status).containsExactly(
+            tuple(1L, WorkCompletionStatus.RETRY_EXC_ERR), tuple(2L, WorkCompletionStatus.WR_FLUSH_ERR));
     }
 
     /** What was sent before a wait of milliseconds was answered after it: that is no round trip to wait for. */

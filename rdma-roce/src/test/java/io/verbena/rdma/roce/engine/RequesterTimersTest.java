@@ -177,6 +177,15 @@ class RequesterTimersTest
     }
 
     @Test
+    void shouldAwaitAnAnswerThoughTheRoundTripOfAnEarlierPacketIsMeasured()
+    {
+        timers.onSent(1, 1, true);
+        timers.disarm();
+        timers.onSent(2, 1, true);
+        assertDeadline(START_NS + PROBE_NS);
+    }
+
+    @Test
     void shouldMeasureNothingThatIsSentOnceMore()
     {
         cut();
