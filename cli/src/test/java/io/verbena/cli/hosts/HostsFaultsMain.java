@@ -2,6 +2,7 @@ package io.verbena.cli.hosts;
 
 import io.verbena.cli.CommandLines;
 import io.verbena.cli.cluster.ClusterFolder;
+import io.verbena.cli.cluster.HealthProbe;
 import io.verbena.cli.cluster.LocalCluster;
 import io.verbena.cli.cluster.NodeLauncher;
 import io.verbena.cli.cluster.NodePlaces;
@@ -35,7 +36,11 @@ import java.util.stream.IntStream;
  */
 final class HostsFaultsMain
 {
+    /** Of each process: most of their work is to start. */
+    static final List<String> JVM_FLAGS = List.of("-XX:TieredStopAtLevel=1");
+    private static final String MEMORY_ADDRESS = "fd00:77::2";
     private static final int MEMORY_PORT = 4800;
+    private static final String COMPUTE_ADDRESS = "fd00:77::3";
     private static final int COMPUTE_PORT = 4810;
     private static final List<String> ORDER = List.of("meta-server", "memory-1", "compute-1");
     private static final Duration OPERATION = Duration.ofSeconds(20);
@@ -80,8 +85,10 @@ final class HostsFaultsMain
         cluster.places(new NodePlaces("roce", (name) -> hosts.script("h" + (ORDER.indexOf(name) + 1)).toString(),
             List.of("--insecure-network")));
         cluster.metaOptions(List.of("--lease-seconds", "3"));
-        cluster.memoryOptions(List.of("--advertise", "[fd00:77::2]:" + MEMORY_PORT, "--responder-threads", "2"));
-        cluster.computeOptions(List.of("--advertise", "[fd00:77::3]:" + COMPUTE_PORT));
+        cluster.memoryOptions(
+            List.of("--advertise", "[" + MEMORY_ADDRESS + "]:" + MEMORY_PORT, "--responder-threads", "2"));
+        cluster.computeOptions(List.of("--advertise", "[" + COMPUTE_ADDRESS + "]:" + COMPUTE_PORT));
+        cluster.jvmFlags(JVM_FLAGS);
         up();
         final Process second = beginOnTakenPort();
         try (KvClient client = KvClient.connect(folder.address(),
@@ -93,6 +100,8 @@ final class HostsFaultsMain
             say("port in use", said.substring(said.lastIndexOf('\n') + 1) + ", status " + second.waitFor());
             cut("h3");
             pause("memory-1");
+            takeAddress();
+            leaveHalfOpen();
             kill("memory-1", "compute-1");
             kill("meta-server");
             if (cutMs >= DEEP_MS)
@@ -114,17 +123,36 @@ final class HostsFaultsMain
         final List<String> command = new ArrayList<>(List.of(hosts.script("h2").toString()));
         command.addAll(NodeLauncher.commandLine(NodeLauncher.NODE_FLAGS, List.of("memory-node", "--cluster",
             folder.address(), "--token-file", folder.token().toString(), "--data", folder.path().resolveSibling("other")
-            .toString(), "--insecure-network", "--advertise", "[fd00:77::2]:" + (MEMORY_PORT + 1))));
+            .toString(), "--insecure-network", "--advertise", "[" + MEMORY_ADDRESS + "]:" + (MEMORY_PORT + 1))));
         return new ProcessBuilder(command).redirectErrorStream(true).start();
     }
 
     /** Which of the UDP ports of the memory node are open in its host. */
-    private String ports() throws IOException
+    private String ports()
     {
-        final List<String> sockets =
-            Files.readAllLines(Path.of("/proc/" + cluster.entry("memory-1").pid() + "/net/udp6"));
+        final List<String> sockets = inHost("h2", "cat", "/proc/net/udp6").lines().toList();
         return IntStream.range(MEMORY_PORT, MEMORY_PORT + 4).filter((port) -> sockets.stream()
             .anyMatch((line) -> line.contains(String.format(":%04X ", port)))).boxed().toList().toString();
+    }
+
+    private String inHost(final String host, final String... command)
+    {
+        final List<String> all = new ArrayList<>(List.of(hosts.script(host).toString()));
+        all.addAll(List.of(command));
+        try
+        {
+            final Process process = new ProcessBuilder(all).redirectErrorStream(true).start();
+            final String said = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+            if (0 != process.waitFor())
+            {
+                throw new IllegalStateException(all + ": " + said);
+            }
+            return said;
+        }
+        catch (final IOException | InterruptedException ex)
+        {
+            throw new IllegalStateException(all.toString(), ex);
+        }
     }
 
     private static void say(final String fault, final String what)
@@ -132,7 +160,7 @@ final class HostsFaultsMain
         System.out.println(fault + ": " + what);
     }
 
-    /** Puts, and gets what was put, until both succeed; says how often they had to be tried if that was not at once. */
+    /** Puts, and gets what was put, until both succeed. */
     private void serve(final String fault, final String expected)
     {
         final long endNs = System.nanoTime() + RECOVERY_NS;
@@ -154,6 +182,7 @@ final class HostsFaultsMain
                     say(fault, "not served: " + ex);
                     return;
                 }
+                pause(POLL_MS);
             }
         }
     }
@@ -170,10 +199,7 @@ final class HostsFaultsMain
         pause(cutMs);
         setLink(host, false);
         serve("link of " + host + " cut", "serves again");
-        if (!processes().equals(before))
-        {
-            say("link of " + host + " cut", "processes " + processes() + " after " + before);
-        }
+        compare("link of " + host + " cut", before);
     }
 
     private void setLink(final String host, final boolean isCut)
@@ -201,14 +227,65 @@ final class HostsFaultsMain
         new ProcessBuilder("kill", "-" + signal, Long.toString(cluster.entry(name).pid())).start().waitFor();
     }
 
+    /**
+     * The compute node's host has the memory node's address, too: what the compute node sends there comes back to its
+     * own host, where nobody takes it.
+     */
+    private void takeAddress()
+    {
+        final String fault = "address of h2 twice";
+        final Map<String, Long> before = processes();
+        inHost("h3", "ip", "address", "add", MEMORY_ADDRESS + "/128", "dev", "eth0", "nodad");
+        final long endNs = System.nanoTime() + RECOVERY_NS;
+        // First that the connection broke, and then why there is no other one.
+        String unreachable = unreachable();
+        while (!unreachable.contains(" port " + MEMORY_PORT) && System.nanoTime() - endNs < 0)
+        {
+            pause(POLL_MS);
+            unreachable = unreachable();
+        }
+        say(fault, unreachable);
+        inHost("h3", "ip", "address", "del", MEMORY_ADDRESS + "/128", "dev", "eth0");
+        serve(fault, "serves again");
+        compare(fault, before);
+    }
+
+    /** What the compute node says of memory nodes that it does not reach. */
+    private String unreachable()
+    {
+        final Map<String, Object> figures = HealthProbe.figures(cluster.entry("compute-1"));
+        return null == figures ? "" : String.valueOf(figures.get("unreachable_memory_nodes"));
+    }
+
+    /**
+     * The memory node is another process at its address, and the compute node still has the connection to the one
+     * before: no packet of that host has reached it meanwhile.
+     */
+    private void leaveHalfOpen()
+    {
+        final String fault = "half-open connection to memory-1";
+        final Map<String, Long> before = processes();
+        inHost("h2", "ip", "route", "add", "blackhole", COMPUTE_ADDRESS + "/128");
+        end("memory-1");
+        up();
+        inHost("h2", "ip", "route", "del", "blackhole", COMPUTE_ADDRESS + "/128");
+        awaitServed(fault, before, "memory-1");
+    }
+
     /** They come back at the addresses that they had; nobody else is started again. */
     private void kill(final String... names)
     {
         final String fault = String.join(", ", names) + " killed";
-        final Map<String, Long> before = new HashMap<>(processes());
+        final Map<String, Long> before = processes();
         end(names);
-        final byte[] known = Integer.toString(last).getBytes(StandardCharsets.UTF_8);
         up();
+        awaitServed(fault, before, names);
+    }
+
+    /** Gets what was put last, and puts; nobody else than those was started again. */
+    private void awaitServed(final String fault, final Map<String, Long> before, final String... names)
+    {
+        final byte[] known = Integer.toString(last).getBytes(StandardCharsets.UTF_8);
         final long endNs = System.nanoTime() + RECOVERY_NS;
         byte[] read = null;
         while (null == read && System.nanoTime() - endNs < 0)
@@ -225,12 +302,19 @@ final class HostsFaultsMain
         say(fault, null == read ? "not served" : Arrays.equals(read, known) ? "has the record" :
             "another record: " + new String(read, StandardCharsets.UTF_8));
         serve(fault, "serves again");
-        final Map<String, Long> after = processes();
-        before.keySet().removeAll(List.of(names));
+        compare(fault, before, names);
+    }
+
+    /** Says so if others than those have been started again. */
+    private void compare(final String fault, final Map<String, Long> before, final String... names)
+    {
+        final Map<String, Long> others = new HashMap<>(before);
+        final Map<String, Long> after = new HashMap<>(processes());
+        others.keySet().removeAll(List.of(names));
         after.keySet().removeAll(List.of(names));
-        if (!after.equals(before))
+        if (!after.equals(others))
         {
-            say(fault, "processes " + after + " after " + before);
+            say(fault, "processes " + after + " after " + others);
         }
     }
 

@@ -31,9 +31,9 @@ class HostsFaultsSystemTest
         final String refusal = HostNamespaces.refusal();
         assumeTrue(null == refusal, refusal);
         final Path out = folder.resolve("out");
-        final List<String> command = NodeLauncher.commandLine(List.of(), List.of("dev", "hosts", "--name",
-            "faults-" + ProcessHandle.current().pid(), "3", "--"));
-        command.addAll(NodeLauncher.commandLine(List.of(), HostsFaultsMain.class.getName(),
+        final List<String> command = NodeLauncher.commandLine(HostsFaultsMain.JVM_FLAGS, List.of("dev", "hosts",
+            "--name", "faults-" + ProcessHandle.current().pid(), "3", "--"));
+        command.addAll(NodeLauncher.commandLine(HostsFaultsMain.JVM_FLAGS, HostsFaultsMain.class.getName(),
             List.of(folder.resolve("cluster").toString(), Long.toString(Long.getLong(CUT_MS, 4_000)))));
         final Process hosts =
             new ProcessBuilder(command).redirectErrorStream(true).redirectOutput(out.toFile()).start();
@@ -71,6 +71,23 @@ class HostsFaultsSystemTest
     void shouldServeWhenAMemoryNodeWasStoppedForAShortTime()
     {
         assertSeen("memory-1 paused", "serves");
+    }
+
+    /** Packets to the memory node reach the compute node's own host, where nothing answers. */
+    @Test
+    void shouldSayThatItDoesNotReachAnAddressThatTwoHostsHaveAndServeAgainWhenOneHasIt()
+    {
+        final List<String> seen = seen("address of h2 twice");
+        assertThat(seen).as(String.join("\n", lines)).hasSize(2);
+        assertThat(seen.getFirst()).matches("1 \\(node 1 .*: fd00:77:0:0:0:0:0:2 port 4800/tcp: Connection refused\\)");
+        assertThat(seen.getLast()).isEqualTo("serves again");
+    }
+
+    /** The compute node is connected to the process before, and nothing has reported that it is gone. */
+    @Test
+    void shouldServeAgainAfterAHalfOpenConnection()
+    {
+        assertSeen("half-open connection to memory-1", "has the record", "serves again");
     }
 
     @Test

@@ -93,12 +93,9 @@ class HostsSystemTest
         assertThat(echoes()).isEqualTo(100);
         assertThat(await(verbena("dev", "cut", "h2")).status).isZero();
         assertThat(echoes()).isZero();
-        assertThat(await(verbena("dev", "exec", "h2", "--", "cat", "/sys/class/net/lo/carrier",
-            "/proc/sys/kernel/hostname")).out).isEqualTo("1\nh2\n");
+        assertThat(await(inHost("h2", "ip", "-oneline", "link", "show", "eth0")).out).contains("LOWER_UP");
         assertThat(await(verbena("dev", "restore", "h2")).status).isZero();
         assertThat(echoes()).isEqualTo(100);
-        final Run unknown = await(verbena("dev", "cut", "h3"));
-        assertThat(unknown.err.lines()).singleElement().isEqualTo("verbena: there is no host 'h3': there are h1, h2");
 
         hosts.destroy();
         assertThat(hosts.waitFor(TIMEOUT_S, TimeUnit.SECONDS)).isTrue();
@@ -128,22 +125,23 @@ class HostsSystemTest
     }
 
     @Test
-    void shouldRefuseASecondSetOfTheSameName() throws Exception
+    void shouldRefuseASecondSetOfTheSameNameAndAnUnknownHost() throws Exception
     {
-        start(hosts("1", "--", "sh", "-c", "echo > \"$VERBENA_HOSTS/ready\"; read _ < wait"));
+        start(hosts("2", "--", "sh", "-c", "echo > \"$VERBENA_HOSTS/ready\"; read _ < wait"));
         awaitServer();
 
         final Run second = await(hosts("1", "--", "true"));
 
         assertThat(second.status).isEqualTo(69);
         assertThat(second.err.lines()).singleElement().asString().contains("'" + name + "' are there already");
+        assertThat(await(verbena("dev", "exec", "h2", "--", "cat", "/proc/sys/kernel/hostname")).out).isEqualTo("h2\n");
+        final Run unknown = await(verbena("dev", "cut", "h3"));
+        assertThat(unknown.err.lines()).singleElement().isEqualTo("verbena: there is no host 'h3': there are h1, h2");
     }
 
     private int echoes() throws Exception
     {
-        final List<String> command = verbena("dev", "exec", "h1", "--");
-        command.addAll(probe("datagrams", "h2", "100"));
-        final Run run = await(command);
+        final Run run = await(inHost("h1", probe("datagrams", "h2", "100").toArray(String[]::new)));
         assertThat(run.status).as(run.err).isZero();
         return Integer.parseInt(run.out.strip());
     }
@@ -197,6 +195,14 @@ class HostsSystemTest
     private List<String> hosts(final String... arguments)
     {
         final List<String> command = verbena("dev", "hosts", "--name", name);
+        command.addAll(List.of(arguments));
+        return command;
+    }
+
+    /** As {@code dev exec}, without a JVM. */
+    private List<String> inHost(final String host, final String... arguments)
+    {
+        final List<String> command = new ArrayList<>(List.of(hostsFolder().resolve(host).toString()));
         command.addAll(List.of(arguments));
         return command;
     }

@@ -105,7 +105,6 @@ final class ReliableSender extends SendSide
         cursorPacket = 0;
         failedStatus = WorkCompletionStatus.SUCCESS;
         reads.clear();
-        nextSequence = sentEnd;
         unacked = sentEnd;
         timers.disarm();
     }
@@ -246,8 +245,7 @@ final class ReliableSender extends SendSide
             return LOCAL;
         }
         final boolean isLast = cursorPacket + 1 == requests.count(cursorPosition);
-        final boolean isNeeded = isLast && ((request.flags & SendFlags.SIGNALED) != 0 || endsRow()) || room <= 1 ||
-            PacketSequence.add(sequence, 1) == sentEnd;
+        final boolean isNeeded = isLast && ((request.flags & SendFlags.SIGNALED) != 0 || endsRow()) || room <= 1;
         final boolean isAckRequested = ackRequests.asks(sequence, isNeeded, congestion.packets());
         packets.payload(packet, request, source, cursorPacket, isLast, isAckRequested, sequence);
         return 1;

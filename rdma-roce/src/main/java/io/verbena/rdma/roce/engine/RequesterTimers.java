@@ -14,7 +14,8 @@ final class RequesterTimers
     final RetryState retries = new RetryState();
     final CongestionWindow congestion;
     private final QueuePairPort queuePair;
-    private long probeNs = RetryTimers.NEVER_NS;
+    /** When an answer is late; as long as one is awaited. */
+    private long probeNs;
     private long paceNs = RetryTimers.NEVER_NS;
 
     RequesterTimers(final QueuePairPort queuePair)
@@ -82,7 +83,7 @@ final class RequesterTimers
     /** Whether an answer takes longer than usual. */
     boolean isLate(final long nowNs)
     {
-        return retries.isArmed() && !retries.isWaiting() && nowNs >= probeNs;
+        return retries.isArmed() && nowNs >= probeNs;
     }
 
     /** What was sent is sent once more; the retry counts, and waits longer than before. */
@@ -104,15 +105,13 @@ final class RequesterTimers
     /** Sets the queue pair's deadline anew. */
     void update()
     {
-        final boolean isProbed = retries.isArmed() && !retries.isWaiting();
-        final long answerNs = isProbed ? Math.min(retries.deadlineNs(), probeNs) : retries.deadlineNs();
+        final long answerNs = retries.isArmed() ? Math.min(retries.deadlineNs(), probeNs) : retries.deadlineNs();
         queuePair.deadline(Math.min(answerNs, paceNs));
     }
 
     void clear()
     {
         paceNs = RetryTimers.NEVER_NS;
-        probeNs = RetryTimers.NEVER_NS;
         congestion.start();
     }
 
@@ -162,7 +161,7 @@ final class RequesterTimers
             return deadlineNs;
         }
 
-        /** Whether a deadline for an answer is set. */
+        /** Whether an answer is awaited; never while a receive of the peer is. */
         boolean isArmed()
         {
             return isArmed;
@@ -187,12 +186,11 @@ final class RequesterTimers
             return retriesLeft > 0;
         }
 
-        /** A request is sent once more, and waited for longer than before. */
+        /** A request whose answer is overdue is sent once more, and waited for longer than before. */
         void repeat(final long nowNs, final int maxBackoff)
         {
             retriesLeft--;
             backoff = Math.min(backoff + 1, maxBackoff);
-            isArmed = true;
             deadlineNs = after(nowNs);
         }
 

@@ -49,7 +49,7 @@ public final class RoceQueuePair extends StagedQueuePair
     private boolean isEstablished;
     private boolean isDraining;
     private final Predicate<RoceQueuePair> closing;
-    private final Port port = new Port();
+    final QueuePairPort port = new Port();
     private final ReceiveSide.CongestionMarks marks = new ReceiveSide.CongestionMarks(port);
     private final ScheduleEntry turn = new Turn();
 

@@ -32,7 +32,6 @@ final class Schedule
         if (!entry.isReady)
         {
             entry.isReady = true;
-            entry.nextReady = null;
             if (lastReady == null)
             {
                 firstReady = entry;

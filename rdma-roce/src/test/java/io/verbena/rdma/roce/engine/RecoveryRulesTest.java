@@ -8,6 +8,7 @@ import io.verbena.rdma.roce.wire.RoceOpcode;
 import io.verbena.rdma.roce.wire.RocePacket;
 import io.verbena.rdma.verbs.AccessFlags;
 import io.verbena.rdma.verbs.AsyncEventType;
+import io.verbena.rdma.verbs.MemoryRegion;
 import io.verbena.rdma.verbs.QueuePairAttributes;
 import io.verbena.rdma.verbs.QueuePairState;
 import io.verbena.rdma.verbs.QueuePairType;
@@ -21,6 +22,7 @@ import java.util.function.Predicate;
 
 import static io.verbena.rdma.verbs.SendFlags.SIGNALED;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.tuple;
 
 /** Losses one after the other: each is repaired as soon as it shows, not by a time-out. */
 class RecoveryRulesTest
@@ -272,12 +274,18 @@ class RecoveryRulesTest
     private RocePacket lateRefusal()
     {
         final RocePacket packet = new RocePacket();
-        BthDescriptor.encode(
-            packet.buffer(), 0, RoceOpcode.RC | RoceOpcode.ACKNOWLEDGE, false, 0, qa.number(), false, 0);
         AethDescriptor.encode(packet.buffer(), BthDescriptor.LENGTH_BYTES, AethDescriptor.SEQUENCE_ERROR, 0);
-        packet.lengthBytes(RoceOpcode.headerBytes(RoceOpcode.RC | RoceOpcode.ACKNOWLEDGE) + InvariantCrc.LENGTH_BYTES);
+        return ofPeer(packet, RoceOpcode.RC | RoceOpcode.ACKNOWLEDGE, a, qa);
+    }
+
+    /** A packet of b whose headers behind the BTH are in place. */
+    private RocePacket ofPeer(
+        final RocePacket packet, final int opcode, final EngineNode node, final RoceQueuePair queuePair)
+    {
+        BthDescriptor.encode(packet.buffer(), 0, opcode, false, 0, queuePair.number(), false, 0);
+        packet.lengthBytes(RoceOpcode.headerBytes(opcode) + InvariantCrc.LENGTH_BYTES);
         packet.path(b.address.gidHigh(), b.address.gidLow(), (int)b.address.serviceLocator(),
-            a.address.gidHigh(), a.address.gidLow(), (int)a.address.serviceLocator());
+            node.address.gidHigh(), node.address.gidLow(), (int)node.address.serviceLocator());
         new InvariantCrc().seal(packet);
         return packet;
     }
@@ -305,5 +313,108 @@ class RecoveryRulesTest
         assertThat(network.run(() -> !a.polled.isEmpty(), SOON_NS)).isTrue();
         assertThat(a.polled.getFirst().status()).isEqualTo(WorkCompletionStatus.LOC_PROT_ERR);
         assertThat(a.engine.counters().probes).isZero();
+    }
+
+    @Test
+    void shouldSendLessAtOnceAfterALoss()
+    {
+        connect(PATIENT);
+        post(() -> write(8));
+        await(1);
+        losses.add(from(a, 3));
+        post(() -> write(BYTES));
+        awaitUnasked(1);
+        final int[] sent = {0};
+        network.observe((packet) -> sent[0] += packet.sourceLow() == a.address.gidLow() ? 1 : 0);
+        post(() -> write(64 * MTU));
+        a.engine.doWork();
+        assertThat(sent[0]).isEqualTo(CongestionWindow.INITIAL_PACKETS * 3 / 4);
+    }
+
+    /** Its memory is gone in the middle of it, and its first packets are refused; both end it, and only it. */
+    @Test
+    void shouldFailOnceWhatFailsOnBothSides()
+    {
+        connect(PATIENT);
+        final MemoryRegion region = a.domain.register(a.memory().asSlice(0, BYTES), AccessFlags.ALL_REMOTE);
+        final int[] sent = {0};
+        network.observe((packet) -> a.isFull = packet.sourceLow() == a.address.gidLow() && ++sent[0] == 3);
+        post(() -> qa.write(1, SIGNALED, a.at(0), 8, a.key(), b.at(0), b.key()),
+            () -> qa.write(2, SIGNALED, a.at(0), BYTES, region.localKey(), b.at(0), b.key() + 1));
+        a.engine.doWork();
+        region.close();
+        a.isFull = false;
+        network.settle();
+        assertThat(a.polled).extracting(EngineNode.Completion::wrId, EngineNode.Completion::status).containsExactly(
+            tuple(1L, WorkCompletionStatus.SUCCESS), tuple(2L, WorkCompletionStatus.LOC_PROT_ERR));
+    }
+
+    /** It says nothing of the READ, whose response was lost; and whoever has refused answers no READ any more. */
+    @Test
+    void shouldNotTakeARefusalForThatOfTheReadBeforeIt()
+    {
+        connect(PATIENT);
+        losses.add(from(b, 0));
+        post(() -> qa.read(1, SIGNALED, a.at(0), 8, a.key(), b.at(0), b.key()),
+            () -> qa.write(2, SIGNALED, a.at(0), 8, a.key(), b.at(0), b.key() + 1));
+        network.settle();
+        assertThat(a.polled).extracting(EngineNode.Completion::wrId, EngineNode.Completion::status).containsExactly(
+            tuple(1L, WorkCompletionStatus.RETRY_EXC_ERR), tuple(2L, WorkCompletionStatus.WR_FLUSH_ERR));
+    }
+
+    /** What was sent before a wait of milliseconds was answered after it: that is no round trip to wait for. */
+    @Test
+    void shouldAskForALateAnswerAsSoonAsBeforeAWaitForAReceive()
+    {
+        connect(PATIENT);
+        post(() -> write(8));
+        await(1);
+        post(() -> qa.send(1, SIGNALED, a.at(0), 8, a.key()));
+        network.elapse(50 * SOON_NS);
+        assertThat(qb.postReceive(1, b.at(0), 8, b.key())).isZero();
+        await(1);
+        losses.add(from(a, 2));
+        post(() -> write(8));
+        assertThat(await(1)).isLessThan(2 * SOON_NS);
+        assertThat(losses).isEmpty();
+    }
+
+    /** None of it asks for an answer, so that the window would stay full. */
+    @Test
+    void shouldSendAPacketThatAsksWhenTheWindowHasShrunkBelowWhatIsInFlight()
+    {
+        final EngineNode c = network.addNodeAtOwnPort(16, 16);
+        final RoceQueuePair qc = c.createQueuePair(QueuePairType.RC, null);
+        final RoceQueuePair peer = b.createQueuePair(QueuePairType.RC, null);
+        final ConnectOptions options =
+            new ConnectOptions(MTU, 0, 16, PATIENT, 7, 7, SHORT_RNR, AccessFlags.ALL_REMOTE);
+        EngineNode.connect(qc, b, peer, options);
+        EngineNode.connect(peer, c, qc, options);
+        final int[] sent = {0};
+        network.observe((packet) ->
+            c.isFull |= packet.sourceLow() == c.address.gidLow() && ++sent[0] == 8);
+        qc.begin();
+        qc.write(1, SIGNALED, c.at(0), 8, c.key(), b.at(0), b.key());
+        qc.write(2, SIGNALED, c.at(0), 2 * BYTES, c.key(), b.at(0), b.key());
+        assertThat(qc.complete()).isZero();
+        c.engine.doWork();
+        notifyOfCongestion(c, qc);
+        network.deliverAll();
+        b.engine.doWork();
+        network.deliverAll();
+        // The answer to the first packet ends the round trip: a second notification counts.
+        notifyOfCongestion(c, qc);
+        c.isFull = false;
+        assertThat(network.run(() -> c.polled.size() == 2, LIMIT_NS)).isTrue();
+        assertThat(c.engine.counters().notifications).isEqualTo(2);
+        assertThat(c.engine.counters().probes).isZero();
+        assertThat(c.engine.counters().resent).isZero();
+    }
+
+    private void notifyOfCongestion(final EngineNode node, final RoceQueuePair queuePair)
+    {
+        final RocePacket packet = new RocePacket();
+        packet.buffer().setMemory(0, RoceOpcode.headerBytes(RoceOpcode.CONGESTION_NOTIFICATION), (byte)0);
+        node.engine.onPacket(ofPeer(packet, RoceOpcode.CONGESTION_NOTIFICATION, node, queuePair));
     }
 }
