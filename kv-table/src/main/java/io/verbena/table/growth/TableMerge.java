@@ -133,11 +133,11 @@ public final class TableMerge extends SubtableWork
             case COUNT, RESERVE_READ -> room.stageRead(offsets, group);
             case RESERVE -> room.stageReserve();
             case FORMAT -> format.stage();
-            case PROPOSE -> batch.swap(0, linkAt(0), SplitLink.NONE, linkOf(0));
-            case DECIDE -> batch.swap(0, linkAt(1), SplitLink.NONE, linkOf(1));
-            case WITHDRAW -> batch.swap(0, linkAt(0), linkOf(0), SplitLink.NONE);
+            case PROPOSE -> batch.swapLink(0, linkAt(0), SplitLink.NONE, linkOf(0));
+            case DECIDE -> batch.swapLink(0, linkAt(1), SplitLink.NONE, linkOf(1));
+            case WITHDRAW -> batch.swapLink(0, linkAt(0), linkOf(0), SplitLink.NONE);
             case UNIT -> unit.stage(batch);
-            default -> batch.swap(0, merged + SubtableDescriptor.PREDECESSOR_OFFSET, offsets[0], 0);
+            default -> batch.swapLink(0, merged + SubtableDescriptor.PREDECESSOR_OFFSET, offsets[0], 0);
         }
     }
 

@@ -139,7 +139,7 @@ public final class TableSplit extends SubtableWork
         {
             case INSPECT -> line.stageRead(oldOffset);
             case FORMAT -> format.stage();
-            case LINK -> batch.swap(0, oldOffset + SubtableDescriptor.SPLIT_OFFSET, SplitLink.NONE,
+            case LINK -> batch.swapLink(0, oldOffset + SubtableDescriptor.SPLIT_OFFSET, SplitLink.NONE,
                 SplitLink.of(newOffsets[0], newOffsets[1]));
             default -> stageFinish();
         }
@@ -293,9 +293,9 @@ public final class TableSplit extends SubtableWork
     {
         for (int side = 1; side >= 0; side--)
         {
-            batch.swap(side, SplitLink.offset(splitLink, side) + SubtableDescriptor.PREDECESSOR_OFFSET, oldOffset, 0);
+            batch.swapLink(side, SplitLink.offset(splitLink, side) + SubtableDescriptor.PREDECESSOR_OFFSET, oldOffset, 0);
         }
-        batch.swap(FINISH_SWAPS - 1, oldOffset + SubtableDescriptor.SPLIT_OFFSET, splitLink,
+        batch.swapLink(FINISH_SWAPS - 1, oldOffset + SubtableDescriptor.SPLIT_OFFSET, splitLink,
             SplitLink.complete(splitLink));
     }
 

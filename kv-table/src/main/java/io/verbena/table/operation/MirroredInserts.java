@@ -144,7 +144,7 @@ final class MirroredInserts
     {
         for (int i = 0; i < op.claim.unsettledCount; i++)
         {
-            flow.batch.readSettled(op.base + Scratch.SLOT_OFFSET, op.claim.unsettled[i]);
+            stageSettling(op.base + Scratch.SLOT_OFFSET, op.claim.unsettled[i]);
         }
     }
 
@@ -170,7 +170,19 @@ final class MirroredInserts
     {
         for (int i = 0; i < op.claim.unsettledCount; i++)
         {
-            flow.batch.readSettled(op.swapResultOffset(i), op.claim.unsettled[i]);
+            stageSettling(op.swapResultOffset(i), op.claim.unsettled[i]);
+        }
+    }
+
+    private void stageSettling(final int resultAt, final long offset)
+    {
+        if (offset % BucketDescriptor.BUCKET_BYTES == BucketDescriptor.HEADER_OFFSET)
+        {
+            flow.batch.readSettledLink(resultAt, offset);
+        }
+        else
+        {
+            flow.batch.readSettled(resultAt, offset);
         }
     }
 
