@@ -40,6 +40,8 @@ public final class TableSplit extends SubtableWork
     private int oldDepth;
     private long splitLink;
     private int formattedSide;
+    /** The word in the place of the link when there was none. */
+    private long linkedOn;
 
     /**
      * @param splitsEntry entry of the directory: the subtable to split.
@@ -113,6 +115,12 @@ public final class TableSplit extends SubtableWork
     }
 
     @Override
+    long linkedOn()
+    {
+        return linkedOn;
+    }
+
+    @Override
     String progress()
     {
         return "phase=" + phase + " suffix=" + oldSuffix + " depth=" + oldDepth + " groups=" + lanes.groupsDone();
@@ -139,7 +147,7 @@ public final class TableSplit extends SubtableWork
         {
             case INSPECT -> line.stageRead(oldOffset);
             case FORMAT -> format.stage();
-            case LINK -> batch.swapLink(0, oldOffset + SubtableDescriptor.SPLIT_OFFSET, SplitLink.NONE,
+            case LINK -> batch.swapLink(0, oldOffset + SubtableDescriptor.SPLIT_OFFSET, linkedOn,
                 SplitLink.of(newOffsets[0], newOffsets[1]));
             default -> stageFinish();
         }
@@ -202,6 +210,7 @@ public final class TableSplit extends SubtableWork
         }
         else
         {
+            linkedOn = line.linkWord();
             beginFormat(0);
         }
     }
@@ -235,7 +244,15 @@ public final class TableSplit extends SubtableWork
     /** Of several that want to split this subtable one succeeds; the others go on with its link. */
     private void onLink()
     {
-        follow(usesGivenMemory() ? SplitLink.of(newOffsets[0], newOffsets[1]) : batch.result(0));
+        if (!usesGivenMemory() && MergeLink.isWithdrawn(batch.result(0)))
+        {
+            // A proposal to merge it came and went meanwhile.
+            linkedOn = batch.result(0);
+        }
+        else
+        {
+            follow(usesGivenMemory() ? SplitLink.of(newOffsets[0], newOffsets[1]) : batch.result(0));
+        }
     }
 
     private void failMerged()

@@ -48,6 +48,20 @@ final class MirrorBatch
         return left;
     }
 
+    /**
+     * @return whether a round is to be published behind a link that is not: whoever sees a frozen slot finds the way
+     *     from the header of its bucket. At head and middle the order is that of the first step.
+     */
+    boolean isBehindLink(final int index)
+    {
+        boolean isBehind = false;
+        for (int i = 0; i < index && !isBehind && requests[index].step == MirrorRequest.PUBLISH; i++)
+        {
+            isBehind = requests[i].isUnpublishedLink();
+        }
+        return isBehind;
+    }
+
     /** @return whether a round that was staged before for the same slot has not ended. */
     boolean isBehindSameSlot(final int index)
     {

@@ -415,7 +415,7 @@ public final class MirrorPort implements MirroredPort, AutoCloseable
             {
                 continue;
             }
-            final boolean waits = request.isRound() ? batch.isBehindSameSlot(i) :
+            final boolean waits = request.isRound() ? batch.isBehindSameSlot(i) || batch.isBehindLink(i) :
                 request.kind != MirrorRequest.WRITE && !mayRead;
             request.isPosted = !waits && rounds.stage(request);
             mayRead &= !request.isRound() || request.isPosted && request.isLast();

@@ -75,6 +75,12 @@ public final class SlotReconciliation
         throw new IllegalArgumentException("no member of the view is left: its records are in the last checkpoints");
     }
 
+    /** @return a word of the copy that is the source. */
+    public long sourceWord(final long offset)
+    {
+        return source.word(offset);
+    }
+
     /** Makes a bucket header, a link or a predecessor equal: nothing there is a claim, or names a block. */
     public void reconcileLink(final long offset)
     {
