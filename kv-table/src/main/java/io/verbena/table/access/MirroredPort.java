@@ -30,8 +30,8 @@ public interface MirroredPort extends OneSidedPort
     void settle(MemoryRegion local, long resultAt, long slotOffset);
 
     /**
-     * Stages a round of a bucket header, a link or a predecessor, whose bits say nothing about claims or blocks; what is
-     * staged behind it in the batch is published behind it.
+     * Stages a round of a bucket header, a link or a predecessor, whose bits say nothing about claims or blocks. Rounds
+     * of slots staged behind it in the batch begin when it is over; those of other links do not wait for it.
      */
     void proposeLink(MemoryRegion local, long resultAt, long offset, long expected, long proposed);
 

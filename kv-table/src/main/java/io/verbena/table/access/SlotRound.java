@@ -110,7 +110,8 @@ public final class SlotRound
 
     /**
      * Proposes the word of a bucket header, a link or a predecessor on the one that counts: as {@link #propose}, but no
-     * bits of it say that it is a claim or names a block. What is staged behind it in a batch shows nowhere before it.
+     * bits of it say that it is a claim or names a block. Slots staged behind it in a batch are changed when it is
+     * committed; several links of a batch have no order.
      */
     public static void proposeLink(
         final OneSidedPort port,

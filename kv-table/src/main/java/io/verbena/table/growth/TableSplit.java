@@ -40,6 +40,7 @@ public final class TableSplit extends SubtableWork
     private int oldDepth;
     private long splitLink;
     private int formattedSide;
+    private int finishSwaps;
     /** The word in the place of the link when there was none. */
     private long linkedOn;
 
@@ -176,7 +177,7 @@ public final class TableSplit extends SubtableWork
             case INSPECT -> onInspect();
             case FORMAT -> onFormat();
             case LINK -> onLink();
-            default -> onWhole();
+            default -> onFinish();
         }
     }
 
@@ -299,6 +300,7 @@ public final class TableSplit extends SubtableWork
         {
             table.noteMoved(oldOffset + SubtableDescriptor.GROUPS_OFFSET, lanes.groupsMovedInOrder());
             phase = lanes.isDone() ? Phase.FINISH : phase;
+            finishSwaps = 0;
         }
     }
 
@@ -308,12 +310,35 @@ public final class TableSplit extends SubtableWork
      */
     private void stageFinish()
     {
-        for (int side = 1; side >= 0; side--)
+        final int end = link.isMirrored ? finishSwaps + 1 : FINISH_SWAPS;
+        for (int swap = finishSwaps; swap < end; swap++)
         {
-            batch.swapLink(side, SplitLink.offset(splitLink, side) + SubtableDescriptor.PREDECESSOR_OFFSET, oldOffset, 0);
+            stageFinish(swap);
         }
-        batch.swapLink(FINISH_SWAPS - 1, oldOffset + SubtableDescriptor.SPLIT_OFFSET, splitLink,
-            SplitLink.complete(splitLink));
+    }
+
+    private void stageFinish(final int swap)
+    {
+        if (swap < FINISH_SWAPS - 1)
+        {
+            batch.swapLink(swap, SplitLink.offset(splitLink, 1 - swap) + SubtableDescriptor.PREDECESSOR_OFFSET,
+                oldOffset, 0);
+        }
+        else
+        {
+            batch.swapLink(swap, oldOffset + SubtableDescriptor.SPLIT_OFFSET, splitLink,
+                SplitLink.complete(splitLink));
+        }
+    }
+
+    /** With several copies each in a batch of its own: rounds of one batch may be over in any order. */
+    private void onFinish()
+    {
+        finishSwaps = link.isMirrored ? finishSwaps + 1 : FINISH_SWAPS;
+        if (finishSwaps == FINISH_SWAPS)
+        {
+            onWhole();
+        }
     }
 
     private void onWhole()

@@ -49,15 +49,15 @@ final class MirrorBatch
     }
 
     /**
-     * @return whether a round is to be published behind a link that is not: whoever sees a frozen slot finds the way
-     *     from the header of its bucket. At head and middle the order is that of the first step.
+     * @return whether a slot is to be changed behind a link that is not committed: whoever loses the round of a frozen
+     *     slot finishes it, and nobody may see such a slot and no link in the header of its bucket.
      */
     boolean isBehindLink(final int index)
     {
         boolean isBehind = false;
-        for (int i = 0; i < index && !isBehind && requests[index].step == MirrorRequest.PUBLISH; i++)
+        for (int i = 0; i < index && !isBehind && requests[index].isSlot; i++)
         {
-            isBehind = requests[i].isUnpublishedLink();
+            isBehind = requests[i].isLinkUnderWay();
         }
         return isBehind;
     }

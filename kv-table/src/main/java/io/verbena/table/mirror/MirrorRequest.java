@@ -103,10 +103,10 @@ final class MirrorRequest
         return isSlot && SlotWord.isEmpty(base) && SlotWord.isTentative(word);
     }
 
-    /** @return whether it is the round of a link whose word may not be at the member that others read. */
-    boolean isUnpublishedLink()
+    /** @return whether it proposes a link that is not committed yet. */
+    boolean isLinkUnderWay()
     {
-        return kind == PROPOSE && !isSlot && step != DONE && !(step == PUBLISH && isPosted);
+        return kind == PROPOSE && !isSlot && step != DONE;
     }
 
     /** @return whether what is decided names a block that the other members may not have yet. */
