@@ -7,13 +7,17 @@ import io.verbena.table.access.Scratch;
 import io.verbena.table.access.SlotRound;
 import io.verbena.table.format.BucketDescriptor;
 import io.verbena.table.format.MergeLink;
+import io.verbena.table.format.SlotWord;
 import io.verbena.table.format.SplitLink;
 import io.verbena.table.mirror.MirrorPort;
 import io.verbena.table.mirror.SlotReconciliation;
+import io.verbena.table.operation.MirrorMutation;
+import io.verbena.test.Mutation;
 import java.util.ArrayList;
 import java.util.List;
 import org.agrona.concurrent.UnsafeBuffer;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
@@ -31,6 +35,8 @@ class MirrorLinkTest
     /** The low bits of a link that leads here name, as those of a slot word, what lies behind 32 KiB. */
     private static final int NEAR = 8192;
     private static final long HEADER = BucketDescriptor.header(7, 0, 0);
+    /** What else the first member holds, and the second one is made to. */
+    private static final long WORD = 0x0101_0101_0101_0101L;
     private final StepFabric fabric = new StepFabric(1);
     private final List<StepFabric.StepPort> ports = new ArrayList<>();
     private final Scratch scratch = new Scratch(new LocalDomain(), 64);
@@ -123,6 +129,39 @@ class MirrorLinkTest
         atMember(1, decided);
         assertThat(propose(HEADER, decided)).isEqualTo(decided);
         assertAllHold(decided);
+    }
+
+    /** From 64 GiB on it is proposed over as if it was a claim. */
+    @Test
+    void shouldDecideTwiceWhereLinksAreJudgedAsSlots()
+    {
+        open(2, SplitLink.NONE);
+        atMember(1, link(false, 64));
+        try (Mutation.Opened _ = MirrorMutation.LINKS_ARE_NO_SLOTS.open())
+        {
+            assertThat(propose(SplitLink.NONE, link(false, 1))).isEqualTo(SplitLink.NONE);
+        }
+    }
+
+    /** Whoever finishes the freezing of a slot never shows it before its bucket has the link. */
+    @Test
+    void shouldChangeASlotWhenTheLinkBeforeItIsCommitted()
+    {
+        open(2, HEADER);
+        fabric.memory(2).putLong(WORD_AT + 8, WORD, LITTLE_ENDIAN);
+        mirror.begin();
+        SlotRound.proposeLink(mirror, scratch.region, 0, WORD_AT, HEADER, link(false, 1));
+        SlotRound.propose(mirror, scratch.region, 8, WORD_AT + 8, WORD, SlotWord.RESERVED);
+        mirror.complete(1);
+        while (fabric.memory(2).getLong(WORD_AT, LITTLE_ENDIAN) == HEADER)
+        {
+            assertThat(fabric.memory(1).getLong(WORD_AT + 8, LITTLE_ENDIAN)).isEqualTo(WORD);
+            fabric.step();
+        }
+        fabric.drain();
+        assertThat(scratch.word(0)).isEqualTo(HEADER);
+        assertThat(scratch.word(8)).isEqualTo(WORD);
+        assertThat(fabric.memory(2).getLong(WORD_AT + 8, LITTLE_ENDIAN)).isEqualTo(SlotWord.RESERVED);
     }
 
     @ParameterizedTest

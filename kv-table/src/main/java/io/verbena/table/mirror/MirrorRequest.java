@@ -100,7 +100,7 @@ final class MirrorRequest
     /** @return whether what the head holds decides nothing: a claim of an insert on the word that counts. */
     boolean isClaimed(final long word)
     {
-        return isSlot && SlotWord.isEmpty(base) && SlotWord.isTentative(word);
+        return isOfSlot() && SlotWord.isEmpty(base) && SlotWord.isTentative(word);
     }
 
     /** @return whether it proposes a link that is not committed yet. */
@@ -112,7 +112,12 @@ final class MirrorRequest
     /** @return whether what is decided names a block that the other members may not have yet. */
     boolean namesBlock()
     {
-        return isSlot && SlotWord.isCommitted(decision);
+        return isOfSlot() && SlotWord.isCommitted(decision);
+    }
+
+    private boolean isOfSlot()
+    {
+        return isSlot;
     }
 
     @Override
