@@ -131,6 +131,8 @@ final class GrowingMirrorRun implements AutoCloseable
     long merges;
     long withdrawals;
     long finished;
+    /** Words that were seen in the place of proposals that had been taken back. */
+    long withdrawnWords;
 
     /** A compute node. */
     private final class Node
@@ -336,6 +338,7 @@ final class GrowingMirrorRun implements AutoCloseable
             note(merge.failure(), merge);
             merges += merge.state() == TableMerge.State.DONE && memory[0] != 0 ? 1 : 0;
             withdrawals += merge.isWithdrawn() ? 1 : 0;
+            withdrawnWords += merge.isWithdrawn() ? countWithdrawnWords() : 0;
             undecidedEpoch = merge.isUndecided() ? merge.undecidedEpoch() : 0;
             final boolean isNotWhole = merge.failure() != null && merge.failure().startsWith("it is not whole");
             merge = null;
@@ -481,6 +484,12 @@ final class GrowingMirrorRun implements AutoCloseable
             retiredSubtables.add(new long[]{subtable, epoch});
             retiredSubtables.add(new long[]{MergeLink.sibling(link), epoch});
         }
+    }
+
+    private long countWithdrawnWords()
+    {
+        return Subtable.of(catalogDescriptor()).stream().filter(subtable ->
+            MergeLink.isWithdrawn(primaryWord(subtable.offset() + SubtableDescriptor.SPLIT_OFFSET))).count();
     }
 
     private TableDescriptor catalogDescriptor()

@@ -28,6 +28,7 @@ class GrowingMirrorSimTest
         long splits = 0;
         long merges = 0;
         long withdrawals = 0;
+        long withdrawnWords = 0;
         long finished = 0;
         for (long seed = FIRST; seed < FIRST + SEEDS; seed++)
         {
@@ -39,6 +40,7 @@ class GrowingMirrorSimTest
                 splits += run.splits;
                 merges += run.merges;
                 withdrawals += run.withdrawals;
+                withdrawnWords += run.withdrawnWords;
                 finished += run.finished;
             }
         }
@@ -49,6 +51,7 @@ class GrowingMirrorSimTest
         assertThat(splits).isPositive();
         assertThat(merges).isPositive();
         assertThat(withdrawals).isPositive();
+        assertThat(withdrawnWords).as("words that proposals left").isPositive();
         assertThat(finished).isPositive();
     }
 

@@ -14,6 +14,7 @@ import io.verbena.table.mirror.SlotReconciliation;
 import io.verbena.table.operation.MirrorMutation;
 import io.verbena.test.Mutation;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import org.agrona.concurrent.UnsafeBuffer;
 import org.junit.jupiter.api.AfterEach;
@@ -141,6 +142,40 @@ class MirrorLinkTest
         {
             assertThat(propose(SplitLink.NONE, link(false, 1))).isEqualTo(SplitLink.NONE);
         }
+    }
+
+    /** A proposal is taken back while the swap of another node that finishes it is on its way to the primary. */
+    @ParameterizedTest
+    @CsvSource({"false", "true"})
+    void shouldBringNoProposalBackWhereAnotherWordIsLeft(final boolean leavesNothing)
+    {
+        open(2, SplitLink.NONE);
+        final long proposed = link(true, 1);
+        final long left = leavesNothing ? SplitLink.NONE : MergeLink.withdrawn(SlotWord.emptied(1, 1));
+        final MirrorPort[] late = new MirrorPort[1];
+        final StepFabric.StepPort[] latePorts = new StepFabric.StepPort[2];
+        for (int id = 1; id <= 2; id++)
+        {
+            latePorts[id - 1] = fabric.connect(id, (cookie, status) -> late[0].onMemberComplete(cookie, status));
+        }
+        late[0] = new MirrorPort(new LocalDomain(), 1, latePorts.clone(), (cookie, status) -> { });
+        atMember(1, proposed);
+        late[0].begin();
+        SlotRound.proposeLink(late[0], scratch.region, 16, WORD_AT, SplitLink.NONE, proposed);
+        late[0].complete(1);
+        while (late[0].finished() == 0)
+        {
+            fabric.step();
+        }
+        latePorts[1].deaf = true;
+        assertThat(propose(SplitLink.NONE, proposed)).isEqualTo(proposed);
+        assertThat(propose(proposed, left)).isEqualTo(proposed);
+        latePorts[1].deaf = false;
+        fabric.drain();
+        assertThat(fabric.memory(1).getLong(WORD_AT, LITTLE_ENDIAN)).isEqualTo(left);
+        assertThat(fabric.memory(2).getLong(WORD_AT, LITTLE_ENDIAN)).isEqualTo(leavesNothing ? proposed : left);
+        Arrays.stream(latePorts).forEach(port -> port.fail(false));
+        late[0].close();
     }
 
     /** Whoever finishes the freezing of a slot never shows it before its bucket has the link. */
