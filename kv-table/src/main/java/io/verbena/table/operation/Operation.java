@@ -454,8 +454,8 @@ public final class Operation
     }
 
     /**
-     * Whether the word found is where the operation will change it. With several copies a word that is still to be moved
-     * may be at the head and not at the primary, and nobody may propose another one on it yet.
+     * Whether the word found is where the operation will change it. With several copies a word that is still to be
+     * moved may be at the head and not at the primary, and nobody may propose another one on it yet.
      */
     boolean isTargetThere()
     {

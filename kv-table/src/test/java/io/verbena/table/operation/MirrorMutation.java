@@ -45,9 +45,7 @@ public enum MirrorMutation
     /** Slots are frozen in one batch with the link, as with one copy. */
     LINK_FIRST(returning(Mutation.type("io.verbena.table.mirror.MirrorBatch"), "isBehindLink", false)),
     /** Links are judged as slot words are. */
-    LINKS_ARE_NO_SLOTS(returning(Mutation.type("io.verbena.table.mirror.MirrorRequest"), "isOfSlot", true)),
-    /** A proposal of a merge that is taken back leaves 0. */
-    WITHDRAWN_WORD(returning(Mutation.type("io.verbena.table.growth.TableMerge"), "withdrawnWord", 0L));
+    LINKS_ARE_NO_SLOTS(returning(Mutation.type("io.verbena.table.mirror.MirrorRequest"), "isOfSlot", true));
 
     /** Its class is another package's. */
     private static final class Rounds
