@@ -66,9 +66,10 @@ public final class TableEngine implements AutoCloseable
         final ExpiryClock expiryClock = new ExpiryClock(configuration.expiryClock());
         scan = new TableScan(protectionDomain, epochs, expiryClock);
         growthSource = configuration.growthSource();
-        growth = new EngineGrowth(protectionDomain, epochs, configuration.splitGroupsUnderWay());
         operations = new PointOperations(configuration.operationSlots(), memory.scratch(), memory.cache(), epochs,
             attributes.readAfterAtomicNeedsFence(), clock, configuration);
+        growth = new EngineGrowth(
+            protectionDomain, epochs, operations::emptied, configuration.splitGroupsUnderWay());
         sweep = new ExpirySweep(
             protectionDomain, epochs, expiryClock, new SweptRecords(operations), operations.counters());
         readClocks(clock.nanoTime());

@@ -68,7 +68,7 @@ final class SplitTrail
 
     private long split()
     {
-        return loads.word(subtable + SubtableDescriptor.SPLIT_OFFSET);
+        return MergeLink.linkOf(loads.word(subtable + SubtableDescriptor.SPLIT_OFFSET));
     }
 
     /** Whether the record of a word counts where a split or merge moves it. */

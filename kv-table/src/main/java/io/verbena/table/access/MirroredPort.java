@@ -29,6 +29,15 @@ public interface MirroredPort extends OneSidedPort
     /** Stages a READ of a slot at the primary behind the end of whatever round of it is decided and not committed. */
     void settle(MemoryRegion local, long resultAt, long slotOffset);
 
+    /**
+     * Stages a round of a bucket header, a link or a predecessor, whose bits say nothing about claims or blocks. Rounds
+     * of slots staged behind it in the batch begin when it is over; those of other links do not wait for it.
+     */
+    void proposeLink(MemoryRegion local, long resultAt, long offset, long expected, long proposed);
+
+    /** As {@link #settle}, of a bucket header, a link or a predecessor. */
+    void settleLink(MemoryRegion local, long resultAt, long offset);
+
     /** Stages a READ at the head: what it brings may never be reported, nor is anything proposed on it. */
     void readAtHead(MemoryRegion local, long localOffset, int lengthBytes, long remoteOffset);
 }

@@ -108,6 +108,43 @@ public final class SlotRound
         }
     }
 
+    /**
+     * Proposes the word of a bucket header, a link or a predecessor on the one that counts: as {@link #propose}, but no
+     * bits of it say that it is a claim or names a block. Slots staged behind it in a batch are changed when it is
+     * committed; several links of a batch have no order.
+     */
+    public static void proposeLink(
+        final OneSidedPort port,
+        final MemoryRegion local,
+        final long resultAt,
+        final long offset,
+        final long expected,
+        final long proposed)
+    {
+        if (port instanceof final MirroredPort mirrored)
+        {
+            mirrored.proposeLink(local, resultAt, offset, expected, proposed);
+        }
+        else
+        {
+            port.compareSwap(local, resultAt, offset, expected, proposed);
+        }
+    }
+
+    /** As {@link #settle}, of the word of a bucket header, a link or a predecessor. */
+    public static void settleLink(
+        final OneSidedPort port, final MemoryRegion local, final long resultAt, final long offset)
+    {
+        if (port instanceof final MirroredPort mirrored)
+        {
+            mirrored.settleLink(local, resultAt, offset);
+        }
+        else
+        {
+            port.read(local, resultAt, Long.BYTES, offset);
+        }
+    }
+
     /** Reads the word that counts in a slot, behind whatever was decided before and is not committed. */
     public static void settle(
         final OneSidedPort port, final MemoryRegion local, final long resultAt, final long slotOffset)

@@ -15,7 +15,6 @@ import java.util.ArrayDeque;
 import java.util.BitSet;
 import java.util.List;
 
-import static java.nio.ByteOrder.LITTLE_ENDIAN;
 
 /**
  * Finds which chunks of a memory node hold subtables that are in use, by reading the header lines of those that
@@ -121,7 +120,7 @@ public final class IndexWalk
             markOne(SubtableDescriptor.predecessor(buffer, 0));
             markOne(SubtableDescriptor.secondPredecessor(buffer, 0));
         }
-        follow(read, buffer.getLong(SubtableDescriptor.SPLIT_OFFSET, LITTLE_ENDIAN));
+        follow(read, SubtableDescriptor.split(buffer, 0));
     }
 
     private void follow(final Part from, final long link)

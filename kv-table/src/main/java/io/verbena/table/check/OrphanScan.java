@@ -185,7 +185,7 @@ public final class OrphanScan
      */
     private void onHeader(final MutableDirectBuffer buffer, final int lengthBytes, final long offset)
     {
-        final long link = buffer.getLong(SubtableDescriptor.SPLIT_OFFSET, LITTLE_ENDIAN);
+        final long link = SubtableDescriptor.split(buffer, 0);
         if (SubtableDescriptor.tableId(buffer, 0) != part.table.tableId() ||
             SubtableDescriptor.depth(buffer, 0) != part.subtable.depth())
         {

@@ -129,7 +129,7 @@ public final class TableWords
             return SplitLink.NONE;
         }
         reader.read(subtable.memoryNodeId(), subtable.offset() + SubtableDescriptor.SPLIT_OFFSET, word, Long.BYTES);
-        final long link = word.getLong(0, LITTLE_ENDIAN);
+        final long link = MergeLink.linkOf(word.getLong(0, LITTLE_ENDIAN));
         final long length = regionLengthBytes.applyAsLong(subtable.memoryNodeId());
         if (MergeLink.isLink(link))
         {

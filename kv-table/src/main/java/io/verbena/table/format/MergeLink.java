@@ -37,6 +37,12 @@ public final class MergeLink
         }
     }
 
+    /**
+     * Of a word that stands in the place of a proposal that was taken back, in a table with several copies: an emptied
+     * word with this tag, which neither links nor bucket headers in that place have.
+     */
+    public static final int WITHDRAWN_TAG = 2;
+
     private MergeLink()
     {
     }
@@ -58,6 +64,24 @@ public final class MergeLink
     public static boolean isLink(final long word)
     {
         return word != SplitLink.NONE && (word & (1 << TAG_BITS) - 1) == TAG;
+    }
+
+    /** @param emptied word of a slot, which is never used again. @return what is left of a proposal. */
+    public static long withdrawn(final long emptied)
+    {
+        return emptied | WITHDRAWN_TAG;
+    }
+
+    /** @return whether a word in the place of a link in a header line is what is left of a proposal. */
+    public static boolean isWithdrawn(final long word)
+    {
+        return (word & (1 << TAG_BITS) - 1) == WITHDRAWN_TAG;
+    }
+
+    /** @return the link that a word in the place of one in a header line is; {@link SplitLink#NONE} if it is none. */
+    public static long linkOf(final long word)
+    {
+        return isWithdrawn(word) ? SplitLink.NONE : word;
     }
 
     /** @return offset of the subtable that takes the place of the two, bytes. */

@@ -219,6 +219,12 @@ public final class SubtableDescriptor
     /** @return 0, or the link to the subtables that take this one's place, see {@link SplitLink}. */
     public static long split(final DirectBuffer buffer, final int offset)
     {
+        return MergeLink.linkOf(splitWord(buffer, offset));
+    }
+
+    /** @return the word in the place of {@link #split}: whoever puts a link there has to expect it. */
+    public static long splitWord(final DirectBuffer buffer, final int offset)
+    {
         return buffer.getLong(offset + SPLIT_OFFSET, LITTLE_ENDIAN);
     }
 

@@ -6,6 +6,7 @@ import io.verbena.table.allocation.EpochTracker;
 import io.verbena.table.directory.NodeLink;
 import io.verbena.table.directory.OpenTable;
 import io.verbena.table.directory.Subtable;
+import java.util.function.LongSupplier;
 
 /**
  * The splits and merges of an engine, one at a time, and the memory they work in. Owner thread of the engine only.
@@ -14,17 +15,21 @@ public final class EngineGrowth
 {
     private final ProtectionDomain protectionDomain;
     private final EpochTracker epochs;
+    private final LongSupplier emptiedWords;
     private final int groupsUnderWay;
     private Scratch scratch;
     private SubtableWork work;
 
+    /** @param emptiedWords of the engine, each another one. */
     public EngineGrowth(
         final ProtectionDomain protectionDomain,
         final EpochTracker epochs,
+        final LongSupplier emptiedWords,
         final int groupsUnderWay)
     {
         this.protectionDomain = protectionDomain;
         this.epochs = epochs;
+        this.emptiedWords = emptiedWords;
         this.groupsUnderWay = groupsUnderWay;
     }
 
@@ -73,7 +78,7 @@ public final class EngineGrowth
         final OpenTable table, final int suffix, final long offset, final boolean isAlone, final long deadlineNs)
     {
         prepare();
-        return begun(new TableMerge(table, suffix, offset, scratch, epochs, isAlone, deadlineNs));
+        return begun(new TableMerge(table, suffix, offset, scratch, epochs, emptiedWords, isAlone, deadlineNs));
     }
 
     /**

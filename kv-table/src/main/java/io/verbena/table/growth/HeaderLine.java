@@ -42,6 +42,12 @@ final class HeaderLine
         return SubtableDescriptor.split(batch.scratch.buffer, at);
     }
 
+    /** @return the word in the place of the link, which is that of a proposal taken back where there is no link. */
+    long linkWord()
+    {
+        return SubtableDescriptor.splitWord(batch.scratch.buffer, at);
+    }
+
     long predecessor()
     {
         return SubtableDescriptor.predecessor(batch.scratch.buffer, at);

@@ -108,6 +108,12 @@ public abstract sealed class SubtableWork permits TableSplit, TableMerge, FillPr
         return false;
     }
 
+    /** @return what that swap expects. */
+    long linkedOn()
+    {
+        return SplitLink.NONE;
+    }
+
     /** @return what it is at, for messages. */
     abstract String progress();
 
@@ -178,7 +184,7 @@ public abstract sealed class SubtableWork permits TableSplit, TableMerge, FillPr
         {
             // Also when the deadline has passed. Whether a link took that was not answered is not known: then the
             // memory given is the table's, or lost until it is found to be named by nothing.
-            isLinkOurs = status != WorkCompletionStatus.SUCCESS || batch.result(0) == SplitLink.NONE;
+            isLinkOurs = status != WorkCompletionStatus.SUCCESS || batch.result(0) == linkedOn();
         }
         if (state == State.RUNNING && status == WorkCompletionStatus.SUCCESS)
         {

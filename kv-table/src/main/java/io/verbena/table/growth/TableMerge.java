@@ -8,6 +8,7 @@ import io.verbena.table.format.MergeLink;
 import io.verbena.table.format.SplitLink;
 import io.verbena.table.format.SubtableDescriptor;
 import io.verbena.table.moving.MergeUnit;
+import java.util.function.LongSupplier;
 
 /**
  * Merges two sibling subtables with few records into one of the same shape, while everybody goes on reading and
@@ -29,6 +30,7 @@ public final class TableMerge extends SubtableWork
     }
 
     private final EpochTracker epochs;
+    private final LongSupplier emptiedWords;
     private final HeaderLine line;
     private final HeaderLine mergedLine;
     private final SubtableFormat format;
@@ -42,6 +44,8 @@ public final class TableMerge extends SubtableWork
     private boolean isWithdrawn;
     private boolean isUndecided;
     private long undecidedEpoch;
+    /** The word in the place of the link of side 0 when there was none. */
+    private long linkedOn;
     private int suffix;
     private int depth;
     private long merged;
@@ -51,6 +55,7 @@ public final class TableMerge extends SubtableWork
      * @param entry   entry of the directory: one of the two subtables.
      * @param offset  of memory for the new subtable, or 0 if only a merge that has begun is to be finished.
      * @param epochs  of the engine: which show that a proposal will never be decided.
+     * @param emptiedWords each another one: what is left of a proposal that is taken back.
      * @param isAlone whether nobody else works on the table, so that any proposal may be decided.
      */
     TableMerge(
@@ -59,11 +64,13 @@ public final class TableMerge extends SubtableWork
         final long offset,
         final Scratch scratch,
         final EpochTracker epochs,
+        final LongSupplier emptiedWords,
         final boolean isAlone,
         final long deadlineNs)
     {
         super(table, entry, scratch, epochs.epoch(), deadlineNs);
         this.epochs = epochs;
+        this.emptiedWords = emptiedWords;
         this.isAlone = isAlone;
         line = new HeaderLine(batch, GrowthBatch.HEADER_AT);
         mergedLine = new HeaderLine(batch, GrowthBatch.SECOND_HEADER_AT);
@@ -113,6 +120,12 @@ public final class TableMerge extends SubtableWork
     }
 
     @Override
+    long linkedOn()
+    {
+        return linkedOn;
+    }
+
+    @Override
     String progress()
     {
         return "phase=" + phase + " suffix=" + suffix + " depth=" + depth + " group=" + group;
@@ -133,11 +146,11 @@ public final class TableMerge extends SubtableWork
             case COUNT, RESERVE_READ -> room.stageRead(offsets, group);
             case RESERVE -> room.stageReserve();
             case FORMAT -> format.stage();
-            case PROPOSE -> batch.swap(0, linkAt(0), SplitLink.NONE, linkOf(0));
-            case DECIDE -> batch.swap(0, linkAt(1), SplitLink.NONE, linkOf(1));
-            case WITHDRAW -> batch.swap(0, linkAt(0), linkOf(0), SplitLink.NONE);
+            case PROPOSE -> batch.swapLink(0, linkAt(0), linkedOn, linkOf(0));
+            case DECIDE -> batch.swapLink(0, linkAt(1), SplitLink.NONE, linkOf(1));
+            case WITHDRAW -> batch.swapLink(0, linkAt(0), linkOf(0), withdrawnWord());
             case UNIT -> unit.stage(batch);
-            default -> batch.swap(0, merged + SubtableDescriptor.PREDECESSOR_OFFSET, offsets[0], 0);
+            default -> batch.swapLink(0, merged + SubtableDescriptor.PREDECESSOR_OFFSET, offsets[0], 0);
         }
     }
 
@@ -178,6 +191,12 @@ public final class TableMerge extends SubtableWork
     private long linkOf(final int side)
     {
         return MergeLink.of(merged, offsets[1 - side]);
+    }
+
+    /** With several copies none that anybody may expect: a late swap of whoever finishes the proposal would fit. */
+    private long withdrawnWord()
+    {
+        return link.isMirrored ? MergeLink.withdrawn(emptiedWords.getAsLong()) : SplitLink.NONE;
     }
 
     private void aimAt(final int newSuffix, final int newDepth, final long old0, final long old1, final long to)
@@ -261,6 +280,7 @@ public final class TableMerge extends SubtableWork
         final boolean isFirst = siblingSuffix > wantedSuffix;
         aimAt(wantedSuffix & (1 << newDepth) - 1, newDepth, isFirst ? wantedOffset : sibling,
             isFirst ? sibling : wantedOffset, givenOffset);
+        noteLinkWord(wantedSide());
         if (table.link(siblingSuffix & table.descriptor().subtableCount() - 1) != link)
         {
             fail("its sibling is at another memory node");
@@ -283,9 +303,16 @@ public final class TableMerge extends SubtableWork
         }
         else if (!isUnfit(found, line.predecessor()))
         {
+            noteLinkWord(1 - wantedSide());
             group = 0;
             phase = Phase.COUNT;
         }
+    }
+
+    /** Of the line that was read, which is that of a side; the proposal goes to side 0. */
+    private void noteLinkWord(final int side)
+    {
+        linkedOn = side == 0 ? line.linkWord() : linkedOn;
     }
 
     /** With a merge that somebody has proposed, or decided. */
@@ -411,6 +438,11 @@ public final class TableMerge extends SubtableWork
         else if (MergeLink.isLink(found))
         {
             goOnWith(found, suffix, offsets[0]);
+        }
+        else if (MergeLink.isWithdrawn(found))
+        {
+            // Another proposal came and went meanwhile.
+            linkedOn = found;
         }
         else
         {

@@ -40,6 +40,9 @@ public final class TableSplit extends SubtableWork
     private int oldDepth;
     private long splitLink;
     private int formattedSide;
+    private int finishSwaps;
+    /** The word in the place of the link when there was none. */
+    private long linkedOn;
 
     /**
      * @param splitsEntry entry of the directory: the subtable to split.
@@ -113,6 +116,12 @@ public final class TableSplit extends SubtableWork
     }
 
     @Override
+    long linkedOn()
+    {
+        return linkedOn;
+    }
+
+    @Override
     String progress()
     {
         return "phase=" + phase + " suffix=" + oldSuffix + " depth=" + oldDepth + " groups=" + lanes.groupsDone();
@@ -139,7 +148,7 @@ public final class TableSplit extends SubtableWork
         {
             case INSPECT -> line.stageRead(oldOffset);
             case FORMAT -> format.stage();
-            case LINK -> batch.swap(0, oldOffset + SubtableDescriptor.SPLIT_OFFSET, SplitLink.NONE,
+            case LINK -> batch.swapLink(0, oldOffset + SubtableDescriptor.SPLIT_OFFSET, linkedOn,
                 SplitLink.of(newOffsets[0], newOffsets[1]));
             default -> stageFinish();
         }
@@ -168,7 +177,7 @@ public final class TableSplit extends SubtableWork
             case INSPECT -> onInspect();
             case FORMAT -> onFormat();
             case LINK -> onLink();
-            default -> onWhole();
+            default -> onFinish();
         }
     }
 
@@ -202,6 +211,7 @@ public final class TableSplit extends SubtableWork
         }
         else
         {
+            linkedOn = line.linkWord();
             beginFormat(0);
         }
     }
@@ -235,7 +245,15 @@ public final class TableSplit extends SubtableWork
     /** Of several that want to split this subtable one succeeds; the others go on with its link. */
     private void onLink()
     {
-        follow(usesGivenMemory() ? SplitLink.of(newOffsets[0], newOffsets[1]) : batch.result(0));
+        if (!usesGivenMemory() && MergeLink.isWithdrawn(batch.result(0)))
+        {
+            // A proposal to merge it came and went meanwhile.
+            linkedOn = batch.result(0);
+        }
+        else
+        {
+            follow(usesGivenMemory() ? SplitLink.of(newOffsets[0], newOffsets[1]) : batch.result(0));
+        }
     }
 
     private void failMerged()
@@ -282,6 +300,7 @@ public final class TableSplit extends SubtableWork
         {
             table.noteMoved(oldOffset + SubtableDescriptor.GROUPS_OFFSET, lanes.groupsMovedInOrder());
             phase = lanes.isDone() ? Phase.FINISH : phase;
+            finishSwaps = 0;
         }
     }
 
@@ -291,12 +310,35 @@ public final class TableSplit extends SubtableWork
      */
     private void stageFinish()
     {
-        for (int side = 1; side >= 0; side--)
+        final int end = link.isMirrored ? finishSwaps + 1 : FINISH_SWAPS;
+        for (int swap = finishSwaps; swap < end; swap++)
         {
-            batch.swap(side, SplitLink.offset(splitLink, side) + SubtableDescriptor.PREDECESSOR_OFFSET, oldOffset, 0);
+            stageFinish(swap);
         }
-        batch.swap(FINISH_SWAPS - 1, oldOffset + SubtableDescriptor.SPLIT_OFFSET, splitLink,
-            SplitLink.complete(splitLink));
+    }
+
+    private void stageFinish(final int swap)
+    {
+        if (swap < FINISH_SWAPS - 1)
+        {
+            batch.swapLink(swap, SplitLink.offset(splitLink, 1 - swap) + SubtableDescriptor.PREDECESSOR_OFFSET,
+                oldOffset, 0);
+        }
+        else
+        {
+            batch.swapLink(swap, oldOffset + SubtableDescriptor.SPLIT_OFFSET, splitLink,
+                SplitLink.complete(splitLink));
+        }
+    }
+
+    /** With several copies each in a batch of its own: rounds of one batch may be over in any order. */
+    private void onFinish()
+    {
+        finishSwaps = link.isMirrored ? finishSwaps + 1 : FINISH_SWAPS;
+        if (finishSwaps == FINISH_SWAPS)
+        {
+            onWhole();
+        }
     }
 
     private void onWhole()

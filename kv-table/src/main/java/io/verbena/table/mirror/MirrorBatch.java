@@ -48,6 +48,20 @@ final class MirrorBatch
         return left;
     }
 
+    /**
+     * @return whether a slot is to be changed behind a link that is not committed: whoever loses the round of a frozen
+     *     slot finishes it, and nobody may see such a slot and no link in the header of its bucket.
+     */
+    boolean isBehindLink(final int index)
+    {
+        boolean isBehind = false;
+        for (int i = 0; i < index && !isBehind && requests[index].isSlot; i++)
+        {
+            isBehind = requests[i].isLinkUnderWay();
+        }
+        return isBehind;
+    }
+
     /** @return whether a round that was staged before for the same slot has not ended. */
     boolean isBehindSameSlot(final int index)
     {

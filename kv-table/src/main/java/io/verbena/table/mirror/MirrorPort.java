@@ -268,6 +268,21 @@ public final class MirrorPort implements MirroredPort, AutoCloseable
     }
 
     @Override
+    public void proposeLink(
+        final MemoryRegion local, final long resultAt, final long offset, final long expected, final long proposed)
+    {
+        final MirrorRequest request = stage(MirrorRequest.PROPOSE, local, resultAt, Long.BYTES, offset);
+        request.round(expected, expected, proposed);
+        request.isSlot = false;
+    }
+
+    @Override
+    public void settleLink(final MemoryRegion local, final long resultAt, final long offset)
+    {
+        stage(MirrorRequest.SETTLE, local, resultAt, Long.BYTES, offset).isSlot = false;
+    }
+
+    @Override
     public void claim(
         final MemoryRegion local,
         final long resultAt,
@@ -400,7 +415,7 @@ public final class MirrorPort implements MirroredPort, AutoCloseable
             {
                 continue;
             }
-            final boolean waits = request.isRound() ? batch.isBehindSameSlot(i) :
+            final boolean waits = request.isRound() ? batch.isBehindSameSlot(i) || batch.isBehindLink(i) :
                 request.kind != MirrorRequest.WRITE && !mayRead;
             request.isPosted = !waits && rounds.stage(request);
             mayRead &= !request.isRound() || request.isPosted && request.isLast();

@@ -40,6 +40,8 @@ final class MirrorRequest
     int lengthBytes;
     long offset;
     boolean isFenced;
+    /** Whether its bits say what a slot holds; those of headers and links say where subtables are. */
+    boolean isSlot;
     /** Whether it is part of the step that is under way. */
     boolean isPosted;
     /** What the caller expects, the word that counts when the round begins, and the word proposed. */
@@ -68,6 +70,7 @@ final class MirrorRequest
         offset = newOffset;
         lengthBytes = Long.BYTES;
         isFenced = false;
+        isSlot = true;
         isPosted = false;
         hasWon = false;
         holdsBlock = false;
@@ -94,10 +97,27 @@ final class MirrorRequest
         return step == DONE || step == PUBLISH || kind == CLAIM;
     }
 
-    /** @return whether what the head holds decides nothing: somebody's claim on the word that counts. */
+    /** @return whether what the head holds decides nothing: a claim of an insert on the word that counts. */
     boolean isClaimed(final long word)
     {
-        return SlotWord.isEmpty(base) && SlotWord.isTentative(word);
+        return isOfSlot() && SlotWord.isEmpty(base) && SlotWord.isTentative(word);
+    }
+
+    /** @return whether it proposes a link that is not committed yet. */
+    boolean isLinkUnderWay()
+    {
+        return kind == PROPOSE && !isSlot && step != DONE;
+    }
+
+    /** @return whether what is decided names a block that the other members may not have yet. */
+    boolean namesBlock()
+    {
+        return isOfSlot() && SlotWord.isCommitted(decision);
+    }
+
+    private boolean isOfSlot()
+    {
+        return isSlot;
     }
 
     @Override

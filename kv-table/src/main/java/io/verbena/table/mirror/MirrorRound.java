@@ -189,7 +189,7 @@ final class MirrorRound
     /** Who decided may have ended before its block reached the others. */
     private boolean needsBlock(final MirrorRequest request)
     {
-        return SlotWord.isCommitted(request.decision) &&
+        return request.namesBlock() &&
             SlotWord.blockOffset(request.decision) <= members[HEAD].regionLengthBytes() - blockBytes(request);
     }
 

@@ -75,7 +75,23 @@ public final class SlotReconciliation
         throw new IllegalArgumentException("no member of the view is left: its records are in the last checkpoints");
     }
 
-    /** Makes a slot, a bucket header or a link equal. May be done again. */
+    /** @return a word of the copy that is the source. */
+    public long sourceWord(final long offset)
+    {
+        return source.word(offset);
+    }
+
+    /** Makes a bucket header, a link or a predecessor equal: nothing there is a claim, or names a block. */
+    public void reconcileLink(final long offset)
+    {
+        final long word = source.word(offset);
+        for (final Copy copy : others)
+        {
+            copyWord(copy, offset, word);
+        }
+    }
+
+    /** Makes a slot equal. May be done again. */
     public void reconcile(final long offset)
     {
         long word = source.word(offset);
@@ -106,6 +122,11 @@ public final class SlotReconciliation
                 blocksCopied++;
             }
         }
+        copyWord(copy, offset, word);
+    }
+
+    private void copyWord(final Copy copy, final long offset, final long word)
+    {
         if (copy.word(offset) != word)
         {
             copy.word(offset, word);

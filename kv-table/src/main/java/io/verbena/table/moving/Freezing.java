@@ -49,7 +49,7 @@ public final class Freezing
             final long header = requests.word(buckets.at(bucket) + BucketDescriptor.HEADER_OFFSET);
             if (buckets.counts(bucket) && !isLinked(header, buckets.link(bucket)))
             {
-                requests.swap(-1 - bucket, buckets.offset(bucket) + BucketDescriptor.HEADER_OFFSET, header,
+                requests.swapLink(-1 - bucket, buckets.offset(bucket) + BucketDescriptor.HEADER_OFFSET, header,
                     buckets.link(bucket));
             }
         }

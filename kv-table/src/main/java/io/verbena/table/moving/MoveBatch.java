@@ -56,6 +56,18 @@ public class MoveBatch implements MoveRequests
     public void swap(final int item, final long offset, final long expected, final long desired)
     {
         SlotRound.propose(port, scratch.region, swapsAt + posted * Long.BYTES, offset, expected, desired);
+        countSwap(item);
+    }
+
+    @Override
+    public void swapLink(final int item, final long offset, final long expected, final long desired)
+    {
+        SlotRound.proposeLink(port, scratch.region, swapsAt + posted * Long.BYTES, offset, expected, desired);
+        countSwap(item);
+    }
+
+    private void countSwap(final int item)
+    {
         items[posted++] = item;
         count(Long.BYTES);
     }

@@ -12,6 +12,9 @@ public interface MoveRequests
     /** Stages a compare-and-swap that concerns the item given. */
     void swap(int item, long offset, long expected, long desired);
 
+    /** As {@link #swap}, of a bucket header, a link or a predecessor. */
+    void swapLink(int item, long offset, long expected, long desired);
+
     /** @return how many swaps were posted. */
     int posted();
 

@@ -348,6 +348,13 @@ public final class Batch
         current.cost.stagedVerbs++;
     }
 
+    /** As {@link #readSettled}, of a bucket header. */
+    void readSettledLink(final int localOffset, final long headerOffset)
+    {
+        SlotRound.settleLink(port, scratch.region, localOffset, headerOffset);
+        current.cost.stagedVerbs++;
+    }
+
     void write(final int localOffset, final int lengthBytes, final long remoteOffset)
     {
         port.write(scratch.region, localOffset, lengthBytes, remoteOffset);
@@ -364,6 +371,12 @@ public final class Batch
     void propose(final int resultNumber, final long slotOffset, final long expected, final long proposed)
     {
         SlotRound.propose(port, scratch.region, resultAt(resultNumber), slotOffset, expected, proposed);
+    }
+
+    /** As {@link #propose}, of a bucket header. */
+    void proposeLink(final int resultNumber, final long offset, final long expected, final long proposed)
+    {
+        SlotRound.proposeLink(port, scratch.region, resultAt(resultNumber), offset, expected, proposed);
     }
 
     /** As {@link #propose}: the tentative word of the operation is put on the word of an empty slot. */

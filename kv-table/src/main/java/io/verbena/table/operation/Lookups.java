@@ -423,7 +423,7 @@ final class Lookups
             flow.learn(op, word == op.target.bypassedWord);
             op.target.bypassedWord = 0;
         }
-        if (slotOffset != NOWHERE)
+        if (slotOffset != NOWHERE && op.isTargetThere())
         {
             flow.remember(op, slotOffset, word, op.answer.version, block);
         }

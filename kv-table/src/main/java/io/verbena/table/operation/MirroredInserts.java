@@ -32,8 +32,24 @@ final class MirroredInserts
     {
         for (int slot = 0, slots = op.location.slotsRead(); slot < slots; slot++)
         {
-            op.claim.seen[slot] = op.slotWord(slot);
+            op.claim.seen[slot] = seen(op, slot);
         }
+    }
+
+    /**
+     * A word that is moved ahead of the claim may have come into the old subtable behind the look: if it can be the
+     * key's, the re-read must not take it for one that the look has judged.
+     */
+    private static long seen(final Operation op, final int slot)
+    {
+        final long word = op.slotWord(slot);
+        return isMoved(op, slot) && Lookups.mayName(op, word) && !op.candidates.isForeign(word) ?
+            SlotWord.UNINITIALISED : word;
+    }
+
+    private static boolean isMoved(final Operation op, final int slot)
+    {
+        return (op.moving.pending & 1 << slot) != 0;
     }
 
     int onClaim(final Operation op)
@@ -144,7 +160,7 @@ final class MirroredInserts
     {
         for (int i = 0; i < op.claim.unsettledCount; i++)
         {
-            flow.batch.readSettled(op.base + Scratch.SLOT_OFFSET, op.claim.unsettled[i]);
+            stageSettling(op.base + Scratch.SLOT_OFFSET, op.claim.unsettled[i]);
         }
     }
 
@@ -170,7 +186,19 @@ final class MirroredInserts
     {
         for (int i = 0; i < op.claim.unsettledCount; i++)
         {
-            flow.batch.readSettled(op.swapResultOffset(i), op.claim.unsettled[i]);
+            stageSettling(op.swapResultOffset(i), op.claim.unsettled[i]);
+        }
+    }
+
+    private void stageSettling(final int resultAt, final long offset)
+    {
+        if (offset % BucketDescriptor.BUCKET_BYTES == BucketDescriptor.HEADER_OFFSET)
+        {
+            flow.batch.readSettledLink(resultAt, offset);
+        }
+        else
+        {
+            flow.batch.readSettled(resultAt, offset);
         }
     }
 

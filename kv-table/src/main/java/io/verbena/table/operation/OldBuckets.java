@@ -65,6 +65,13 @@ final class OldBuckets implements MoveRequests, Freezing.Buckets
     }
 
     @Override
+    public void swapLink(final int item, final long offset, final long expected, final long desired)
+    {
+        batch.proposeLink(op.claim.victimCount, offset, expected, desired);
+        op.claim.victims[op.claim.victimCount++] = item;
+    }
+
+    @Override
     public int posted()
     {
         return op.claim.victimCount;

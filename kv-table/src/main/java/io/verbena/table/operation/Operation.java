@@ -453,6 +453,15 @@ public final class Operation
         pause.reset();
     }
 
+    /**
+     * Whether the word found is where the operation will change it. With several copies a word that is still to be
+     * moved may be at the head and not at the primary, and nobody may propose another one on it yet.
+     */
+    boolean isTargetThere()
+    {
+        return !target.isToMove || !request.link.isMirrored;
+    }
+
     @Override
     public String toString()
     {

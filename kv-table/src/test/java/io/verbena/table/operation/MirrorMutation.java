@@ -37,7 +37,15 @@ public enum MirrorMutation
     /** What is absent at the head is taken to be absent. */
     SETTLE_CHANGED_ABSENT(calling(MirroredInserts.class, "mayConcern", MutatedSteps.class, "isOfKey")),
     /** A record that is found at the head beside the own claim is no matter. */
-    SETTLE_RECORDS(calling(MirroredInserts.class, "mayConcern", MutatedSteps.class, "isNoRecord"));
+    SETTLE_RECORDS(calling(MirroredInserts.class, "mayConcern", MutatedSteps.class, "isNoRecord")),
+    /** What is moved ahead of a claim is taken to be what the look has judged. */
+    JUDGE_MOVED(returning(MirroredInserts.class, "isMoved", false)),
+    /** Where a record is to be moved to is cached before it is there. */
+    CACHE_MOVED(returning(Operation.class, "isTargetThere", true)),
+    /** Slots are frozen in one batch with the link, as with one copy. */
+    LINK_FIRST(returning(Mutation.type("io.verbena.table.mirror.MirrorBatch"), "isBehindLink", false)),
+    /** Links are judged as slot words are. */
+    LINKS_ARE_NO_SLOTS(returning(Mutation.type("io.verbena.table.mirror.MirrorRequest"), "isOfSlot", true));
 
     /** Its class is another package's. */
     private static final class Rounds
