@@ -135,8 +135,9 @@ class EncryptedCallsTest
 
     private ConnectionAttempt attempt(final byte[] data)
     {
+        // With the right to READ, as a context gives it: the probe of the server ends no connection here.
         final ConnectionAttempt attempt = pair.clientDevice.connect(
-            queuePair, pair.serverDevice.address(), PORT, 0, data, SoftPair.TIMEOUT_NS);
+            queuePair, pair.serverDevice.address(), PORT, AccessFlags.REMOTE_READ, data, SoftPair.TIMEOUT_NS);
         pair.runUntil(() -> attempt.poll() != ConnectionAttempt.State.PENDING);
         return attempt;
     }
