@@ -30,6 +30,9 @@ public final class KvClientOptions
     /** Environment variable that names the file with the key of that certificate. */
     public static final String TLS_KEY_VARIABLE = "VERBENA_TLS_KEY";
 
+    /** Environment variable that is {@code true} where clients encrypt although their options do not say so. */
+    public static final String ENCRYPT_VARIABLE = "VERBENA_ENCRYPT";
+
     /** Asynchronous operations in flight at once: 4,096. */
     public static final int DEFAULT_MAX_ASYNC_IN_FLIGHT = 4096;
 
@@ -43,6 +46,7 @@ public final class KvClientOptions
     private Path tlsAuthorities;
     private Path tlsCertificate;
     private Path tlsKey;
+    private boolean isEncrypted;
 
     /** The defaults. */
     public KvClientOptions()
@@ -160,8 +164,8 @@ public final class KvClientOptions
     }
 
     /**
-     * TLS of the handshake with the cluster; what follows it is not encrypted. A client whose token file names the
-     * authority of the cluster needs none of this.
+     * TLS of the handshake with the cluster; for what follows it see {@link #encrypt}. A client whose token file names
+     * the authority of the cluster needs none of this.
      *
      * @param authorities PEM: the meta server must have a certificate of one of them, for the host of the address; null
      *                    for the file that the environment variable {@link #TLS_CA_VARIABLE} names, or else the
@@ -177,6 +181,28 @@ public final class KvClientOptions
         tlsAuthorities = authorities;
         tlsCertificate = certificate;
         tlsKey = key;
+        return this;
+    }
+
+    /** {@return whether requests are encrypted} */
+    public boolean encrypt()
+    {
+        return isEncrypted;
+    }
+
+    /**
+     * Encrypts requests to compute nodes and their answers, by AES-128-GCM with keys that each connection has for
+     * itself. They follow from the token, or from the user's ticket: a user needs {@linkplain #tls TLS} as well, since
+     * the ticket can be found out otherwise by who sees the handshake and tries secrets. Only {@link
+     * KvClient#connect(String, KvClientOptions)} needs it.
+     *
+     * @param encrypt whether to; false, the default, for what the environment variable {@link #ENCRYPT_VARIABLE} says,
+     *                or else no encryption.
+     * @return this.
+     */
+    public KvClientOptions encrypt(final boolean encrypt)
+    {
+        isEncrypted = encrypt;
         return this;
     }
 

@@ -116,7 +116,8 @@ public final class ComputeNode implements Agent
         figures = new OperationFigures(configuration.traces());
         dispatcher = new OperationDispatcher(configuration.operationSlots(), clock, timeline, failures, figures);
         dispatcher.access(UserWatch.before(metaServer));
-        endpoint = new QueueEndpoint(queue, () -> firstIncarnation, configuration.name(), dispatcher::access);
+        endpoint = new QueueEndpoint(
+            queue, () -> firstIncarnation, configuration.name(), dispatcher::access, dispatcher.denied());
         joining = new Joining(device, metaServer, configuration, timeline, failures);
     }
 

@@ -36,6 +36,7 @@ public final class ComputeNodeConfiguration
     private EpochNanoClock versionClock;
     private volatile boolean isSpare;
     private String instance = "";
+    private boolean isEncryptionRequired;
 
     /** @return name of the node in messages and threads. */
     public String name()
@@ -364,6 +365,23 @@ public final class ComputeNodeConfiguration
     public ComputeNodeConfiguration spare(final boolean spare)
     {
         isSpare = spare;
+        return this;
+    }
+
+    /** @return whether clients are refused whose connections are not encrypted. */
+    public boolean isEncryptionRequired()
+    {
+        return isEncryptionRequired;
+    }
+
+    /**
+     * @param isRequired whether clients are refused whose connections are not encrypted. Default false: each client
+     *                   decides for itself.
+     * @return this.
+     */
+    public ComputeNodeConfiguration requireEncryption(final boolean isRequired)
+    {
+        isEncryptionRequired = isRequired;
         return this;
     }
 

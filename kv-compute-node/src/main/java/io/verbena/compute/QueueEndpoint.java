@@ -1,9 +1,11 @@
 package io.verbena.compute;
 
+import io.verbena.compute.figures.DeniedTally;
 import io.verbena.protocol.access.AccessRules;
 import io.verbena.protocol.request.ComputeEndpoint;
 import io.verbena.protocol.request.DutyLock;
 import io.verbena.protocol.request.NodeRequest;
+import io.verbena.raas.identity.PeerIdentity;
 
 import java.util.function.IntSupplier;
 import java.util.function.Supplier;
@@ -15,6 +17,7 @@ final class QueueEndpoint implements ComputeEndpoint
     private final IntSupplier id;
     private final String name;
     private final Supplier<AccessRules> access;
+    private final DeniedTally denied;
     private final DutyLock.Entrance entrance;
     private volatile DutyLock dutyLock;
 
@@ -23,11 +26,14 @@ final class QueueEndpoint implements ComputeEndpoint
      * @param id    of the node.
      * @param name   for messages.
      * @param access who may do what, as the node knows now.
+     * @param denied takes what was refused, for the audit log.
      */
     QueueEndpoint(
-        final RequestQueue queue, final IntSupplier id, final String name, final Supplier<AccessRules> access)
+        final RequestQueue queue, final IntSupplier id, final String name, final Supplier<AccessRules> access,
+        final DeniedTally denied)
     {
         this.access = access;
+        this.denied = denied;
         this.queue = queue;
         this.id = id;
         this.name = name;
@@ -44,6 +50,12 @@ final class QueueEndpoint implements ComputeEndpoint
     public int id()
     {
         return id.getAsInt();
+    }
+
+    @Override
+    public void onRefused(final PeerIdentity who, final String what)
+    {
+        denied.add(who, what, null);
     }
 
     @Override

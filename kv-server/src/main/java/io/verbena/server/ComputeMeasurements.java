@@ -14,6 +14,7 @@ import io.verbena.table.operation.EngineCounters;
 import io.verbena.table.operation.OperationKind;
 
 import java.util.Locale;
+import java.util.Map;
 import java.util.concurrent.TimeUnit;
 
 /** What a compute node has counted, as values of metrics. Stateless. */
@@ -83,6 +84,19 @@ final class ComputeMeasurements
     private static String name(final Enum<?> value)
     {
         return value.name().toLowerCase(Locale.ROOT);
+    }
+
+    /** @param counted null while nothing is known. */
+    static void put(final SpaceFigures counted, final Map<String, Object> figures)
+    {
+        if (null != counted)
+        {
+            figures.put("held_bytes", counted.heldBytes());
+            figures.put("unknown_bytes", counted.unknownBytes());
+            figures.put("reclaiming", counted.isReclaiming());
+            figures.put("sweeps_asked", counted.sweepsAsked());
+            figures.put("sweeps_ended", counted.sweepsEnded());
+        }
     }
 
     /** @param figures null while nothing is known. */

@@ -81,6 +81,7 @@ public final class ComputeNodeRole implements Role
     private volatile int memoryNodes;
     private volatile long refusedClients;
     private final PacedWarning refused;
+    private final EncryptionFigures encryption;
     private volatile String memoryNodeFailures = "";
     private volatile long served;
     private volatile SpaceFigures space;
@@ -135,6 +136,8 @@ public final class ComputeNodeRole implements Role
         pace = new FigurePace(beganNs - FigurePace.REST_NS);
         refused = new PacedWarning(LOGGER, "refused {} connections of clients, for which there was no room: " +
             "raise --max-clients, or start another compute node", beganNs);
+        encryption = new EncryptionFigures(
+            server, node.endpoint(), configuration.isEncryptionRequired(), LOGGER, beganNs);
     }
 
     /**
@@ -163,8 +166,8 @@ public final class ComputeNodeRole implements Role
             final RequestServer server = RequestServer.open(device, SERVICE_PORT, node.endpoint(), maxClients, channel,
                 clientFailures);
             return new ComputeNodeRole(device, channel, node, server,
-                new SpareWarmUp(fabric, metaServer.clientTicket(), node.operationFigures()), clientFailures,
-                maxClients, start, beganNs, configuration);
+                new SpareWarmUp(fabric, metaServer.clientTicket(), configuration.isEncryptionRequired(),
+                    node.operationFigures()), clientFailures, maxClients, start, beganNs, configuration);
         }
         catch (final RuntimeException ex)
         {
@@ -396,6 +399,7 @@ public final class ComputeNodeRole implements Role
             memoryNodes = node.reachedMemoryNodes();
             refusedClients = server.refusals();
             refused.poll(refusedClients, nowNs);
+            encryption.poll(nowNs);
             memoryNodeFailures = text(node.memoryNodeFailures());
             counters = node.counters();
             countSpace(nowNs);
@@ -487,6 +491,7 @@ public final class ComputeNodeRole implements Role
         figures.put("node_carriers", nodeTransports.counts());
         figures.put("node_transports", NodeTransports.figure(nodeTransports));
         figures.put("refused_connections", refusedClients);
+        encryption.put(figures);
         figures.put("memory_nodes", memoryNodes);
         figures.put("unreachable_memory_nodes", memoryNodeFailures);
         figures.put("requests", served);
@@ -508,7 +513,7 @@ public final class ComputeNodeRole implements Role
             figures.put("resp_allocated_bytes", resp.allocatedBytes());
             figures.put("allocated_bytes", null == driver ? 0 : HeapAllocation.ofThread(driver.threadId()));
         }
-        putSpace(figures);
+        ComputeMeasurements.put(space, figures);
         figures.put(LimitFigures.NAME, LimitFigures.figure(limits));
         figures.put("began_ns", beganNs);
         if (null != start)
@@ -536,19 +541,6 @@ public final class ComputeNodeRole implements Role
         return figures;
     }
 
-    private void putSpace(final Map<String, Object> figures)
-    {
-        final SpaceFigures counted = space;
-        if (null != counted)
-        {
-            figures.put("held_bytes", counted.heldBytes());
-            figures.put("unknown_bytes", counted.unknownBytes());
-            figures.put("reclaiming", counted.isReclaiming());
-            figures.put("sweeps_asked", counted.sweepsAsked());
-            figures.put("sweeps_ended", counted.sweepsEnded());
-        }
-    }
-
     @Override
     public Map<String, Object> slowlog()
     {
@@ -567,6 +559,7 @@ public final class ComputeNodeRole implements Role
         measurements.set(Metric.CLIENTS, connections);
         measurements.set(Metric.CLIENTS_LIMIT, maxClients);
         measurements.set(Metric.REFUSED_CONNECTIONS, refusedClients);
+        encryption.measure(measurements);
         measurements.set(Metric.REPLACED_CONNECTIONS, node.failures().replays().queuePairs());
         measurements.set(Metric.REPLAYED_REQUESTS, node.failures().replays().requests());
         measurements.set(Metric.UNKNOWN_OUTCOMES, node.failures().replays().unknownOutcomes());

@@ -52,6 +52,7 @@ final class SpareWarmUp implements AutoCloseable
 
     private final Fabric fabric;
     private final AccessTicket ticket;
+    private final boolean isEncrypted;
     private final OperationFigures figures;
     private Thread thread;
     private boolean isOver;
@@ -100,10 +101,13 @@ final class SpareWarmUp implements AutoCloseable
     /**
      * @param fabric  for a device of its own.
      * @param ticket  as a client of the cluster; null: without a proof.
+     * @param isEncrypted whether the node takes only encrypted connections.
      * @param figures of the node, which do not count what is asked here.
      */
-    SpareWarmUp(final Fabric fabric, final AccessTicket ticket, final OperationFigures figures)
+    SpareWarmUp(
+        final Fabric fabric, final AccessTicket ticket, final boolean isEncrypted, final OperationFigures figures)
     {
+        this.isEncrypted = isEncrypted;
         this.fabric = fabric;
         this.ticket = ticket;
         this.figures = figures;
@@ -177,7 +181,7 @@ final class SpareWarmUp implements AutoCloseable
     private void run(final PeerAddress node)
     {
         try (Device device = fabric.openDevice("warm-up-" + ProcessHandle.current().pid());
-            RaasContext raas = RaasContext.open(device, RemoteEndpoint.configure(1)))
+            RaasContext raas = RaasContext.open(device, RemoteEndpoint.configure(1).encrypted(isEncrypted)))
         {
             if (null != ticket)
             {

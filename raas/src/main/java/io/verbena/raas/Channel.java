@@ -2,6 +2,9 @@ package io.verbena.raas;
 
 import io.verbena.raas.completion.CompletionDispatcher;
 import io.verbena.raas.completion.CompletionOwner;
+import io.verbena.raas.encryption.ConnectionCipher;
+import io.verbena.raas.identity.IdentitySecret;
+import io.verbena.raas.message.MessageBlock;
 import io.verbena.raas.message.Receives;
 import io.verbena.rdma.verbs.QueuePair;
 import io.verbena.rdma.verbs.QueuePairAttributes;
@@ -36,6 +39,8 @@ abstract class Channel implements CompletionOwner
     private final Owner owner;
     protected QueuePair queuePair;
     protected Receives receives;
+    /** Of an encrypted connection; else null. */
+    private ConnectionCipher cipher;
     private int queuePairNumber;
     private final int sendDepth;
     private boolean isClosed;
@@ -137,6 +142,60 @@ abstract class Channel implements CompletionOwner
     final void openReceives()
     {
         receives.open(queuePair);
+    }
+
+    final boolean isEncrypted()
+    {
+        return cipher != null;
+    }
+
+    /** Has messages encrypted from now on; not where there is no secret. */
+    final void encrypt(
+        final IdentitySecret secret, final boolean isConnector, final byte[] request, final byte[] answer)
+    {
+        cipher = secret == null ? null :
+            ConnectionCipher.of(secret, isConnector, request, answer, resources.cipherScratch());
+    }
+
+    /** Seals a message just before it is posted, where the connection is encrypted; returns its length. */
+    final int sealed(final MessageBlock block, final int slot, final int lengthBytes, final int immediate)
+    {
+        return cipher == null ? lengthBytes : cipher.seal(block.buffer(), block.offset(slot), lengthBytes, immediate);
+    }
+
+    /**
+     * One that does not open breaks an encrypted connection: nothing that follows is taken for the next one. What is in
+     * clear, or of no kind that calls have, does not open either.
+     */
+    @Override
+    public final void onReceive(final int slot, final int lengthBytes, final int immediate)
+    {
+        if (!receives.take(slot))
+        {
+            breakProtocol(excess() + receives.credits());
+            return;
+        }
+        final int length = cipher == null ? lengthBytes :
+            cipher.open(receives.buffer(slot), receives.offset(slot), lengthBytes, immediate);
+        if (length < 0)
+        {
+            onRefusedMessage();
+            breakProtocol("a message of " + lengthBytes + " bytes is not the next one that the peer has sealed");
+            return;
+        }
+        onArrived(slot, length, immediate);
+    }
+
+    /** What the peer has done that sent more messages than it has credits, up to their number. */
+    abstract String excess();
+
+    /** A message is in a slot, and in clear. */
+    abstract void onArrived(int slot, int lengthBytes, int immediate);
+
+    /** A message of an encrypted connection did not open. */
+    void onRefusedMessage()
+    {
+        // Whoever made the connection hears of its end.
     }
 
     /** A message is for nobody here: others on the queue pair are not to suffer from it. */

@@ -3,7 +3,6 @@ package io.verbena.raas;
 import io.verbena.raas.batch.StagedBatch;
 import io.verbena.raas.completion.OutstandingBatches;
 import io.verbena.raas.completion.RequestId;
-import io.verbena.raas.identity.ConnectionClaim;
 import io.verbena.raas.identity.IdentitySecret;
 import io.verbena.raas.identity.PeerIdentity;
 import io.verbena.raas.message.MessageBlock;
@@ -12,7 +11,6 @@ import io.verbena.raas.message.MessageImmediateDescriptor;
 import io.verbena.raas.message.Receives;
 import io.verbena.rdma.verbs.AccessFlags;
 import io.verbena.rdma.verbs.ConnectionAttempt;
-import io.verbena.rdma.verbs.DeviceAddress;
 import io.verbena.rdma.verbs.PostStatus;
 import io.verbena.rdma.verbs.RdmaException;
 import io.verbena.rdma.verbs.WorkCompletionStatus;
@@ -71,6 +69,8 @@ final class ClientChannel extends Channel implements DcTransport.User
     private final OutstandingBatches outstanding;
     /** Which incarnation of the peer has answered; 0 when it did not say, or has not answered yet. */
     private int peerIncarnation;
+    private byte[] request;
+    private IdentitySecret encryptionSecret;
     private ConnectionAttempt attempt;
     private boolean isReady;
     private PeerGrants grants = PeerGrants.NONE;
@@ -119,16 +119,14 @@ final class ClientChannel extends Channel implements DcTransport.User
     {
         open(resources.receives().forReplies());
         sends.queuePair(queuePair);
-        final DeviceAddress source = resources.device().address();
-        final byte[] data = secret == null ? ConnectDataDescriptor.encodeRequest(identity, receives.credits()) :
-            ConnectDataDescriptor.encodeRequest(identity, receives.credits(), nonce,
-                new ConnectionClaim(identity.nodeId(), identity.incarnation(), nonce, queuePairNumber(),
-                    source.gidHigh(), source.gidLow(), peer.servicePort()).proof(secret));
+        encryptionSecret = resources.configuration().isEncrypted() ? secret : null;
+        request = ConnectDataDescriptor.encodeRequest(identity, receives.credits(), secret, nonce, resources, queuePair,
+            peer.servicePort());
         // The right to READ, without a region that has it: enough for the peer to probe whether we are still there.
         final int rights = AccessFlags.REMOTE_READ |
             (resources.configuration().messageReceives() > 0 ? AccessFlags.REMOTE_WRITE : 0);
         attempt = resources.device().connect(
-            queuePair, peer.device(), peer.servicePort(), rights, data, timeoutNs);
+            queuePair, peer.device(), peer.servicePort(), rights, request, timeoutNs);
         openReceives();
     }
 
@@ -347,7 +345,7 @@ final class ClientChannel extends Channel implements DcTransport.User
 
     private void onEstablished(final byte[] answer)
     {
-        final String problem = ConnectDataDescriptor.answerProblem(answer);
+        final String problem = ConnectDataDescriptor.answerProblem(answer, encryptionSecret != null);
         if (problem != null)
         {
             breakProtocol(problem);
@@ -357,6 +355,7 @@ final class ClientChannel extends Channel implements DcTransport.User
         privateData = ConnectDataDescriptor.data(answer);
         peerIncarnation = ConnectDataDescriptor.acceptorIncarnation(answer);
         credits = Math.min(receives.credits(), ConnectDataDescriptor.credits(answer));
+        encrypt(encryptionSecret, true, request, answer);
         sends.open(true);
         isReady = true;
         if (dc != null && dc.isIdle())
@@ -432,7 +431,7 @@ final class ClientChannel extends Channel implements DcTransport.User
     /** Sends a request of a call from a slot of the caller; the caller saw that it can. */
     int sendCall(final MessageBlock block, final int slot, final int lengthBytes, final int immediate)
     {
-        final int status = sends.sendCall(block, slot, lengthBytes, immediate);
+        final int status = sends.sendCall(block, slot, sealed(block, slot, lengthBytes, immediate), immediate);
         credits -= status == PostStatus.OK ? 1 : 0;
         return status;
     }
@@ -479,13 +478,14 @@ final class ClientChannel extends Channel implements DcTransport.User
     }
 
     @Override
-    public void onReceive(final int slot, final int lengthBytes, final int immediate)
+    String excess()
     {
-        if (!receives.take(slot))
-        {
-            breakProtocol("the peer sent more replies than it has credits: " + receives.credits());
-            return;
-        }
+        return "the peer sent more replies than it has credits: ";
+    }
+
+    @Override
+    void onArrived(final int slot, final int lengthBytes, final int immediate)
+    {
         final int offset = receives.offset(slot);
         final int kind = MessageImmediateDescriptor.kind(immediate);
         if (kind != MessageImmediateDescriptor.KIND_REPLY && kind != MessageImmediateDescriptor.KIND_REFUSAL)

@@ -1,16 +1,21 @@
 package io.verbena.raas;
 
+import io.verbena.raas.encryption.SealedMessageDescriptor;
 import io.verbena.raas.identity.ConnectionClaim;
 import io.verbena.raas.identity.IdentitySecret;
 import io.verbena.raas.identity.PeerIdentity;
 import io.verbena.rdma.verbs.ConnectionRequest;
+import io.verbena.rdma.verbs.DeviceAddress;
 import io.verbena.rdma.verbs.MemoryRegion;
+import io.verbena.rdma.verbs.QueuePair;
+import io.verbena.rdma.verbs.RdmaException;
 
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.List;
+import java.util.random.RandomGenerator;
 
 /**
  * Private data exchanged at connect, {@code docs/format/connect-data.md}; little-endian. A refusal is bare UTF-8 text.
@@ -30,9 +35,14 @@ import java.util.List;
  *  24 +---------------------------+      |   length 8, remote key 4, |
  *     |          proof 16         |      |   access flags 4 }        |
  *  40 +---------------------------+      +---------------------------+
- *                                        | data: the acceptor's own  |
+ *     | encryption 4, random 16   |      | data: the acceptor's own  |
+ *  60 +---------------------------+      +---------------------------+
+ *                                        | encryption 4, random 16   |
  *                                        +---------------------------+
  * </pre>
+ *
+ * <p>Both end with encryption and a random number where the connection is encrypted, see {@link
+ * SealedMessageDescriptor}, and without them where it is not.
  */
 public final class ConnectDataDescriptor
 {
@@ -56,6 +66,10 @@ public final class ConnectDataDescriptor
     public static final int PROOF_OFFSET = NONCE_OFFSET + Long.BYTES;
     /** Length of a request. */
     public static final int REQUEST_LENGTH_BYTES = PROOF_OFFSET + IdentitySecret.LENGTH_BYTES;
+    /** Request: offset of the encryption asked for, {@link SealedMessageDescriptor#AES_128_GCM}; absent for none. */
+    public static final int ENCRYPTION_OFFSET = REQUEST_LENGTH_BYTES;
+    /** Length of the encryption, 4 bytes, and the random number with it; in an answer behind its data. */
+    public static final int ENCRYPTION_LENGTH_BYTES = Integer.BYTES + SealedMessageDescriptor.RANDOM_LENGTH_BYTES;
     /** Answer: offset of the 16-bit access flags of the queue pair. */
     public static final int ACCESS_FLAGS_OFFSET = CREDITS_OFFSET + Short.BYTES;
     /** Answer: offset of the 8-bit count of regions. */
@@ -72,7 +86,8 @@ public final class ConnectDataDescriptor
     static
     {
         final int longest =
-            REGIONS_OFFSET + Admission.MAX_REGIONS * REGION_LENGTH_BYTES + Admission.MAX_PRIVATE_DATA_BYTES;
+            REGIONS_OFFSET + Admission.MAX_REGIONS * REGION_LENGTH_BYTES + Admission.MAX_PRIVATE_DATA_BYTES +
+                ENCRYPTION_LENGTH_BYTES;
         if (longest > ConnectionRequest.MAX_PRIVATE_DATA_BYTES || REGIONS_OFFSET % Long.BYTES != 0)
         {
             throw new ExceptionInInitializerError("connect data of " + longest + " bytes does not fit");
@@ -104,6 +119,32 @@ public final class ConnectDataDescriptor
         return bytes;
     }
 
+    /**
+     * Of a queue pair of a context, which says whether encryption is asked for.
+     *
+     * @param secret proves the identity; null when there is none.
+     * @throws RdmaException when encryption is asked for, and keys have nothing to follow from.
+     */
+    static byte[] encodeRequest(
+        final PeerIdentity identity, final int credits, final IdentitySecret secret, final long nonce,
+        final ContextResources resources, final QueuePair queuePair, final int servicePort)
+    {
+        final boolean isEncrypted = resources.configuration().isEncrypted();
+        if (secret == null && isEncrypted)
+        {
+            throw new RdmaException("encryption takes keys, and " + identity + " shares no secret with the peer");
+        }
+        if (secret == null)
+        {
+            return encodeRequest(identity, credits);
+        }
+        final DeviceAddress source = resources.device().address();
+        final byte[] data = encodeRequest(identity, credits, nonce,
+            new ConnectionClaim(identity.nodeId(), identity.incarnation(), nonce, queuePair.number(),
+                source.gidHigh(), source.gidLow(), servicePort).proof(secret));
+        return isEncrypted ? encrypted(data, resources.device().random()) : data;
+    }
+
     static byte[] encodeAnswer(final Admission admission, final int credits, final int incarnation)
     {
         final List<MemoryRegion> regions = admission.regions();
@@ -126,6 +167,35 @@ public final class ConnectDataDescriptor
         }
         buffer.put(data);
         return bytes;
+    }
+
+    /** Asks for encryption in a request, or grants it in an answer: adds it, and a random number, to the data. */
+    static byte[] encrypted(final byte[] data, final RandomGenerator random)
+    {
+        final byte[] number = new byte[SealedMessageDescriptor.RANDOM_LENGTH_BYTES];
+        random.nextBytes(number);
+        final byte[] bytes = Arrays.copyOf(data, data.length + ENCRYPTION_LENGTH_BYTES);
+        littleEndian(bytes).putInt(data.length, SealedMessageDescriptor.AES_128_GCM)
+            .put(data.length + Integer.BYTES, number);
+        return bytes;
+    }
+
+    /** The encryption that a request asks for; 0: none. */
+    static int encryptionAsked(final byte[] request)
+    {
+        return encryption(request, REQUEST_LENGTH_BYTES);
+    }
+
+    /** The encryption that an answer without a problem grants; 0: none. */
+    static int encryptionGranted(final byte[] answer)
+    {
+        return encryption(answer, REGIONS_OFFSET + answer[REGION_COUNT_OFFSET] * REGION_LENGTH_BYTES +
+            answer[DATA_LENGTH_OFFSET]);
+    }
+
+    private static int encryption(final byte[] bytes, final int offset)
+    {
+        return bytes.length < offset + ENCRYPTION_LENGTH_BYTES ? 0 : littleEndian(bytes).getInt(offset);
     }
 
     static byte[] encodeRefusal(final String reason)
@@ -156,6 +226,14 @@ public final class ConnectDataDescriptor
         return isConsistent && credits(bytes) > 0 ? null :
             "connect data of " + bytes.length + " bytes claims " + regionCount + " regions and " + dataLength +
                 " bytes of data and " + credits(bytes) + " credits";
+    }
+
+    /** As above; also where encryption was asked for, and is not granted. */
+    static String answerProblem(final byte[] bytes, final boolean isEncrypted)
+    {
+        final String problem = answerProblem(bytes);
+        return problem == null && isEncrypted && encryptionGranted(bytes) != SealedMessageDescriptor.AES_128_GCM ?
+            "encryption was asked for, and the peer grants none: update it, or connect without --encrypt" : problem;
     }
 
     private static String problem(final byte[] bytes, final int minimumBytes)

@@ -4,6 +4,9 @@ import io.verbena.raas.batch.BatchPool;
 import io.verbena.raas.batch.Doorbells;
 import io.verbena.raas.completion.CompletionDispatcher;
 import io.verbena.raas.completion.ReplayCounters;
+import io.verbena.raas.encryption.ConnectionCipher;
+import io.verbena.raas.message.MessageBlock;
+import io.verbena.raas.message.MessageHeaderDescriptor;
 import io.verbena.raas.message.MessageTable;
 import io.verbena.raas.message.OwnReceives;
 import io.verbena.raas.message.ReceiveSupply;
@@ -72,6 +75,7 @@ final class ContextResources implements AutoCloseable
     private final ArrayDeque<RuntimeException> deferredErrors = new ArrayDeque<>();
     private final ReplayCounters replays = new ReplayCounters();
     private final MessageTable messages;
+    private byte[] cipherScratch;
     private long droppedMessages;
     private long replayTimeoutNs;
     private long polledAtNs = Long.MIN_VALUE;
@@ -168,6 +172,17 @@ final class ContextResources implements AutoCloseable
     ReplayCounters replays()
     {
         return replays;
+    }
+
+    /** Where messages are sealed and opened, of all encrypted connections; there from the first of them on. */
+    byte[] cipherScratch()
+    {
+        if (cipherScratch == null)
+        {
+            cipherScratch = ConnectionCipher.scratch(
+                MessageHeaderDescriptor.HEADER_LENGTH_BYTES + MessageBlock.MAX_MESSAGE_BYTES);
+        }
+        return cipherScratch;
     }
 
     RaasConfiguration configuration()

@@ -197,7 +197,8 @@ public final class MessageEndpoint implements AutoCloseable
         final DirectBuffer request, final int offset, final int lengthBytes, final RpcReply reply)
     {
         final ContextResources resources = channel.resources;
-        final String problem = OpenMessagesDescriptor.problem(request, offset, lengthBytes);
+        final String problem = channel.isEncrypted() ? "this connection is encrypted, and messages would not be" :
+            OpenMessagesDescriptor.problem(request, offset, lengthBytes);
         if (problem != null)
         {
             return reply.refuse(problem);

@@ -45,8 +45,10 @@ public final class RaasConfiguration
     private long probeIntervalNs = TimeUnit.SECONDS.toNanos(1);
     private long replayTimeoutNs;
     private PeerIdentity identity = PeerIdentity.UNREGISTERED;
+    private boolean isEncrypted;
     private ErrorHandler errorHandler = RaasConfiguration::rethrow;
-    private ErrorHandler dcFailureHandler = RaasConfiguration::ignore;
+    /** By default reads go over connected queue pairs, and nobody hears of it. */
+    private ErrorHandler dcFailureHandler = (_) -> { };
     private CompletionChannel completionChannel;
     private String roomSetting = "";
 
@@ -76,6 +78,7 @@ public final class RaasConfiguration
         probeIntervalNs = other.probeIntervalNs;
         replayTimeoutNs = other.replayTimeoutNs;
         identity = other.identity;
+        isEncrypted = other.isEncrypted;
         errorHandler = other.errorHandler;
         dcFailureHandler = other.dcFailureHandler;
         completionChannel = other.completionChannel;
@@ -89,11 +92,6 @@ public final class RaasConfiguration
             throw exception;
         }
         throw new IllegalStateException(error);
-    }
-
-    private static void ignore(final Throwable error)
-    {
-        // reads go over connected queue pairs
     }
 
     /** @return what raises an event when something arrives, or null. */
@@ -499,6 +497,22 @@ public final class RaasConfiguration
         return this;
     }
 
+    boolean isEncrypted()
+    {
+        return isEncrypted;
+    }
+
+    /**
+     * @param isOn whether calls over queue pairs made here are encrypted; not with {@link #replayTimeoutNs()}. Where
+     *             the identity proves nothing, or the peer knows no encryption, connecting fails. Default: false.
+     * @return this.
+     */
+    public RaasConfiguration encrypted(final boolean isOn)
+    {
+        isEncrypted = isOn;
+        return this;
+    }
+
     /** @return called with what listeners, handlers and acceptors throw. */
     public ErrorHandler errorHandler()
     {
@@ -561,6 +575,7 @@ public final class RaasConfiguration
         require("maxReadAtomic", maxReadAtomic, 1, Integer.MAX_VALUE);
         require("probeIntervalNs", (int)Math.min(probeIntervalNs, Integer.MAX_VALUE), 1, Integer.MAX_VALUE);
         require("replayTimeoutNs", Math.clamp(replayTimeoutNs, -1, Integer.MAX_VALUE), 0, Integer.MAX_VALUE);
+        require("replayTimeoutNs (encrypted)", isEncrypted && replayTimeoutNs > 0 ? 1 : 0, 0, 0);
         require("maxVirtualQps", maxVirtualQps, 1, (1 << RequestId.INDEX_BITS) - 1);
         require("dcInitiators", dcInitiators, 0, 1024);
         require("maxCalls", maxCalls, 1, MessageImmediateDescriptor.MAX_SLOTS - 1);

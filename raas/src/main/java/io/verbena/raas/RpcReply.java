@@ -37,6 +37,12 @@ public final class RpcReply
         return channel.connection();
     }
 
+    /** @return whether the connection is encrypted. */
+    public boolean isEncrypted()
+    {
+        return channel.isEncrypted();
+    }
+
     /**
      * @param identity of a registered node.
      * @return whether the caller acts for it: it was proved when the connection was made, or given since.

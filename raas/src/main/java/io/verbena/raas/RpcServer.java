@@ -1,16 +1,15 @@
 package io.verbena.raas;
 
-import io.verbena.raas.identity.ConnectionClaim;
+import io.verbena.raas.encryption.ConnectionGate;
 import io.verbena.raas.identity.IdentitySecret;
-import io.verbena.raas.identity.NonceWindows;
 import io.verbena.raas.identity.PeerIdentity;
-import io.verbena.raas.identity.RecentNonces;
 import io.verbena.raas.limit.RaasMisuseException;
 import io.verbena.raas.message.MessageBlock;
 import io.verbena.raas.message.MessageHeaderDescriptor;
 import io.verbena.raas.message.MessageImmediateDescriptor;
 import io.verbena.raas.message.OpenMessagesDescriptor;
 import io.verbena.raas.message.Receives;
+import io.verbena.raas.usage.EncryptionUse;
 import io.verbena.rdma.verbs.AccessFlags;
 import io.verbena.rdma.verbs.CompletionChannel;
 import io.verbena.rdma.verbs.ConnectionListener;
@@ -24,6 +23,7 @@ import org.agrona.collections.IntArrayList;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.BiConsumer;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.Predicate;
@@ -55,7 +55,7 @@ public final class RpcServer implements AutoCloseable
     private final Consumer<RpcServer> onClosed;
     private final int servicePort;
     private final ConnectionAcceptor acceptor;
-    private final Function<PeerIdentity, IdentitySecret> verifier;
+    private final ConnectionGate gate;
     private final RpcHandler handler;
     private final ConnectionListener listener;
     private final MemoryRegion replyRegion;
@@ -68,11 +68,7 @@ public final class RpcServer implements AutoCloseable
     private final RpcReply reply = new RpcReply(this::reply);
     private final ServerChannel.Listener channelListener = new ChannelListener();
     private long nextProbeNs;
-    private final NonceWindows nonces = new NonceWindows();
-    private final RecentNonces sharedNonces = new RecentNonces();
     private long refusals;
-    private long refusedProofs;
-    private String lastRefusedProof = "";
     private long lastConnection;
     private int incarnation;
     private Opening opening = (channel, refused, request, offset, lengthBytes, to) ->
@@ -97,7 +93,7 @@ public final class RpcServer implements AutoCloseable
         this.onClosed = onClosed;
         this.servicePort = servicePort;
         this.acceptor = acceptor;
-        this.verifier = verifier;
+        gate = new ConnectionGate(verifier);
         this.handler = handler;
         this.replyRegion = replyRegion;
         this.listener = listener;
@@ -170,13 +166,25 @@ public final class RpcServer implements AutoCloseable
     /** @return connections refused so far because the peer did not prove the identity that it claimed. */
     public long refusedProofs()
     {
-        return refusedProofs;
+        return gate.refusedProofs();
     }
 
     /** @return who was refused last so, one line; empty when nobody was. */
     public String lastRefusedProof()
     {
-        return lastRefusedProof;
+        return gate.lastRefusedProof();
+    }
+
+    /** Takes only encrypted connections of some identities, others' as they come; says whom it refuses, and why. */
+    public void encryption(final Predicate<PeerIdentity> ofWhom, final BiConsumer<PeerIdentity, String> onRefused)
+    {
+        gate.encryption(ofWhom, onRefused);
+    }
+
+    /** @return encrypted connections, and what was refused because of encryption. */
+    public EncryptionUse encryption()
+    {
+        return gate.encryption((int)channels.stream().filter(Channel::isEncrypted).count());
     }
 
     /** @return how many queue pairs clients have here, of whatever kind. */
@@ -299,12 +307,12 @@ public final class RpcServer implements AutoCloseable
             return;
         }
         final PeerIdentity identity = ConnectDataDescriptor.identity(data);
-        if (!isProved(identity, request, data))
+        final int encryption = ConnectDataDescriptor.encryptionAsked(data);
+        final String refusal = gate.refusal(ConnectDataDescriptor.claim(data, request, servicePort),
+            ConnectDataDescriptor.proof(data), encryption, request.source());
+        if (refusal != null)
         {
-            refusedProofs++;
-            lastRefusedProof = "connection from " + request.source() + " does not prove to be " + identity;
-            request.reject(ConnectDataDescriptor.encodeRefusal(identity + " did not prove that it is that: its " +
-                "registration is over, not known here yet, or somebody else's"));
+            request.reject(ConnectDataDescriptor.encodeRefusal(refusal));
             return;
         }
         if (isFenced(identity))
@@ -330,23 +338,8 @@ public final class RpcServer implements AutoCloseable
         final Receives receives = receivesFor(request, data);
         if (receives != null)
         {
-            accept(request, identity, admission, receives);
+            accept(request, identity, admission, receives, encryption == 0 ? null : gate.secret(identity));
         }
-    }
-
-    /** Whether the peer has the secret of the identity that it claims, and this request was not here before. */
-    private boolean isProved(final PeerIdentity identity, final ConnectionRequest request, final byte[] data)
-    {
-        final IdentitySecret secret = verifier == null ? null : verifier.apply(identity);
-        if (verifier == null || secret == null)
-        {
-            return verifier == null || identity.isAnonymous();
-        }
-        final ConnectionClaim claim = ConnectDataDescriptor.claim(data, request, servicePort);
-        // The number last: who has not proved it uses none up.
-        return claim.isProvedBy(secret, ConnectDataDescriptor.proof(data)) && (identity.isShared() ?
-            sharedNonces.use(claim.nonce()) :
-            nonces.use(identity.nodeId(), identity.incarnation(), claim.nonce()));
     }
 
     /** Null when there are none: then the request was refused. */
@@ -394,14 +387,14 @@ public final class RpcServer implements AutoCloseable
 
     private void accept(
         final ConnectionRequest request, final PeerIdentity identity, final Admission admission,
-        final Receives receives)
+        final Receives receives, final IdentitySecret encryptionSecret)
     {
         ServerChannel channel = null;
         try
         {
             channel = new ServerChannel(resources, pool, channelListener, receives, identity, ++lastConnection);
             channels.add(channel);
-            channel.accept(request, admission, incarnation);
+            channel.accept(request, admission, incarnation, encryptionSecret);
         }
         catch (final RdmaException ex)
         {
@@ -575,6 +568,12 @@ public final class RpcServer implements AutoCloseable
                 channel.addWaitingRequests(1);
                 waiting.add(new WaitingRequest(channel, slot, immediate));
             }
+        }
+
+        @Override
+        public void onRefusedMessage(final PeerIdentity identity)
+        {
+            gate.onRefusedMessage(identity);
         }
 
         @Override

@@ -3,6 +3,7 @@ package io.verbena.raas;
 import io.verbena.raas.batch.StagedBatch;
 import io.verbena.raas.completion.Numbers;
 import io.verbena.raas.completion.RequestId;
+import io.verbena.raas.identity.IdentitySecret;
 import io.verbena.raas.identity.PeerIdentity;
 import io.verbena.raas.message.MessageBlock;
 import io.verbena.raas.message.MessageHeaderDescriptor;
@@ -23,6 +24,9 @@ final class ServerChannel extends Channel
     interface Listener
     {
         void onRequest(ServerChannel channel, int slot, int immediate);
+
+        /** A message of the identity's encrypted connection did not open. */
+        void onRefusedMessage(PeerIdentity identity);
 
         /** The buffer of a reply is free again. */
         void onReplySent(int replySlot);
@@ -132,15 +136,22 @@ final class ServerChannel extends Channel
         return false;
     }
 
-    /** @param incarnation of this node, for the peer. */
-    void accept(final ConnectionRequest request, final Admission admission, final int incarnation)
+    /**
+     * @param incarnation      of this node, for the peer.
+     * @param encryptionSecret that keys follow from; null: messages are in clear.
+     */
+    void accept(
+        final ConnectionRequest request, final Admission admission, final int incarnation,
+        final IdentitySecret encryptionSecret)
     {
         isWritable = (admission.accessFlags() & AccessFlags.REMOTE_WRITE) != 0;
+        final byte[] inClear = ConnectDataDescriptor.encodeAnswer(admission, receives.credits(), incarnation);
+        final byte[] answer = encryptionSecret == null ? inClear :
+            ConnectDataDescriptor.encrypted(inClear, resources.device().random());
+        encrypt(encryptionSecret, false, request.privateData(), answer);
         request.prepare(queuePair);
         openReceives();
-        request.accept(
-            queuePair, admission.accessFlags(),
-            ConnectDataDescriptor.encodeAnswer(admission, receives.credits(), incarnation));
+        request.accept(queuePair, admission.accessFlags(), answer);
     }
 
     /** @param freeReplySlots of all peers: a peer has no more than are free, so that none holds all of them. */
@@ -188,9 +199,10 @@ final class ServerChannel extends Channel
 
     int sendReply(final MessageBlock block, final int slot, final int lengthBytes, final int immediate)
     {
+        final int length = sealed(block, slot, lengthBytes, immediate);
         queuePair.begin();
         queuePair.sendWithImmediate(
-            slot, SendFlags.SIGNALED, block.localAddress(slot), lengthBytes, block.localKey(), immediate);
+            slot, SendFlags.SIGNALED, block.localAddress(slot), length, block.localKey(), immediate);
         final int status = queuePair.complete();
         if (status == PostStatus.OK)
         {
@@ -234,14 +246,15 @@ final class ServerChannel extends Channel
     }
 
     @Override
-    public void onReceive(final int slot, final int lengthBytes, final int immediate)
+    String excess()
+    {
+        return identity + " sent more requests than it has credits: ";
+    }
+
+    @Override
+    void onArrived(final int slot, final int lengthBytes, final int immediate)
     {
         wasHeard = true;
-        if (!receives.take(slot))
-        {
-            breakProtocol(identity + " sent more requests than it has credits: " + receives.credits());
-            return;
-        }
         if (MessageImmediateDescriptor.kind(immediate) != MessageImmediateDescriptor.KIND_REQUEST)
         {
             onMessage(slot, lengthBytes, immediate);
@@ -254,6 +267,12 @@ final class ServerChannel extends Channel
             return;
         }
         listener.onRequest(this, slot, immediate);
+    }
+
+    @Override
+    void onRefusedMessage()
+    {
+        listener.onRefusedMessage(identity);
     }
 
     @Override

@@ -1,5 +1,6 @@
 package io.verbena.raas;
 
+import io.verbena.raas.encryption.SealedMessageDescriptor;
 import io.verbena.raas.directory.DirectoryHeaderDescriptor;
 import io.verbena.raas.directory.DirectoryViewDescriptor;
 import io.verbena.raas.directory.NamedRecordDescriptor;
@@ -30,6 +31,7 @@ class FormatPageTest
         page.shouldAgreeWith(MessageHeaderDescriptor.class);
         assertThat(page.text()).contains("up to " + RpcClient.MAX_MESSAGE_BYTES + " bytes");
         FormatPage.of("connect-data.md").shouldAgreeWith(ConnectDataDescriptor.class);
+        FormatPage.of("sealed-message.md").shouldAgreeWith(SealedMessageDescriptor.class);
     }
 
     @Test

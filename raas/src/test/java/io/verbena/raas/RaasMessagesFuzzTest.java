@@ -1,5 +1,7 @@
 package io.verbena.raas;
 
+import io.verbena.raas.encryption.ConnectionCipher;
+import io.verbena.raas.encryption.SealedMessageDescriptor;
 import io.verbena.raas.identity.ConnectionClaim;
 import io.verbena.raas.identity.IdentitySecret;
 import io.verbena.raas.identity.PeerIdentity;
@@ -88,6 +90,48 @@ class RaasMessagesFuzzTest
             ConnectDataDescriptor.acceptorIncarnation(data);
             ConnectDataDescriptor.grants(data);
             assertThat(ConnectDataDescriptor.data(data).length).isLessThanOrEqualTo(data.length);
+        });
+    }
+
+    /** Encryption is asked for and granted by what stands at the end: other lengths have none. */
+    @Test
+    void shouldReadOrRefuseConnectDataWithEncryption()
+    {
+        final byte[] request = ConnectDataDescriptor.encrypted(ConnectDataDescriptor.encodeRequest(
+            new PeerIdentity(3, 4), 16, 5, new byte[IdentitySecret.LENGTH_BYTES]), new SplittableRandom(8));
+        fuzzer.fuzz("encrypted request", request, (message, offset, lengthBytes) ->
+        {
+            final byte[] data = bytes(message, offset, lengthBytes);
+            refuse(ConnectDataDescriptor.requestProblem(data));
+            assertThat(lengthBytes < request.length && 0 != ConnectDataDescriptor.encryptionAsked(data)).isFalse();
+        });
+        final byte[] answer = ConnectDataDescriptor.encrypted(ConnectDataDescriptor.encodeAnswer(
+            Admission.accept(5, new byte[]{1, 2, 3}), 16, 7), new SplittableRandom(9));
+        fuzzer.fuzz("encrypted answer", answer, (message, offset, lengthBytes) ->
+        {
+            final byte[] data = bytes(message, offset, lengthBytes);
+            refuse(ConnectDataDescriptor.answerProblem(data, true));
+            assertThat(ConnectDataDescriptor.encryptionGranted(data)).isEqualTo(SealedMessageDescriptor.AES_128_GCM);
+        });
+    }
+
+    /** Nothing opens but what was sealed. */
+    @Test
+    void shouldRefuseSealedMessagesThatWereChanged()
+    {
+        final IdentitySecret secret = IdentitySecret.random(new SplittableRandom(7));
+        final byte[] scratch = ConnectionCipher.scratch(4112);
+        final byte[] data = new byte[60];
+        final UnsafeBuffer whole = new UnsafeBuffer(new byte[80]);
+        final int sealed = ConnectionCipher.of(secret, true, data, data, scratch).seal(whole, 0, 60, 5);
+        final byte[] right = Arrays.copyOf(whole.byteArray(), sealed);
+        fuzzer.fuzz("sealed message", right, (message, offset, lengthBytes) ->
+        {
+            final UnsafeBuffer copy = new UnsafeBuffer(bytes(message, offset, lengthBytes));
+            final boolean isRight = Arrays.equals(right, copy.byteArray());
+            final int length = ConnectionCipher.of(secret, false, data, data, scratch).open(copy, 0, lengthBytes, 5);
+            assertThat(length).isEqualTo(isRight ? 60 : -1);
+            refuse(length < 0 ? "does not open" : null);
         });
     }
 

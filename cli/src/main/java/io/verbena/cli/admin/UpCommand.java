@@ -71,13 +71,16 @@ public final class UpCommand implements Callable<Integer>
             "[fd00::7]:4791 for a port that stays the same. Default: that of --listen, and any free port.")
     private String advertise;
 
-    @Option(names = "--insecure-network", description = "Allow an address that other hosts reach, although peers " +
-        "are neither authenticated nor encrypted there yet.")
+    @Option(names = "--insecure-network", description = "Allow an address that other hosts reach, although nodes " +
+        "do not encrypt.")
     private boolean insecureNetwork;
 
     @Option(names = "--tls", description = "Shake hands over TLS 1.3: a certificate authority is made with the " +
         "cluster, and its token file names it, so that who has that file needs nothing else. It stays so.")
     private boolean isTls;
+
+    @Option(names = "--encrypt", description = "Have compute nodes refuse clients that do not encrypt. It stays so.")
+    private boolean encrypt;
 
     @Option(names = "--memory-nodes", paramLabel = "N",
         description = "Memory nodes. Default: 1, or as many as there were.")
@@ -142,6 +145,10 @@ public final class UpCommand implements Callable<Integer>
                 new ClusterTls(folder).create(Instant.now(), Stream.of("127.0.0.1", "::1", "localhost",
                     ClusterAddress.parse(where).host(), null == advertise ? null : NetworkFabric.host(advertise))
                     .filter(Objects::nonNull).map((host) -> host.replaceAll("[\\[\\]]", "")).distinct().toList());
+            }
+            if (encrypt && cluster.live().isEmpty())
+            {
+                folder.encrypt();
             }
             cluster.up(where, orOne(memoryNodes), memoryMib, computeNodes, (line) -> out.println(line));
             requireTable(folder);
@@ -210,6 +217,7 @@ public final class UpCommand implements Callable<Integer>
         refuse("--listen", listen, "or 'verbena down' first");
         refuse("--fabric", fabric, "or 'verbena down' first");
         refuse("--tls", isTls ? "" : null, "or 'verbena down' first");
+        refuse("--encrypt", encrypt ? "" : null, "or 'verbena down' first");
         refuse("--memory-nodes", memoryNodes, "or 'verbena down' first");
         refuse("--meta-servers", metaServers, "or 'verbena down' first");
         refuse("--memory", memoryMib, "or 'verbena down' first");
@@ -229,7 +237,8 @@ public final class UpCommand implements Callable<Integer>
     private static void requireTable(final ClusterFolder folder)
     {
         try (KvClient client = KvClient.connect(
-            folder.address(), new KvClientOptions().tokenFile(folder.token()).timeout(FIRST_ANSWER_TIMEOUT)))
+            folder.address(), new KvClientOptions().tokenFile(folder.token()).encrypt(folder.isEncrypted())
+                .timeout(FIRST_ANSWER_TIMEOUT)))
         {
             if (!client.tables().contains("default"))
             {

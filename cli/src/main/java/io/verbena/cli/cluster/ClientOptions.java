@@ -22,7 +22,8 @@ public final class ClientOptions
 {
     /** A client and how it was reached. */
     private record Target(
-        String address, Path tokenFile, String user, Path secretFile, String fabric, String tls, int timeoutMs)
+        String address, Path tokenFile, String user, Path secretFile, String fabric, String tls, boolean isEncrypted,
+        int timeoutMs)
     {
     }
 
@@ -58,6 +59,10 @@ public final class ClientOptions
             "that of the cluster.")
     private String fabric;
 
+    @Option(names = "--encrypt", description = "Encrypt requests to compute nodes; as a --user over TLS only. " +
+        "Default: as the folder's cluster was made.")
+    private boolean encrypt;
+
     @Option(names = "--timeout-ms", paramLabel = "MS", defaultValue = "5000",
         description = "Deadline of each operation. Default: ${DEFAULT-VALUE}.")
     private int timeoutMs;
@@ -90,6 +95,7 @@ public final class ClientOptions
         settings.put("VERBENA_SECRET_FILE", null == secretFile ? null : secretFile.toString());
         settings.put("VERBENA_DATA", null == data ? null : data.toString());
         settings.put("VERBENA_FABRIC", fabric);
+        settings.put(KvClientOptions.ENCRYPT_VARIABLE, encrypt ? "true" : null);
         settings.put("VERBENA_TIMEOUT_MS", Integer.toString(timeoutMs));
         tls.settings(settings);
         settings.values().removeIf(Objects::isNull);
@@ -111,7 +117,8 @@ public final class ClientOptions
             if (null != shared)
             {
                 return shared.run(new Target(address(), null == tokenFile ? folder().token() : tokenFile, user,
-                    secretFile, fabric, tls.toString(), timeoutMs), () -> connect(new KvClientOptions()), work);
+                    secretFile, fabric, tls.toString(), isEncrypted(), timeoutMs),
+                    () -> connect(new KvClientOptions()), work);
             }
             try (KvClient client = connect(new KvClientOptions()))
             {
@@ -159,7 +166,7 @@ public final class ClientOptions
                 ExitStatus.USAGE, "--user " + user + " without --secret-file: give the file with the secret", null);
         }
         return KvClient.connect(address(), tls.secure(options).timeout(Duration.ofNanos(timeoutNs)).fabric(fabric)
-            .user(user, secretFile).tokenFile(null == tokenFile ? folder().token() : tokenFile));
+            .encrypt(isEncrypted()).user(user, secretFile).tokenFile(null == tokenFile ? folder().token() : tokenFile));
     }
 
     /** Where the cluster is found. */
@@ -180,10 +187,20 @@ public final class ClientOptions
         return null != cluster;
     }
 
+    private boolean isEncrypted()
+    {
+        return encrypt || null == cluster && folder().isEncrypted();
+    }
+
     /** Opens the cluster's memory, whether it is up or not. */
     public OpenedStore openStore()
     {
         checkTimeout();
+        if (encrypt)
+        {
+            throw new CommandFailedException(ExitStatus.USAGE,
+                "--encrypt: this command reads memory nodes itself, which is not encrypted; leave it out", null);
+        }
         return OpenedStore.open(cluster, tokenFile, tls, folder(), fabric, timeoutNs());
     }
 
@@ -197,7 +214,7 @@ public final class ClientOptions
                 ExitStatus.NO_PERMISSION, "--user " + user + ": this takes the cluster's token, not a user", null);
         }
         return MetaCalls.open(address(),
-            null == tokenFile ? folder().token() : tokenFile, tls, fabric, timeoutNs());
+            null == tokenFile ? folder().token() : tokenFile, tls, fabric, isEncrypted(), timeoutNs());
     }
 
     /** Exit status for a failure of the store. */

@@ -5,6 +5,7 @@ import io.verbena.cli.console.ExitStatus;
 import io.verbena.cli.console.FileErrors;
 import io.verbena.memory.MemoryFolder;
 import io.verbena.memory.MemoryNodeException;
+import io.verbena.protocol.bootstrap.OwnerOnly;
 import io.verbena.protocol.bootstrap.SyncedNames;
 import io.verbena.server.MetaGroupRole;
 
@@ -32,6 +33,7 @@ public record ClusterFolder(Path path)
     static final String VARIABLE = "VERBENA_DATA";
     private static final String ADDRESS = "address";
     private static final String FABRIC = "fabric";
+    private static final String ENCRYPTED = "encrypted";
     private static final String PEERS = "peers";
     private static final String GROUP_MADE = "group_made";
 
@@ -80,6 +82,26 @@ public record ClusterFolder(Path path)
     public Path token()
     {
         return path.resolve("token");
+    }
+
+    /** Whether the cluster was made so that clients have to encrypt. */
+    public boolean isEncrypted()
+    {
+        return Files.exists(path.resolve(ENCRYPTED));
+    }
+
+    /** Has clients encrypt, of what is started from now on. */
+    public void encrypt()
+    {
+        try
+        {
+            OwnerOnly.createFolder(path);
+            Files.writeString(path.resolve(ENCRYPTED), "");
+        }
+        catch (final IOException ex)
+        {
+            throw failed("folder of the cluster " + path + " cannot be written", ex);
+        }
     }
 
     public Path processes()

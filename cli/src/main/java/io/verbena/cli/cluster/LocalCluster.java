@@ -69,6 +69,7 @@ public final class LocalCluster implements AutoCloseable
         this.lockFile = lockFile;
         table = new ProcessTable(folder.processes());
         launcher = new NodeLauncher(table, folder.logs());
+        launcher.encrypted(folder::isEncrypted);
         metaServers = new MetaServers(folder, launcher);
     }
 

@@ -59,13 +59,14 @@ public final class MetaCalls implements AutoCloseable
     private final Map<Integer, VirtualQp> links = new HashMap<>();
 
     private MetaCalls(
-        final Fabric fabric, final BootstrapAnswer answer, final ClusterToken token, final long timeoutNs)
+        final Fabric fabric, final BootstrapAnswer answer, final ClusterToken token, final boolean isEncrypted,
+        final long timeoutNs)
     {
         this.fabric = fabric;
         nodeTicket = token.nodeTicket();
         this.answer = answer;
         device = fabric.openDevice("node-" + ProcessHandle.current().pid());
-        raas = RaasContext.open(device, new RaasConfiguration());
+        raas = RaasContext.open(device, new RaasConfiguration().encrypted(isEncrypted));
         token.joiningTicket(answer).use(raas);
         vqp = raas.connect(answer.metaServer(), BatchListener.CALLS_ONLY, timeoutNs);
         client = new MetaClient(raas, vqp);
@@ -74,12 +75,20 @@ public final class MetaCalls implements AutoCloseable
     /** Connects to the meta server of the cluster in a folder. */
     public static MetaCalls open(final ClusterFolder folder, final long timeoutNs)
     {
-        return open(folder.address(), folder.token(), TlsOptions.NONE, null, timeoutNs);
+        return open(folder.address(), folder.token(), TlsOptions.NONE, null, folder.isEncrypted(), timeoutNs);
+    }
+
+    /** As below; calls are in clear. */
+    public static MetaCalls open(
+        final String address, final Path tokenFile, final TlsOptions tls, final String given, final long timeoutNs)
+    {
+        return open(address, tokenFile, tls, given, false, timeoutNs);
     }
 
     /** Connects to the meta server of a cluster at an address; {@code given} names a fabric, or is null. */
     public static MetaCalls open(
-        final String address, final Path tokenFile, final TlsOptions tls, final String given, final long timeoutNs)
+        final String address, final Path tokenFile, final TlsOptions tls, final String given,
+        final boolean isEncrypted, final long timeoutNs)
     {
         try
         {
@@ -90,7 +99,8 @@ public final class MetaCalls implements AutoCloseable
             final String name = NetworkFabric.toJoin(answer, given, null);
             NetworkFabric.requireReachable(cluster, answer, name);
             return new MetaCalls(
-                Fabrics.open(name, ProcessRole.EXPENDABLE), answer, token, timeoutNs);
+                Fabrics.open(name, ProcessRole.EXPENDABLE), answer, token, isEncrypted,
+                timeoutNs);
         }
         catch (final BootstrapException ex)
         {

@@ -6,6 +6,7 @@ import io.verbena.cli.console.FileErrors;
 import io.verbena.cli.console.WatchedProgress;
 import io.verbena.cli.role.LaunchGate;
 import io.verbena.cli.role.RoleProcess;
+import io.verbena.client.KvClientOptions;
 import io.verbena.protocol.bootstrap.OwnerOnly;
 
 import java.io.IOException;
@@ -16,6 +17,7 @@ import java.nio.file.StandardCopyOption;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
@@ -45,6 +47,7 @@ public final class NodeLauncher
     private NodePlaces places = NodePlaces.HERE;
     /** Guarded by the table: a process is in it, or is never started. */
     private boolean startsNoMore;
+    private BooleanSupplier isEncrypted = () -> false;
 
     NodeLauncher(final ProcessTable table, final Path logs)
     {
@@ -68,6 +71,12 @@ public final class NodeLauncher
     void readyTimeoutS(final long seconds)
     {
         readyTimeoutS = seconds;
+    }
+
+    /** Whether clients have to encrypt, asked for each process. */
+    void encrypted(final BooleanSupplier isOn)
+    {
+        isEncrypted = isOn;
     }
 
     /** Where processes run that are started from now on. */
@@ -151,6 +160,11 @@ public final class NodeLauncher
             .redirectOutput(log.toFile());
         builder.environment().remove("VERBENA_HEALTH_PORT");
         builder.environment().remove("VERBENA_RESP_PORT");
+        if (isEncrypted.getAsBoolean())
+        {
+            // Nodes demand it of clients, and clients in the processes do it.
+            builder.environment().put(KvClientOptions.ENCRYPT_VARIABLE, "true");
+        }
         return builder.start();
     }
 

@@ -49,6 +49,7 @@ public final class ComputeNodeCommand implements Callable<Integer>
     public static final String NAME = "compute-node";
     private static final Set<String> PLAIN_OPTIONS = Set.of("--cluster", "--token-file", "--health-port");
     private static final String BUSY_POLL = "--busy-poll";
+    private static final String ENCRYPT = "--encrypt";
     /** Makes it a spare. */
     public static final String SPARE = "--spare";
     private static final int MAX_NAME = 255;
@@ -61,7 +62,8 @@ public final class ComputeNodeCommand implements Callable<Integer>
         "VERBENA_RESP_TABLE", "VERBENA_RESP_PASSWORD_FILE", "VERBENA_RESP_OPEN", "VERBENA_RESP_MAX_CLIENTS",
         "VERBENA_RESP_CLUSTER", "VERBENA_RESP_ANNOUNCE", "VERBENA_RESP_TLS_CERTIFICATE", "VERBENA_RESP_TLS_KEY",
         "VERBENA_RESP_TLS_CA", "VERBENA_SLOWLOG_THRESHOLD_US", "VERBENA_SLOWLOG_SAMPLE", "VERBENA_SPARE",
-        "VERBENA_NAME", "VERBENA_TLS_CA", "VERBENA_TLS_CERT", "VERBENA_TLS_KEY", "VERBENA_OTLP_ENDPOINT");
+        "VERBENA_NAME", "VERBENA_TLS_CA", "VERBENA_TLS_CERT", "VERBENA_TLS_KEY", "VERBENA_OTLP_ENDPOINT",
+        "VERBENA_ENCRYPT");
     private static final int MAX_PORT_DIGITS = 9;
     private static final int LONGEST_SWEEP_SECONDS = 86_400;
 
@@ -75,8 +77,8 @@ public final class ComputeNodeCommand implements Callable<Integer>
     private boolean busyPoll;
 
     @Option(names = "--growing-tables", arity = "1", paramLabel = "BOOLEAN", defaultValue = "true",
-        description = "Whether this node splits what fills up, so that tables grow beyond the records that they were " +
-            "made for, and merges what has become nearly empty, so that their memory comes back. " +
+        description = "Whether this node splits what fills up, so that tables grow beyond their first size, and " +
+            "merges what has become nearly empty, so that memory comes back. " +
             "Default: ${DEFAULT-VALUE}.")
     private boolean growingTables = true;
 
@@ -95,6 +97,9 @@ public final class ComputeNodeCommand implements Callable<Integer>
         description = "Most clients connected at once, 1 to 4096; one more is refused, and tries again with pauses. " +
             "Default: ${DEFAULT-VALUE}.")
     private int maxClients = ComputeNodeRole.DEFAULT_MAX_CLIENTS;
+
+    @Option(names = ENCRYPT, description = "Refuse clients that do not encrypt.")
+    private boolean encrypt;
 
     @Option(names = SPARE, description = "Be ready, and have no clients sent here before the autoscaler activates " +
         "this node, which takes milliseconds.")
@@ -129,7 +134,7 @@ public final class ComputeNodeCommand implements Callable<Integer>
         for (int i = 1; i < args.length; i++)
         {
             final String option = args[i];
-            final boolean isFlag = BUSY_POLL.equals(option) || SPARE.equals(option);
+            final boolean isFlag = BUSY_POLL.equals(option) || SPARE.equals(option) || ENCRYPT.equals(option);
             final String value = isFlag ? "" : ++i < args.length ? args[i] : "";
             final boolean isPlain = isFlag || PLAIN_OPTIONS.contains(option) && value.matches("[^-@\"'].*");
             if (!isPlain || null != given.put(option, value))
@@ -153,6 +158,7 @@ public final class ComputeNodeCommand implements Callable<Integer>
             RoleOptions.of(given.get("--cluster"), Path.of(given.get("--token-file")), Integer.parseInt(port));
         command.busyPoll = given.containsKey(BUSY_POLL);
         command.spare = given.containsKey(SPARE);
+        command.encrypt = given.containsKey(ENCRYPT);
         return command;
     }
 
@@ -174,7 +180,8 @@ public final class ComputeNodeCommand implements Callable<Integer>
         final RespConfiguration port = resp.configuration(System.getenv());
         final ComputeNodeConfiguration configuration = slowlog.addTo(new ComputeNodeConfiguration()
             .splitsSubtables(growingTables).maxMemoryNodes(maxMemoryNodes)
-            .sweepIntervalNs(TimeUnit.SECONDS.toNanos(sweepIntervalSeconds)).spare(spare).instance(name));
+            .sweepIntervalNs(TimeUnit.SECONDS.toNanos(sweepIntervalSeconds)).spare(spare).instance(name)
+            .requireEncryption(encrypt));
         final URI collector = slowlog.otlpEndpoint();
         final NanoClock clock = SystemNanoClock.INSTANCE;
         final long calledNs = clock.nanoTime();

@@ -12,7 +12,7 @@ final class InsecureNetwork
 {
     /** Of the option. */
     static final String DESCRIPTION =
-        "Allow an address that other hosts reach, although peers are neither authenticated nor encrypted there yet.";
+        "Allow an address that other hosts reach, although nodes do not encrypt.";
     private static final Logger LOGGER = LoggerFactory.getLogger(InsecureNetwork.class);
     private static final String WHY =
         "hosts that reach it are not authenticated yet, and may read and change every record";

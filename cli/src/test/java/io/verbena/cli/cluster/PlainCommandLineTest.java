@@ -34,6 +34,7 @@ class PlainCommandLineTest
         "compute-node --cluster verbena://h:1 --token-file /a/token",
         "compute-node --token-file token --health-port 80 --cluster verbena://h:1",
         "compute-node --busy-poll --cluster verbena://h:1 --token-file /a/b=c/token",
+        "compute-node --encrypt --cluster verbena://h:1 --token-file /a/token",
         "compute-node --cluster verbena://h:1 --token-file /a/token --health-port 007 --busy-poll"})
     void shouldUnderstandAsTheLibraryDoes(final String line)
     {

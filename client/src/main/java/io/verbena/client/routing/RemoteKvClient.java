@@ -47,6 +47,11 @@ public final class RemoteKvClient
     {
         final ClusterAddress cluster = cluster(address);
         final BootstrapSecret secret = secured(secret(options), options);
+        if (isEncrypted(options) && !secret.userName().isEmpty() && null == secret.tls())
+        {
+            throw new KvInvalidRequestException("encryption as user '" + secret.userName() +
+                "' takes TLS, since keys follow from what the handshake brings: give --tls-ca, or KvClientOptions.tls");
+        }
         final BootstrapAnswer answer = ask(cluster, secret, options);
         final String name = fabric(cluster, answer, options);
         Fabric fabric = null;
@@ -93,15 +98,23 @@ public final class RemoteKvClient
      * @return the client, closed by the caller. Its {@code close()} waits up to 2 s for operations under way,
      * except in what depends on a future and runs in the thread that received the answer: there it returns at once.
      * @throws KvUnavailableException when the meta server does not answer in time, or is silent for 4 s.
+     * @throws KvInvalidRequestException when requests are to be encrypted, and the client has nothing to prove.
      */
     public static KvClient open(
         final Device device, final MetaServerLocator metaServer, final KvClientOptions options, final Runnable onEnd)
     {
+        final boolean isEncrypted = isEncrypted(options);
+        if (isEncrypted && null == metaServer.clientTicket())
+        {
+            onEnd.run();
+            throw new KvInvalidRequestException(
+                "encryption takes keys, which follow from the cluster's token or a user's ticket: there is none here");
+        }
         final ComputeNodeSet set = new ComputeNodeSet();
         final Waker waker = new Waker();
         final NanoClock clock = device.clock();
         final RemoteNodes nodes =
-            new RemoteNodes(device, metaServer, set, waker, CALL_TIMEOUT_NS, RemoteKvClient::ignore);
+            new RemoteNodes(device, metaServer, set, waker, CALL_TIMEOUT_NS, RemoteKvClient::ignore, isEncrypted);
         final RemoteNodesThread thread = new RemoteNodesThread(
             nodes, waker, clock, nodes.roleName(), RemoteNodesThread.Pauses.USUAL, onEnd);
         thread.start();
@@ -208,6 +221,22 @@ public final class RemoteKvClient
         {
             throw new KvInvalidRequestException(ex.getMessage());
         }
+    }
+
+    private static boolean isEncrypted(final KvClientOptions options)
+    {
+        final String variable = environment(KvClientOptions.ENCRYPT_VARIABLE);
+        return options.encrypt() || isTrue(variable);
+    }
+
+    /** What is neither true nor false is refused: whoever wrote it may rely on it. */
+    static boolean isTrue(final String value)
+    {
+        if (null != value && !"true".equalsIgnoreCase(value) && !"false".equalsIgnoreCase(value))
+        {
+            throw new KvInvalidRequestException(KvClientOptions.ENCRYPT_VARIABLE + "=" + value + ": true or false");
+        }
+        return "true".equalsIgnoreCase(value);
     }
 
     private static Path optional(final Path given, final String variable)

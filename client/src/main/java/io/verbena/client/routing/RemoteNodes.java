@@ -98,11 +98,23 @@ public final class RemoteNodes implements Agent, DrivenNodes
         final Device device, final MetaServerLocator metaServer, final ComputeNodeSet nodes, final Waker waker,
         final long callTimeoutNs, final ErrorHandler errorHandler)
     {
+        this(device, metaServer, nodes, waker, callTimeoutNs, errorHandler, false);
+    }
+
+    /**
+     * As above.
+     *
+     * @param isEncrypted whether requests are encrypted, also those to the meta server; takes a ticket.
+     */
+    public RemoteNodes(
+        final Device device, final MetaServerLocator metaServer, final ComputeNodeSet nodes, final Waker waker,
+        final long callTimeoutNs, final ErrorHandler errorHandler, final boolean isEncrypted)
+    {
         this.metaServer = metaServer;
         this.nodes = nodes;
         this.callTimeoutNs = callTimeoutNs;
         channel = device.pollsBySystemCall() ? device.createCompletionChannel() : null;
-        raas = open(device, errorHandler);
+        raas = open(device, errorHandler, isEncrypted);
         clock = raas.clock();
         dutyLock = new DutyLock(this, waker::wake, clock, null == channel ?
             DutyLock.Patience.ANOTHER_PROCESS_ANSWERS : DutyLock.Patience.ANOTHER_HOST_ANSWERS);
@@ -115,13 +127,13 @@ public final class RemoteNodes implements Agent, DrivenNodes
         listing = new NodeListing(metaLink, callTimeoutNs);
     }
 
-    private RaasContext open(final Device device, final ErrorHandler errorHandler)
+    private RaasContext open(final Device device, final ErrorHandler errorHandler, final boolean isEncrypted)
     {
         RaasContext opened = null;
         try
         {
             opened = RaasContext.open(device, RemoteEndpoint.configure(MAX_NODES + 1).errorHandler(errorHandler)
-                .completionChannel(channel));
+                .completionChannel(channel).encrypted(isEncrypted));
             final AccessTicket ticket = metaServer.clientTicket();
             if (null != ticket)
             {

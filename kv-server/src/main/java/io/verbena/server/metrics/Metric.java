@@ -168,6 +168,15 @@ public enum Metric
     /** Refused clients. */
     REFUSED_CONNECTIONS("verbena_refused_connections_total", COUNTER, Set.of(COMPUTE_NODE, META_SERVER), List.of(),
         "Connections refused because there was no room for them."),
+    /** Encrypted connections. */
+    ENCRYPTED_CONNECTIONS("verbena_encrypted_connections", GAUGE, Set.of(COMPUTE_NODE), List.of(),
+        "Connections of clients that are encrypted."),
+    /** Refused connections in clear. */
+    REFUSED_IN_CLEAR("verbena_refused_in_clear_total", COUNTER, Set.of(COMPUTE_NODE), List.of(),
+        "Connections of clients refused because they were not encrypted: --encrypt of the node."),
+    /** Refused messages. */
+    REFUSED_MESSAGES("verbena_refused_messages_total", COUNTER, Set.of(COMPUTE_NODE), List.of(),
+        "Messages on encrypted connections that were not the next ones of their clients; each ended its connection."),
     /** Connections that broke. */
     REPLACED_CONNECTIONS("verbena_replaced_connections_total", COUNTER, Set.of(COMPUTE_NODE), List.of(),
         "Connections to memory nodes that broke and were replaced, in the node's present session."),

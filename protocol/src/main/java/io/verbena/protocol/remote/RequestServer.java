@@ -15,13 +15,13 @@ import io.verbena.raas.RpcHandler;
 import io.verbena.raas.RpcReply;
 import io.verbena.raas.RpcServer;
 import io.verbena.raas.limit.RaasLimit;
+import io.verbena.raas.usage.EncryptionUse;
 import io.verbena.rdma.verbs.AccessFlags;
 import io.verbena.rdma.verbs.CompletionChannel;
 import io.verbena.rdma.verbs.Device;
 import io.verbena.rdma.verbs.MemoryRegion;
 import org.agrona.DirectBuffer;
 import org.agrona.ErrorHandler;
-import org.agrona.collections.Long2LongHashMap;
 import org.agrona.concurrent.Agent;
 import org.agrona.concurrent.NanoClock;
 import org.agrona.concurrent.UnsafeBuffer;
@@ -31,6 +31,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.function.BiConsumer;
 
 /**
  * The front door of a compute node for clients in other processes: takes requests as messages, hands them to the node's
@@ -58,8 +59,7 @@ public final class RequestServer implements Agent, AutoCloseable
     private final MemoryRegion status;
     private final RpcServer server;
     private final TransferStore transfers;
-    /** Scans under way, by connection; none where there is none. */
-    private final Long2LongHashMap scans = new Long2LongHashMap(0);
+    private final ScanShares scans = new ScanShares(MAX_SCANS);
     /** Answered by other threads. */
     private final ConcurrentLinkedQueue<Served> completed = new ConcurrentLinkedQueue<>();
     /** Answered by the thread that drives this. */
@@ -77,6 +77,7 @@ public final class RequestServer implements Agent, AutoCloseable
     private volatile Thread driver;
     private RpcHandler others = new NodeFigures(() -> "{}");
     private long refused;
+    private boolean isEncryptionRequired;
     private boolean isClosed;
 
     /** A request that came as a message. */
@@ -351,6 +352,22 @@ public final class RequestServer implements Agent, AutoCloseable
         return refused;
     }
 
+    /**
+     * @param isRequired whether requests are taken over encrypted connections only; figures of the node over all.
+     * @param onRefused  hears who was refused because of encryption, and what; by the owner thread.
+     */
+    public void encryption(final boolean isRequired, final BiConsumer<PeerIdentity, String> onRefused)
+    {
+        isEncryptionRequired = isRequired;
+        server.encryption(isRequired ? PeerIdentity::isClient : (_) -> false, onRefused);
+    }
+
+    /** @return encrypted connections, and what was refused because of encryption. */
+    public EncryptionUse encryption()
+    {
+        return server.encryption();
+    }
+
     /** Lets clients know that they are to go elsewhere; what they send meanwhile goes to the node all the same. */
     public void drain()
     {
@@ -363,7 +380,8 @@ public final class RequestServer implements Agent, AutoCloseable
     {
         try
         {
-            return switch (method)
+            // Over a connection in clear nothing but figures is asked for, whoever has made it.
+            return switch (isEncryptionRequired && !reply.isEncrypted() ? RequestMethod.FIGURES : method)
             {
                 case RequestMethod.OPERATION -> onOperation(caller, request, offset, lengthBytes, reply);
                 case RequestMethod.PART -> onPart(request, offset, lengthBytes, reply);
@@ -427,7 +445,11 @@ public final class RequestServer implements Agent, AutoCloseable
             deadlineNs(OperationMessageDescriptor.timeoutNs(message, offset)));
         request.arrivedAfter(polledNs);
         request.caller(caller);
-        if (request.kind().isRange() && !countScan(request))
+        if (request.kind().isRange())
+        {
+            request.isCounted = scans.take(request.connection);
+        }
+        if (request.kind().isRange() && !request.isCounted)
         {
             served++;
             owed++;
@@ -443,33 +465,12 @@ public final class RequestServer implements Agent, AutoCloseable
         return RpcReply.DEFERRED;
     }
 
-    /** One client's scans do not wait ahead of all others'. */
-    private boolean countScan(final ServedOperation request)
-    {
-        final long count = scans.get(request.connection);
-        if (count >= MAX_SCANS)
-        {
-            return false;
-        }
-        scans.put(request.connection, count + 1);
-        request.isCounted = true;
-        return true;
-    }
-
     private void endScan(final ServedOperation request)
     {
         if (request.isCounted)
         {
             request.isCounted = false;
-            final long count = scans.get(request.connection);
-            if (1 == count)
-            {
-                scans.remove(request.connection);
-            }
-            else
-            {
-                scans.put(request.connection, count - 1);
-            }
+            scans.giveBack(request.connection);
         }
     }
 

@@ -1,6 +1,7 @@
 package io.verbena.protocol.request;
 
 import io.verbena.protocol.access.AccessRules;
+import io.verbena.raas.identity.PeerIdentity;
 
 /** A compute node as submitting threads see it, in this process or elsewhere. Thread-safe. */
 public interface ComputeEndpoint
@@ -44,6 +45,17 @@ public interface ComputeEndpoint
     default AccessRules access()
     {
         return AccessRules.NONE;
+    }
+
+    /**
+     * Something was refused before it was a request: for the audit log of the cluster. By the node's thread.
+     *
+     * @param who  it came from, as its connection proved.
+     * @param what was refused; one object for each kind.
+     */
+    default void onRefused(final PeerIdentity who, final String what)
+    {
+        // Kept by nobody.
     }
 
     /** @return whether answers come over a network: a thread that waits for one then sleeps rather than gives way. */

@@ -10,7 +10,10 @@ import java.security.GeneralSecurityException;
 import java.security.MessageDigest;
 import java.util.Arrays;
 import java.util.random.RandomGenerator;
+import javax.crypto.KDF;
 import javax.crypto.Mac;
+import javax.crypto.SecretKey;
+import javax.crypto.spec.HKDFParameterSpec;
 import javax.crypto.spec.SecretKeySpec;
 
 /**
@@ -22,6 +25,8 @@ public final class IdentitySecret
     /** Length of a secret, and of everything computed with it. */
     public static final int LENGTH_BYTES = 16;
     private static final String ALGORITHM = "HmacSHA256";
+    private static final String DERIVATION = "HKDF-SHA256";
+    private static final String GENERIC = "Generic";
 
     private final byte[] bytes;
 
@@ -102,6 +107,26 @@ public final class IdentitySecret
             masked[i] ^= secret.bytes[i];
         }
         return new IdentitySecret(masked);
+    }
+
+    /**
+     * Derives what keys of a cipher are derived from, by HKDF-SHA-256 (RFC 5869).
+     *
+     * @param context     what for; another context gives something that has nothing to do with it.
+     * @param lengthBytes of the result, 1 to 8,160.
+     * @return the derived secret.
+     */
+    public SecretKey expand(final byte[] context, final int lengthBytes)
+    {
+        try
+        {
+            return KDF.getInstance(DERIVATION).deriveKey(GENERIC, HKDFParameterSpec.ofExtract()
+                .addIKM(new SecretKeySpec(bytes, GENERIC)).thenExpand(context, lengthBytes));
+        }
+        catch (final GeneralSecurityException ex)
+        {
+            throw new IllegalStateException("this Java runtime has no " + DERIVATION, ex);
+        }
     }
 
     /**
