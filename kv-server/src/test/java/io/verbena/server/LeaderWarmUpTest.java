@@ -98,11 +98,9 @@ class LeaderWarmUpTest
     {
         final Fabric fabric = open();
         fabric.close();
-        try (LeaderWarmUp warmUp = new LeaderWarmUp(fabric))
-        {
-            warmUp.begin();
-            warmUp.close();
-            assertThat(warmUp.isComplete()).isFalse();
-        }
+        final LeaderWarmUp warmUp = new LeaderWarmUp(fabric);
+        warmUp.begin();
+        warmUp.close();
+        assertThat(warmUp.isComplete()).isFalse();
     }
 }
