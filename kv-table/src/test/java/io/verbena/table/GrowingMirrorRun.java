@@ -1,28 +1,21 @@
 package io.verbena.table;
 
 import io.verbena.raas.OneSidedPort;
-import io.verbena.table.allocation.EpochTracker;
 import io.verbena.table.check.TableCheck;
 import io.verbena.table.check.TableChecker;
 import io.verbena.table.directory.OpenTable;
 import io.verbena.table.directory.Subtable;
-import io.verbena.table.directory.TableDirectory;
 import io.verbena.table.directory.TablePlan;
 import io.verbena.table.format.BucketDescriptor;
 import io.verbena.table.format.KeyHash;
-import io.verbena.table.format.MergeLink;
-import io.verbena.table.format.SplitLink;
 import io.verbena.table.format.SubtableDescriptor;
-import io.verbena.table.format.TableDescriptor;
 import io.verbena.table.growth.TableMerge;
 import io.verbena.table.growth.TableSplit;
 import io.verbena.table.mirror.MirrorPort;
 import io.verbena.table.mirror.SlotReconciliation;
 import io.verbena.table.mirror.SubtableReconciliation;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.Deque;
 import java.util.List;
 import java.util.Random;
 import java.util.stream.IntStream;
@@ -36,57 +29,6 @@ import static java.nio.ByteOrder.LITTLE_ENDIAN;
  */
 final class GrowingMirrorRun implements AutoCloseable
 {
-    /** What a run may contain. */
-    static final class Shape
-    {
-        int copies;
-        int engines;
-        int clients;
-        int keys;
-        int operations = 80;
-        /** One step in so many; 0: never. */
-        int loseOneIn;
-        int dieOneIn;
-        int breakOneIn;
-        boolean isZombie;
-        int splitOneIn;
-        int mergeOneIn;
-        /** Whoever has proposed a merge loses its connections while it decides it. */
-        boolean leavesProposals;
-        int[] kinds = {0, 0, 1, 2, 2, 3, 3, 4, 5, 5, 6};
-
-        static Shape of(final long seed)
-        {
-            final Random random = new Random(seed * 41 + 17);
-            final Shape shape = new Shape();
-            shape.copies = 2 + random.nextInt(2);
-            shape.engines = 2 + random.nextInt(2);
-            shape.clients = 1 + random.nextInt(2);
-            shape.keys = 1 + random.nextInt(4);
-            shape.loseOneIn = random.nextInt(3) == 0 ? 0 : 2500;
-            shape.dieOneIn = random.nextInt(3) == 0 ? 5000 : 0;
-            shape.breakOneIn = random.nextInt(3) == 0 ? 1500 : 0;
-            shape.isZombie = random.nextBoolean();
-            shape.splitOneIn = 2 << random.nextInt(4);
-            shape.mergeOneIn = 1 + random.nextInt(3);
-            shape.leavesProposals = random.nextInt(4) == 0;
-            shape.kinds = random.nextBoolean() ? shape.kinds : new int[]{0, 2, 2, 4, 5, 7, 7};
-            return shape;
-        }
-
-        /** Proposals are left and taken back, and others are made in their place. */
-        static Shape proposing(final long seed)
-        {
-            final Shape shape = of(seed);
-            shape.engines = 3;
-            shape.keys = 1 + (int)(seed % 2);
-            shape.operations = 120;
-            shape.splitOneIn = 2;
-            shape.leavesProposals = true;
-            return shape;
-        }
-    }
-
     private static final int NODE = 3;
     private static final int TABLE_ID = 77;
     private static final long HASH_SEED = 42;
@@ -103,18 +45,14 @@ final class GrowingMirrorRun implements AutoCloseable
     private static final List<Long> HIGHS = CollidingKeys.highs(HASH_SEED, COLLIDING);
 
     private final String name;
-    private final Shape shape;
+    private final GrowingMirrorShape shape;
     private final long seed;
     private final StepFabric fabric;
     private final Random random;
     private final RaceWorkload workload;
     private final TablePlan plan = TablePlan.ofShape("mirror", TABLE_ID, HASH_SEED, 0, 1, new int[]{NODE});
     private final List<Node> nodes = new ArrayList<>();
-    private final Deque<Long> freeSubtables = new ArrayDeque<>();
-    /** Offset and epoch of subtables that are not needed any more. */
-    private final List<long[]> retiredSubtables = new ArrayList<>();
-    private final TableDirectory catalog;
-    private long catalogVersion;
+    private final PublishedSubtables subtables;
     /** Memory nodes of the view, head first. */
     private List<Integer> members;
     /** By member, while the view is ended. */
@@ -257,10 +195,10 @@ final class GrowingMirrorRun implements AutoCloseable
 
         private void refresh()
         {
-            if (catalogSeen != catalogVersion)
+            if (catalogSeen != subtables.version)
             {
-                catalogSeen = catalogVersion;
-                table.refresh(catalogDescriptor());
+                catalogSeen = subtables.version;
+                table.refresh(subtables.descriptor());
             }
         }
 
@@ -301,19 +239,19 @@ final class GrowingMirrorRun implements AutoCloseable
 
         private void beginSplit(final boolean isNew)
         {
-            if (!isNew || freeSubtables.size() >= 2 && table.directory.depth(suffix) < MAX_SPLIT_DEPTH)
+            if (!isNew || subtables.free.size() >= 2 && table.directory.depth(suffix) < MAX_SPLIT_DEPTH)
             {
-                memory[0] = isNew ? freeSubtables.poll() : 0;
-                memory[1] = isNew ? freeSubtables.poll() : 0;
+                memory[0] = isNew ? subtables.free.poll() : 0;
+                memory[1] = isNew ? subtables.free.poll() : 0;
                 split = engine.growth().begin(table, suffix, memory[0], memory[1], deadlineNs());
             }
         }
 
         private void beginMerge(final boolean isNew)
         {
-            if (!isNew || !freeSubtables.isEmpty())
+            if (!isNew || !subtables.free.isEmpty())
             {
-                memory[0] = isNew ? freeSubtables.poll() : 0;
+                memory[0] = isNew ? subtables.free.poll() : 0;
                 memory[1] = 0;
                 merge = engine.growth().beginMerge(table, suffix, memory[0], deadlineNs());
             }
@@ -338,7 +276,7 @@ final class GrowingMirrorRun implements AutoCloseable
             note(merge.failure(), merge);
             merges += merge.state() == TableMerge.State.DONE && memory[0] != 0 ? 1 : 0;
             withdrawals += merge.isWithdrawn() ? 1 : 0;
-            withdrawnWords += merge.isWithdrawn() ? countWithdrawnWords() : 0;
+            withdrawnWords += merge.isWithdrawn() ? subtables.countWithdrawn(GrowingMirrorRun.this::primaryWord) : 0;
             undecidedEpoch = merge.isUndecided() ? merge.undecidedEpoch() : 0;
             final boolean isNotWhole = merge.failure() != null && merge.failure().startsWith("it is not whole");
             merge = null;
@@ -355,11 +293,11 @@ final class GrowingMirrorRun implements AutoCloseable
             {
                 if (!isUsed && offset != 0 && wasNamed)
                 {
-                    retiredSubtables.add(new long[]{offset, epoch});
+                    subtables.retire(offset, epoch);
                 }
                 else if (!isUsed && offset != 0)
                 {
-                    freeSubtables.add(offset);
+                    subtables.free.add(offset);
                 }
             }
         }
@@ -371,7 +309,7 @@ final class GrowingMirrorRun implements AutoCloseable
         }
     }
 
-    GrowingMirrorRun(final long seed, final Shape shape)
+    GrowingMirrorRun(final long seed, final GrowingMirrorShape shape)
     {
         this.seed = seed;
         this.shape = shape;
@@ -382,11 +320,7 @@ final class GrowingMirrorRun implements AutoCloseable
         plan.place(NODE, TABLE_AT);
         members = new ArrayList<>(IntStream.rangeClosed(1, shape.copies).boxed().toList());
         members.forEach(id -> format(fabric.addMemory(id, SUBTABLES_AT + SUBTABLES * (int)plan.subtableBytes())));
-        catalog = new TableDirectory(plan.descriptor());
-        for (int i = 0; i < SUBTABLES; i++)
-        {
-            freeSubtables.add((long)SUBTABLES_AT + i * plan.subtableBytes());
-        }
+        subtables = new PublishedSubtables(plan, HASH_SEED, TABLE_AT, SUBTABLES_AT, SUBTABLES);
         for (int id = 1; id <= shape.engines; id++)
         {
             nodes.add(new Node(id));
@@ -422,13 +356,9 @@ final class GrowingMirrorRun implements AutoCloseable
     {
         if (!isEnding && random.nextBoolean())
         {
-            publish();
+            subtables.publish(this::primaryWord, epoch);
         }
-        retiredSubtables.removeIf(retired ->
-        {
-            final boolean isReusable = safeEpoch() >= retired[1] + EpochTracker.REUSE_DISTANCE;
-            return isReusable && (retired[0] == TABLE_AT || freeSubtables.add(retired[0]));
-        });
+        subtables.reuse(safeEpoch());
         if (safeEpoch() >= epoch - 1)
         {
             epoch++;
@@ -446,56 +376,6 @@ final class GrowingMirrorRun implements AutoCloseable
     private long primaryWord(final long offset)
     {
         return fabric.memory(members.getLast()).getLong((int)offset, LITTLE_ENDIAN);
-    }
-
-    /** Some node publishes what is complete, which retires the subtables that are not named then. */
-    private void publish()
-    {
-        for (int entry = 0; entry < 1 << catalog.depth(); entry++)
-        {
-            final long groups = catalog.groupsOffset(entry);
-            final long subtable = groups - SubtableDescriptor.GROUPS_OFFSET;
-            final long link = MergeLink.linkOf(primaryWord(subtable + SubtableDescriptor.SPLIT_OFFSET));
-            final int depth = catalog.depth(entry);
-            if (MergeLink.isLink(link))
-            {
-                publishMerge(catalog.suffix(entry), depth, subtable, link);
-            }
-            else if (SplitLink.isComplete(link) && catalog.learn(
-                catalog.suffix(entry), depth, groups, link, TableDirectory.Superseded.NONE))
-            {
-                catalogVersion++;
-                retiredSubtables.add(new long[]{subtable, epoch});
-            }
-        }
-    }
-
-    /** Only when the sibling stands in the descriptor as well: so none of those between is forgotten. */
-    private void publishMerge(final int suffix, final int depth, final long subtable, final long link)
-    {
-        final int sibling = suffix ^ 1 << depth - 1;
-        if (primaryWord(MergeLink.merged(link) + SubtableDescriptor.PREDECESSOR_OFFSET) == 0 &&
-            catalog.depth(sibling) == depth &&
-            catalog.groupsOffset(sibling) == MergeLink.sibling(link) + SubtableDescriptor.GROUPS_OFFSET &&
-            catalog.learn(suffix, depth, subtable + SubtableDescriptor.GROUPS_OFFSET, link,
-                TableDirectory.Superseded.NONE))
-        {
-            catalogVersion++;
-            retiredSubtables.add(new long[]{subtable, epoch});
-            retiredSubtables.add(new long[]{MergeLink.sibling(link), epoch});
-        }
-    }
-
-    private long countWithdrawnWords()
-    {
-        return Subtable.of(catalogDescriptor()).stream().filter(subtable ->
-            MergeLink.isWithdrawn(primaryWord(subtable.offset() + SubtableDescriptor.SPLIT_OFFSET))).count();
-    }
-
-    private TableDescriptor catalogDescriptor()
-    {
-        return new TableDescriptor(
-            "mirror", TABLE_ID, catalog.depth(), 1, HASH_SEED, catalog.entries(plan.descriptor()));
     }
 
     private void loseMember()
@@ -576,7 +456,7 @@ final class GrowingMirrorRun implements AutoCloseable
 
     private SubtableReconciliation reconciliation(final SlotReconciliation words)
     {
-        return new SubtableReconciliation(words, Subtable.of(catalogDescriptor()), 1);
+        return new SubtableReconciliation(words, Subtable.of(subtables.descriptor()), 1);
     }
 
     private void activate()
@@ -653,7 +533,7 @@ final class GrowingMirrorRun implements AutoCloseable
             return name + ": " + problem;
         }
         final int primary = members.getLast();
-        final TableCheck check = new TableChecker(catalogDescriptor(),
+        final TableCheck check = new TableChecker(subtables.descriptor(),
             (id, offset, target, lengthBytes) -> fabric.read(primary, offset, target, lengthBytes)).check();
         if (!check.isSound())
         {

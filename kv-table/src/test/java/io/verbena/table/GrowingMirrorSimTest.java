@@ -95,9 +95,9 @@ class GrowingMirrorSimTest
         }
     }
 
-    private static GrowingMirrorRun.Shape shape(final long seed)
+    private static GrowingMirrorShape shape(final long seed)
     {
         return seed % PROPOSING_SEEDS == 0 ?
-            GrowingMirrorRun.Shape.proposing(seed) : GrowingMirrorRun.Shape.of(seed);
+            GrowingMirrorShape.proposing(seed) : GrowingMirrorShape.of(seed);
     }
 }

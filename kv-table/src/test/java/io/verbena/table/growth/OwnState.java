@@ -37,7 +37,7 @@ public final class OwnState
         RacedWalk.class, TableScan.class, Cursor.class, MoveBatch.class, ScanGroups.class, ScanBlocks.class);
     /** Set once, or taken from the memory that counts, whenever they are used. */
     private static final Set<String> LEFT_OUT = Set.of("table", "link", "port", "items", "words", "blockAt", "sink",
-        "protectionDomain", "attributes", "epochs", "counts", "costs", "expiryClock");
+        "protectionDomain", "attributes", "epochs", "counts", "costs", "expiryClock", "emptiedWords");
     private static final Set<String> COUNTS = Set.of("verbs", "doorbells", "payloadBytes", "movedRecords");
     /** As much as a split has, and more than a walk over a few short records needs of what it has. */
     private static final int MOST_BYTES = ScanGroups.MEMORY_BYTES + 8192;

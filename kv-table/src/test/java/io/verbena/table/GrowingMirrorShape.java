@@ -1,0 +1,54 @@
+package io.verbena.table;
+
+import java.util.Random;
+
+/** What a {@link GrowingMirrorRun} may contain; drawn from its seed. */
+final class GrowingMirrorShape
+{
+    int copies;
+    int engines;
+    int clients;
+    int keys;
+    int operations = 80;
+    /** One step in so many; 0: never. */
+    int loseOneIn;
+    int dieOneIn;
+    int breakOneIn;
+    boolean isZombie;
+    int splitOneIn;
+    int mergeOneIn;
+    /** Whoever has proposed a merge loses its connections while it decides it. */
+    boolean leavesProposals;
+    int[] kinds = {0, 0, 1, 2, 2, 3, 3, 4, 5, 5, 6};
+
+    static GrowingMirrorShape of(final long seed)
+    {
+        final Random random = new Random(seed * 41 + 17);
+        final GrowingMirrorShape shape = new GrowingMirrorShape();
+        shape.copies = 2 + random.nextInt(2);
+        shape.engines = 2 + random.nextInt(2);
+        shape.clients = 1 + random.nextInt(2);
+        shape.keys = 1 + random.nextInt(4);
+        shape.loseOneIn = random.nextInt(3) == 0 ? 0 : 2500;
+        shape.dieOneIn = random.nextInt(3) == 0 ? 5000 : 0;
+        shape.breakOneIn = random.nextInt(3) == 0 ? 1500 : 0;
+        shape.isZombie = random.nextBoolean();
+        shape.splitOneIn = 2 << random.nextInt(4);
+        shape.mergeOneIn = 1 + random.nextInt(3);
+        shape.leavesProposals = random.nextInt(4) == 0;
+        shape.kinds = random.nextBoolean() ? shape.kinds : new int[]{0, 2, 2, 4, 5, 7, 7};
+        return shape;
+    }
+
+    /** Proposals are left and taken back, and others are made in their place. */
+    static GrowingMirrorShape proposing(final long seed)
+    {
+        final GrowingMirrorShape shape = of(seed);
+        shape.engines = 3;
+        shape.keys = 1 + (int)(seed % 2);
+        shape.operations = 120;
+        shape.splitOneIn = 2;
+        shape.leavesProposals = true;
+        return shape;
+    }
+}
