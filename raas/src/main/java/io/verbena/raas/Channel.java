@@ -6,6 +6,7 @@ import io.verbena.raas.encryption.ConnectionCipher;
 import io.verbena.raas.identity.IdentitySecret;
 import io.verbena.raas.message.MessageBlock;
 import io.verbena.raas.message.Receives;
+import io.verbena.rdma.verbs.PostStatus;
 import io.verbena.rdma.verbs.QueuePair;
 import io.verbena.rdma.verbs.QueuePairAttributes;
 import io.verbena.rdma.verbs.QueuePairCapabilities;
@@ -41,6 +42,8 @@ abstract class Channel implements CompletionOwner
     protected Receives receives;
     /** Of an encrypted connection; else null. */
     private ConnectionCipher cipher;
+    /** A message was sealed and not posted: the peer opens none of those that follow. */
+    private boolean isOutOfStep;
     private int queuePairNumber;
     private final int sendDepth;
     private boolean isClosed;
@@ -163,6 +166,17 @@ abstract class Channel implements CompletionOwner
         return cipher == null ? lengthBytes : cipher.seal(block.buffer(), block.offset(slot), lengthBytes, immediate);
     }
 
+    /** What was sealed was posted, or not: then the connection is of no use, and is ended by the next check. */
+    final void notePosted(final int status)
+    {
+        isOutOfStep |= cipher != null && status != PostStatus.OK;
+    }
+
+    final boolean isOutOfStep()
+    {
+        return isOutOfStep;
+    }
+
     /**
      * One that does not open breaks an encrypted connection: nothing that follows is taken for the next one. What is in
      * clear, or of no kind that calls have, does not open either.
@@ -231,10 +245,10 @@ abstract class Channel implements CompletionOwner
     /** Posts an empty message; false when there is no room now. */
     abstract boolean sendControl(int immediate);
 
-    /** Whether the queue pair broke and no completion will say so: receives that are shared are not flushed. */
+    /** Whether it broke and no completion will say so: receives that are shared are not flushed. */
     final boolean isBrokenUnseen()
     {
-        return receives.isShared() && !hasOutstandingSends() && queuePair.state() == QueuePairState.ERR;
+        return isOutOfStep || receives.isShared() && !hasOutstandingSends() && queuePair.state() == QueuePairState.ERR;
     }
 
     /** The queue pair is destroyed: drops what was kept for it. */

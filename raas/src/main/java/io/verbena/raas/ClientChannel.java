@@ -425,13 +425,14 @@ final class ClientChannel extends Channel implements DcTransport.User
 
     boolean canSendCall()
     {
-        return credits > 0 && sends.hasRoomForCall();
+        return credits > 0 && !isOutOfStep() && sends.hasRoomForCall();
     }
 
     /** Sends a request of a call from a slot of the caller; the caller saw that it can. */
     int sendCall(final MessageBlock block, final int slot, final int lengthBytes, final int immediate)
     {
         final int status = sends.sendCall(block, slot, sealed(block, slot, lengthBytes, immediate), immediate);
+        notePosted(status);
         credits -= status == PostStatus.OK ? 1 : 0;
         return status;
     }

@@ -138,11 +138,18 @@ public final class ConnectDataDescriptor
         {
             return encodeRequest(identity, credits);
         }
-        final DeviceAddress source = resources.device().address();
-        final byte[] data = encodeRequest(identity, credits, nonce,
-            new ConnectionClaim(identity.nodeId(), identity.incarnation(), nonce, queuePair.number(),
-                source.gidHigh(), source.gidLow(), servicePort).proof(secret));
-        return isEncrypted ? encrypted(data, resources.device().random()) : data;
+        final byte[] inClear = encodeRequest(identity, credits, nonce, new byte[IdentitySecret.LENGTH_BYTES]);
+        return proved(isEncrypted ? encrypted(inClear, resources.device().random()) : inClear, secret,
+            queuePair.number(), resources.device().address(), servicePort);
+    }
+
+    /** Puts the proof into a request that is complete but for it, and returns that. */
+    static byte[] proved(
+        final byte[] request, final IdentitySecret secret, final int queuePairNumber, final DeviceAddress source,
+        final int servicePort)
+    {
+        littleEndian(request).put(PROOF_OFFSET, claim(request, queuePairNumber, source, servicePort).proof(secret));
+        return request;
     }
 
     static byte[] encodeAnswer(final Admission admission, final int credits, final int incarnation)
@@ -270,10 +277,21 @@ public final class ConnectDataDescriptor
     /** What the peer claims, and {@link #proof} is to prove. */
     static ConnectionClaim claim(final byte[] data, final ConnectionRequest request, final int servicePort)
     {
-        final PeerIdentity identity = identity(data);
+        return claim(data, request.queuePairNumber(), request.source(), servicePort);
+    }
+
+    private static ConnectionClaim claim(
+        final byte[] data, final int queuePairNumber, final DeviceAddress source, final int servicePort)
+    {
+        final ByteBuffer buffer = littleEndian(data);
+        final int encryption = encryptionAsked(data);
+        final int randomOffset = ENCRYPTION_OFFSET + Integer.BYTES;
         return new ConnectionClaim(
-            identity.nodeId(), identity.incarnation(), littleEndian(data).getLong(NONCE_OFFSET),
-            request.queuePairNumber(), request.source().gidHigh(), request.source().gidLow(), servicePort);
+            buffer.getInt(NODE_ID_OFFSET), buffer.getInt(INCARNATION_OFFSET), buffer.getLong(NONCE_OFFSET),
+            queuePairNumber, source.gidHigh(), source.gidLow(), servicePort,
+            encryption,
+            encryption == 0 ? 0 : buffer.getLong(randomOffset),
+            encryption == 0 ? 0 : buffer.getLong(randomOffset + Long.BYTES));
     }
 
     static byte[] proof(final byte[] request)

@@ -204,6 +204,7 @@ final class ServerChannel extends Channel
         queuePair.sendWithImmediate(
             slot, SendFlags.SIGNALED, block.localAddress(slot), length, block.localKey(), immediate);
         final int status = queuePair.complete();
+        notePosted(status);
         if (status == PostStatus.OK)
         {
             repliesOutstanding++;

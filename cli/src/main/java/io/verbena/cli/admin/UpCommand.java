@@ -79,7 +79,8 @@ public final class UpCommand implements Callable<Integer>
         "cluster, and its token file names it, so that who has that file needs nothing else. It stays so.")
     private boolean isTls;
 
-    @Option(names = "--encrypt", description = "Have compute nodes refuse clients that do not encrypt. It stays so.")
+    @Option(names = "--encrypt", description = "Have compute nodes refuse clients that do not encrypt. It stays " +
+        "so until 'verbena down --discard'.")
     private boolean encrypt;
 
     @Option(names = "--memory-nodes", paramLabel = "N",
@@ -217,7 +218,7 @@ public final class UpCommand implements Callable<Integer>
         refuse("--listen", listen, "or 'verbena down' first");
         refuse("--fabric", fabric, "or 'verbena down' first");
         refuse("--tls", isTls ? "" : null, "or 'verbena down' first");
-        refuse("--encrypt", encrypt ? "" : null, "or 'verbena down' first");
+        refuse("--encrypt", encrypt && !ClusterFolder.of(data).isEncrypted() ? "" : null, "or 'verbena down' first");
         refuse("--memory-nodes", memoryNodes, "or 'verbena down' first");
         refuse("--meta-servers", metaServers, "or 'verbena down' first");
         refuse("--memory", memoryMib, "or 'verbena down' first");

@@ -199,7 +199,8 @@ public final class ClientOptions
         if (encrypt)
         {
             throw new CommandFailedException(ExitStatus.USAGE,
-                "--encrypt: this command reads memory nodes itself, which is not encrypted; leave it out", null);
+                "--encrypt: this command reads memory nodes itself, which is not encrypted; leave it out, or give " +
+                    "VERBENA_ENCRYPT=false", null);
         }
         return OpenedStore.open(cluster, tokenFile, tls, folder(), fabric, timeoutNs());
     }

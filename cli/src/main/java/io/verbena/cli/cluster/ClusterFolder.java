@@ -158,6 +158,19 @@ public record ClusterFolder(Path path)
         }
     }
 
+    /** The next cluster of the folder encrypts if that is asked for again. */
+    void encryptNoMore()
+    {
+        try
+        {
+            Files.deleteIfExists(path.resolve(ENCRYPTED));
+        }
+        catch (final IOException ex)
+        {
+            throw failed("cannot remove " + path.resolve(ENCRYPTED), ex);
+        }
+    }
+
     private static CommandFailedException failed(final String what, final IOException ex)
     {
         return new CommandFailedException(ExitStatus.CANNOT_CREATE, what + ": " + FileErrors.reason(ex), ex);

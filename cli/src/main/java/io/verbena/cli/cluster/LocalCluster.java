@@ -264,6 +264,7 @@ public final class LocalCluster implements AutoCloseable
             if (earlier.isEmpty())
             {
                 discard();
+                folder.encryptNoMore();
             }
             throw ex;
         }
@@ -378,6 +379,7 @@ public final class LocalCluster implements AutoCloseable
         waitsForCheckpoints = false;
         end(progress);
         discard();
+        folder.encryptNoMore();
     }
 
     /**

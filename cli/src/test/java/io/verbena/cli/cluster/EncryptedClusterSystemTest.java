@@ -76,5 +76,11 @@ class EncryptedClusterSystemTest
             elsewhere("get", "hello", "--encrypt", "--user", "ann", "--secret-file", file.toString()));
         expect(ExitStatus.USAGE, "--encrypt: this command reads memory nodes itself",
             inFolder("table", "check", "default", "--encrypt"));
+
+        final ClusterFolder folder = ClusterFolder.of(directory.resolve("cluster"));
+        expect(ExitStatus.OK, "", inFolder("down"));
+        assertThat(folder.isEncrypted()).as("it stays so").isTrue();
+        expect(ExitStatus.OK, "", inFolder("down", "--discard"));
+        assertThat(folder.isEncrypted()).isFalse();
     }
 }

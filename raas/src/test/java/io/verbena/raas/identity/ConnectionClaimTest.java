@@ -35,6 +35,23 @@ class ConnectionClaimTest
     }
 
     @Test
+    void shouldProveTheEncryptionThatIsAskedForAndItsNumber()
+    {
+        final ConnectionClaim encrypted = new ConnectionClaim(3, 7, 1, 17, 0xA, 0xB, 4, 1, 0xC, 0xD);
+        final byte[] proof = encrypted.proof(secret);
+        assertThat(encrypted.isProvedBy(secret, proof)).isTrue();
+        for (final ConnectionClaim other : new ConnectionClaim[]{
+            CLAIM,
+            new ConnectionClaim(3, 7, 1, 17, 0xA, 0xB, 4, 0, 0xC, 0xD),
+            new ConnectionClaim(3, 7, 1, 17, 0xA, 0xB, 4, 2, 0xC, 0xD),
+            new ConnectionClaim(3, 7, 1, 17, 0xA, 0xB, 4, 1, 0xD, 0xD),
+            new ConnectionClaim(3, 7, 1, 17, 0xA, 0xB, 4, 1, 0xC, 0xC)})
+        {
+            assertThat(other.isProvedBy(secret, proof)).as(other.toString()).isFalse();
+        }
+    }
+
+    @Test
     void shouldDeriveAnotherSecretForEachPurposeAndIdentity()
     {
         final IdentitySecret derived = secret.derive("a", 1, 2);
