@@ -101,6 +101,16 @@ class IndexWalkTest
         assertThat(walk(table(1, 0, 1)).isComplete()).isFalse();
     }
 
+    /** A bit of it is another one: what it led to is in use. */
+    @Test
+    void shouldGiveUpAtADamagedLink()
+    {
+        format(0, 0, 0);
+        memory.putLong(
+            chunk(0) + SubtableDescriptor.SPLIT_OFFSET, SplitLink.of(chunk(1), chunk(2)) ^ 1, LITTLE_ENDIAN);
+        assertThat(walk(table(0, 0)).isComplete()).isFalse();
+    }
+
     @Test
     void shouldGiveUpWhereAnotherTableLies()
     {

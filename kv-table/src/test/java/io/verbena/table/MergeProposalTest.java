@@ -128,6 +128,27 @@ class MergeProposalTest
         }
     }
 
+    /** With one copy nobody leaves such a word: what the link led to is not given up for it. */
+    @Test
+    void shouldNeitherMergeNorSplitOverADamagedLink()
+    {
+        split();
+        final long link = SplitLink.of(memory(), memory());
+        for (int suffix = 0; suffix < 2; suffix++)
+        {
+            final int at = (int)table.subtable(suffix).offset() + SubtableDescriptor.SPLIT_OFFSET;
+            region().putLong(at, link ^ 1, LITTLE_ENDIAN);
+            final TableMerge merge = run(fixture.engine.growth().beginMerge(table, 0, memory(), LONG_NS));
+            assertThat(merge.state()).as("%s", merge).isEqualTo(TableMerge.State.FAILED);
+            final TableSplit split = fixture.engine.growth().begin(table, suffix, memory(), memory(), LONG_NS);
+            runSplit(split);
+            assertThat(split.state()).as("%s", split).isEqualTo(TableSplit.State.FAILED);
+            assertThat(split.usesGivenMemory()).isFalse();
+            assertThat(linkOf(suffix)).isEqualTo(link ^ 1);
+            region().putLong(at, 0, LITTLE_ENDIAN);
+        }
+    }
+
     /** The one that the proposal names was split, published, and its memory is another table's by now. */
     @Test
     void shouldLeaveMemoryAloneThatWasTheSiblingOnce()

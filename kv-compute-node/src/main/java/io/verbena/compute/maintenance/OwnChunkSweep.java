@@ -110,8 +110,8 @@ final class OwnChunkSweep
     }
 
     /**
-     * All orphans, and of the own chunks that are due no more than half of all own ones, rounded up, so that some stay
-     * in use and two rounds are enough for all.
+     * All orphans, and of the own chunks that are due no more than half of all own ones, so that some stay in use;
+     * rounded up, so that two rounds are enough where none is returned.
      */
     List<ChunkRun> wanted(final ChunkView view)
     {

@@ -15,7 +15,6 @@ import java.util.ArrayDeque;
 import java.util.BitSet;
 import java.util.List;
 
-
 /**
  * Finds which chunks of a memory node hold subtables that are in use, by reading the header lines of those that
  * descriptors name and of all that are linked to them. Right only for what nobody can link any more. Owner thread only;
@@ -119,6 +118,11 @@ public final class IndexWalk
         {
             markOne(SubtableDescriptor.predecessor(buffer, 0));
             markOne(SubtableDescriptor.secondPredecessor(buffer, 0));
+        }
+        if (MergeLink.isWithdrawn(SubtableDescriptor.splitWord(buffer, 0)))
+        {
+            failed = true; // with one copy nobody leaves such a word: a damaged link, and what it led to is in use
+            return;
         }
         follow(read, SubtableDescriptor.split(buffer, 0));
     }

@@ -254,6 +254,10 @@ public final class TableMerge extends SubtableWork
         {
             fail("it is split, or its sibling");
         }
+        else if (!link.isMirrored && MergeLink.isWithdrawn(line.linkWord()))
+        {
+            fail(String.format("a link that is damaged, or its sibling's: %016x", line.linkWord()));
+        }
         else if (!isWhole(predecessor))
         {
             fail("it is not whole, or its sibling: finish what it comes from first");
@@ -439,7 +443,7 @@ public final class TableMerge extends SubtableWork
         {
             goOnWith(found, suffix, offsets[0]);
         }
-        else if (MergeLink.isWithdrawn(found))
+        else if (link.isMirrored && MergeLink.isWithdrawn(found))
         {
             // Another proposal came and went meanwhile.
             linkedOn = found;

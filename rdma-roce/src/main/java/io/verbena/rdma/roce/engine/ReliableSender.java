@@ -245,7 +245,9 @@ final class ReliableSender extends SendSide
             return LOCAL;
         }
         final boolean isLast = cursorPacket + 1 == requests.count(cursorPosition);
-        final boolean isNeeded = isLast && ((request.flags & SendFlags.SIGNALED) != 0 || endsRow()) || room <= 1;
+        // The last one that was sent before going back, too: behind it there may be local requests only.
+        final boolean isNeeded = isLast && ((request.flags & SendFlags.SIGNALED) != 0 || endsRow()) || room <= 1 ||
+            PacketSequence.add(sequence, 1) == sentEnd;
         final boolean isAckRequested = ackRequests.asks(sequence, isNeeded, congestion.packets());
         packets.payload(packet, request, source, cursorPacket, isLast, isAckRequested, sequence);
         return 1;
