@@ -166,7 +166,7 @@ abstract class Channel implements CompletionOwner
         return cipher == null ? lengthBytes : cipher.seal(block.buffer(), block.offset(slot), lengthBytes, immediate);
     }
 
-    /** What was sealed was posted, or not: then the connection is of no use, and is ended by the next check. */
+    /** Notes the status of a post: a sealed message that was not posted leaves a gap, and the connection is ended. */
     final void notePosted(final int status)
     {
         isOutOfStep |= cipher != null && status != PostStatus.OK;
@@ -178,8 +178,8 @@ abstract class Channel implements CompletionOwner
     }
 
     /**
-     * One that does not open breaks an encrypted connection: nothing that follows is taken for the next one. What is in
-     * clear, or of no kind that calls have, does not open either.
+     * A message that does not open ends an encrypted connection: those behind it would be opened under wrong counts.
+     * Messages in clear, and of kinds that calls do not have, do not open either.
      */
     @Override
     public final void onReceive(final int slot, final int lengthBytes, final int immediate)
