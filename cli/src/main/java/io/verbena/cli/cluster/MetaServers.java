@@ -7,6 +7,7 @@ import io.verbena.protocol.bootstrap.BootstrapClient;
 import io.verbena.protocol.bootstrap.BootstrapException;
 import io.verbena.protocol.bootstrap.ClusterAddress;
 import io.verbena.protocol.bootstrap.ClusterToken;
+import io.verbena.protocol.bootstrap.LastingPort;
 import io.verbena.server.MetaGroupRole;
 
 import org.agrona.concurrent.SystemNanoClock;
@@ -214,7 +215,7 @@ final class MetaServers
         return addresses.stream().map((each) -> each.host() + ':' + each.port()).collect(Collectors.joining(","));
     }
 
-    /** From the port that is given on, or free ones; of these another process may take one before it is used. */
+    /** From the port that is given on, or free ones, which members bind later, one of them only when it leads. */
     private static List<ClusterAddress> addresses(final ClusterAddress listen, final int count)
     {
         final List<ClusterAddress> addresses = new ArrayList<>();
@@ -228,8 +229,9 @@ final class MetaServers
                     addresses.add(new ClusterAddress(listen.host(), listen.port() + i));
                     continue;
                 }
-                final ServerSocket socket = new ServerSocket(0, 1, InetAddress.getByName(listen.host()));
+                final ServerSocket socket = new ServerSocket();
                 sockets.add(socket);
+                LastingPort.bind(socket, InetAddress.getByName(listen.host()), 1);
                 addresses.add(new ClusterAddress(listen.host(), socket.getLocalPort()));
             }
             return addresses;

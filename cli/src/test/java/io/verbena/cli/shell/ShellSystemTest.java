@@ -272,9 +272,12 @@ class ShellSystemTest
             shell.await("verbena other> ");
             shell.type("get nothing\r");
             shell.await("verbena: no such record");
+            shell.await("verbena other> ");
             shell.type("get 'k\r");
             shell.await("> ");
-            shell.type("2'\003"); // Ctrl-C: the line is given up
+            shell.type("2'");
+            shell.await("2'");
+            shell.type("\003"); // Ctrl-C: the line is given up
             shell.await("verbena other> ");
             shell.type("get k2 -t default\r");
             shell.await("v2");

@@ -95,7 +95,7 @@ public final class BootstrapServer implements AutoCloseable
     /**
      * Listens.
      *
-     * @param address where; port 0 lets the system choose.
+     * @param address where; port 0 for any, see {@link LastingPort}.
      * @param token   of the cluster, and TLS of this side, if there is any.
      * @param answer  for those who have it.
      * @param access  the users of the cluster as they are now, who may join as clients; any thread.
@@ -134,7 +134,15 @@ public final class BootstrapServer implements AutoCloseable
         }
         socket.setReuseAddress(true);
         socket.setSoTimeout(OVERDUE_CHECK_MS);
-        socket.bind(new InetSocketAddress(InetAddress.getByName(address.host()), address.port()), BACKLOG);
+        final InetAddress host = InetAddress.getByName(address.host());
+        if (0 == address.port())
+        {
+            LastingPort.bind(socket, host, BACKLOG);
+        }
+        else
+        {
+            socket.bind(new InetSocketAddress(host, address.port()), BACKLOG);
+        }
         final BootstrapServer server = new BootstrapServer(
             socket, new ClusterAddress(address.host(), socket.getLocalPort()), token, answer, access, joining);
         server.thread.start();
