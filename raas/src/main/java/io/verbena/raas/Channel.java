@@ -6,7 +6,6 @@ import io.verbena.raas.encryption.ConnectionCipher;
 import io.verbena.raas.identity.IdentitySecret;
 import io.verbena.raas.message.MessageBlock;
 import io.verbena.raas.message.Receives;
-import io.verbena.rdma.verbs.PostStatus;
 import io.verbena.rdma.verbs.QueuePair;
 import io.verbena.rdma.verbs.QueuePairAttributes;
 import io.verbena.rdma.verbs.QueuePairCapabilities;
@@ -42,7 +41,7 @@ abstract class Channel implements CompletionOwner
     protected Receives receives;
     /** Of an encrypted connection; else null. */
     private ConnectionCipher cipher;
-    /** A message was sealed and not posted: the peer opens none of those that follow. */
+    /** A message that the peer waits for, or has to count, was not posted. */
     private boolean isOutOfStep;
     private int queuePairNumber;
     private final int sendDepth;
@@ -166,10 +165,13 @@ abstract class Channel implements CompletionOwner
         return cipher == null ? lengthBytes : cipher.seal(block.buffer(), block.offset(slot), lengthBytes, immediate);
     }
 
-    /** Notes the status of a post: a sealed message that was not posted leaves a gap, and the connection is ended. */
-    final void notePosted(final int status)
+    /**
+     * A message was not posted that cannot be posted again: a sealed one, since the peer opens none of those behind
+     * it, or a reply, which returns a credit. The connection is ended at the next check of states.
+     */
+    final void endOutOfStep()
     {
-        isOutOfStep |= cipher != null && status != PostStatus.OK;
+        isOutOfStep = true;
     }
 
     final boolean isOutOfStep()

@@ -432,8 +432,14 @@ final class ClientChannel extends Channel implements DcTransport.User
     int sendCall(final MessageBlock block, final int slot, final int lengthBytes, final int immediate)
     {
         final int status = sends.sendCall(block, slot, sealed(block, slot, lengthBytes, immediate), immediate);
-        notePosted(status);
-        credits -= status == PostStatus.OK ? 1 : 0;
+        if (status == PostStatus.OK)
+        {
+            credits--;
+        }
+        else if (isEncrypted())
+        {
+            endOutOfStep();
+        }
         return status;
     }
 

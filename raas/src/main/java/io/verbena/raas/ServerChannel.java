@@ -197,19 +197,21 @@ final class ServerChannel extends Channel
         return status;
     }
 
-    int sendReply(final MessageBlock block, final int slot, final int lengthBytes, final int immediate)
+    /** Sends a reply; where the device refuses that, the connection is ended. */
+    void sendReply(final MessageBlock block, final int slot, final int lengthBytes, final int immediate)
     {
         final int length = sealed(block, slot, lengthBytes, immediate);
         queuePair.begin();
         queuePair.sendWithImmediate(
             slot, SendFlags.SIGNALED, block.localAddress(slot), length, block.localKey(), immediate);
-        final int status = queuePair.complete();
-        notePosted(status);
-        if (status == PostStatus.OK)
+        if (queuePair.complete() == PostStatus.OK)
         {
             repliesOutstanding++;
         }
-        return status;
+        else
+        {
+            endOutOfStep();
+        }
     }
 
     /** Posts a READ of length 0 unless the peer was heard since the last call: if the peer is gone, it fails. */

@@ -103,12 +103,15 @@ public final class RemoteKvClient
     public static KvClient open(
         final Device device, final MetaServerLocator metaServer, final KvClientOptions options, final Runnable onEnd)
     {
-        final boolean isEncrypted = isEncrypted(options);
-        if (isEncrypted && null == metaServer.clientTicket())
+        final boolean isEncrypted;
+        try
+        {
+            isEncrypted = isEncrypted(options, metaServer);
+        }
+        catch (final KvInvalidRequestException ex)
         {
             onEnd.run();
-            throw new KvInvalidRequestException(
-                "encryption takes keys, which follow from the cluster's token or a user's ticket: there is none here");
+            throw ex;
         }
         final ComputeNodeSet set = new ComputeNodeSet();
         final Waker waker = new Waker();
@@ -221,6 +224,17 @@ public final class RemoteKvClient
         {
             throw new KvInvalidRequestException(ex.getMessage());
         }
+    }
+
+    private static boolean isEncrypted(final KvClientOptions options, final MetaServerLocator metaServer)
+    {
+        final boolean isEncrypted = isEncrypted(options);
+        if (isEncrypted && null == metaServer.clientTicket())
+        {
+            throw new KvInvalidRequestException(
+                "encryption takes keys, which follow from the cluster's token or a user's ticket: there is none here");
+        }
+        return isEncrypted;
     }
 
     private static boolean isEncrypted(final KvClientOptions options)
