@@ -409,12 +409,8 @@ final class ClientChannel extends Channel implements DcTransport.User
     /** One-sided requests that can be posted now. */
     int dataSpace(final Tenant tenant)
     {
-        if (dc != null)
-        {
-            // None while it drains: a batch on the queue pair could overtake those before it.
-            return isReady ? 0 : dc.space();
-        }
-        return sends.dataSpace(tenant);
+        // None while it drains: a batch on the queue pair could overtake those before it.
+        return dc == null ? sends.dataSpace(tenant) : isReady ? 0 : dc.space();
     }
 
     /** Posts a checked batch, kept under a number or not; the caller saw that there is space. */
@@ -432,11 +428,8 @@ final class ClientChannel extends Channel implements DcTransport.User
     int sendCall(final MessageBlock block, final int slot, final int lengthBytes, final int immediate)
     {
         final int status = sends.sendCall(block, slot, sealed(block, slot, lengthBytes, immediate), immediate);
-        if (status == PostStatus.OK)
-        {
-            credits--;
-        }
-        else if (isEncrypted())
+        credits -= status == PostStatus.OK ? 1 : 0;
+        if (status != PostStatus.OK && isEncrypted())
         {
             endOutOfStep();
         }
