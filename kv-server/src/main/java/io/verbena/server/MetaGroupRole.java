@@ -43,8 +43,11 @@ public final class MetaGroupRole implements Role
 {
     /** Folder of the log, in the data folder. */
     public static final String FOLDER = "meta-group";
-    /** Of a leader: what another one waits before it leads, and a part more. */
-    private static final long LEADER_LEASE_NS = TimeUnit.SECONDS.toNanos(1);
+    /**
+     * Of a leader: what another one waits before it leads, and a part more. Where a busy machine lets it run out, the
+     * leader is silent until it is renewed, and remains the leader.
+     */
+    private static final long LEADER_LEASE_NS = TimeUnit.MILLISECONDS.toNanos(600);
     private static final long WRITE_TIMEOUT_NS = TimeUnit.SECONDS.toNanos(3);
     private static final long NO_LEADERSHIP = -1;
     /** A follower has caught up by then, and its start is over for whoever waits for it. */

@@ -108,7 +108,7 @@ class LeaderAutoscalerTest
                 holder = isHeld ? -1 : random.nextInt(2);
                 number += isHeld ? 0 : 1;
                 leaders += isHeld ? 0 : 1;
-                changeNs = nowNs + (isHeld ? 1_250 * MS : random.nextLong(20_000) * MS);
+                changeNs = nowNs + (isHeld ? 750 * MS : random.nextLong(20_000) * MS);
             }
             members.forEach(Member::turn);
         }
