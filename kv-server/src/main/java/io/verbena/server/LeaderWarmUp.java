@@ -2,6 +2,7 @@ package io.verbena.server;
 
 import io.verbena.meta.MetaServer;
 import io.verbena.meta.MetaServerConfiguration;
+import io.verbena.meta.raft.GroupRehearsal;
 import io.verbena.meta.store.InMemoryMetaStore;
 import io.verbena.protocol.bootstrap.BootstrapAnswer;
 import io.verbena.protocol.bootstrap.BootstrapClient;
@@ -29,16 +30,20 @@ import io.verbena.rdma.verbs.Fabric;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
+import java.io.IOException;
+import java.nio.file.Path;
 import java.util.List;
+import java.util.UUID;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
 /**
  * Has a follower run the code of a leader once, before it leads: a member that leads for the first time since its start
- * loads that code while the cluster waits for it. A meta server of its own, on an empty state in memory and on devices
- * that nobody knows, has one node join, create a table and leave; it can be reached with a token only that is made here
- * and forgotten, at a free port of loopback. Nothing of it reaches the group, a file, a figure or the log.
+ * loads that code while the cluster waits for it. First the {@linkplain GroupRehearsal library's leader}, then a meta
+ * server of its own, on an empty state in memory and on devices that nobody knows: one node joins, creates a table and
+ * leaves. It can be reached with a token only that is made here and forgotten, at a free port of loopback. Nothing of
+ * it reaches the group or a figure; the log has what the library says of the end of its members.
  *
  * <p>On a thread of its own, which shares nothing with the member but the fabric. {@link #begin}, {@link #cancel} and
  * {@link #close} are for the member's thread.
@@ -60,14 +65,19 @@ final class LeaderWarmUp implements AutoCloseable
     private static final int DESCRIPTOR_BYTES = 300;
 
     private final Fabric fabric;
+    private final Path folder;
     private Thread thread;
     private volatile boolean isCancelled;
     private volatile boolean isComplete;
 
-    /** @param fabric for two devices; stays open until this is closed. */
-    LeaderWarmUp(final Fabric fabric)
+    /**
+     * @param fabric for two devices; stays open until this is closed.
+     * @param folder for the time it takes; does not exist, or is left of an earlier one.
+     */
+    LeaderWarmUp(final Fabric fabric, final Path folder)
     {
         this.fabric = fabric;
+        this.folder = folder;
     }
 
     /** Begins, unless it has begun or is cancelled. */
@@ -113,14 +123,16 @@ final class LeaderWarmUp implements AutoCloseable
     {
         try (Device serving = fabric.openDevice(NAME); Device calling = fabric.openDevice(NAME + "-node"))
         {
+            final UUID group = new UUID(serving.random().nextLong(), serving.random().nextLong());
+            final boolean isElected = GroupRehearsal.run(group, folder, serving.clock(), () -> isCancelled);
             serve(serving, calling);
-            isComplete = true;
+            isComplete = isElected;
         }
         catch (final CancellationException ignore)
         {
             // The member leads, or ends.
         }
-        catch (final RuntimeException ex)
+        catch (final IOException | RuntimeException ex)
         {
             LOGGER.debug("this member leads slower the first time: {}", ex.toString());
         }

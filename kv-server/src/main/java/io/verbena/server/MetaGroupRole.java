@@ -52,6 +52,7 @@ public final class MetaGroupRole implements Role
     private static final long NO_LEADERSHIP = -1;
     /** A follower has caught up by then, and its start is over for whoever waits for it. */
     private static final long WARM_UP_DELAY_NS = TimeUnit.SECONDS.toNanos(2);
+    private static final String WARM_UP = "meta-warm-up";
     private static final double NS_PER_S = TimeUnit.SECONDS.toNanos(1);
     private static final String TAKEN_OVER = "meta.taken-over";
     private static final Logger LOGGER = LoggerFactory.getLogger(MetaGroupRole.class);
@@ -126,7 +127,8 @@ public final class MetaGroupRole implements Role
         {
             channel = Channels.create(device);
             member = RaftMember.open(options);
-            return new MetaGroupRole(device, channel, member, options, place, new LeaderWarmUp(fabric));
+            return new MetaGroupRole(device, channel, member, options, place,
+                new LeaderWarmUp(fabric, place.data().resolve(WARM_UP)));
         }
         catch (final RuntimeException ex)
         {

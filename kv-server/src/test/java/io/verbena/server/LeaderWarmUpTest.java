@@ -27,6 +27,11 @@ class LeaderWarmUpTest
         return Fabrics.open("soft:" + directory.resolve("fabric"));
     }
 
+    private Path folder()
+    {
+        return directory.resolve("meta-warm-up");
+    }
+
     private List<Path> files() throws IOException
     {
         try (Stream<Path> files = Files.walk(directory))
@@ -50,12 +55,12 @@ class LeaderWarmUpTest
     }
 
     @Test
-    void shouldHaveANodeJoinCreateATableAndLeaveAndLeaveNothingBehind() throws Exception
+    void shouldElectALeaderAndServeANodeAndLeaveNothingBehind() throws Exception
     {
         try (Fabric fabric = open())
         {
             final List<Path> before = files();
-            try (LeaderWarmUp warmUp = new LeaderWarmUp(fabric))
+            try (LeaderWarmUp warmUp = new LeaderWarmUp(fabric, folder()))
             {
                 warmUp.begin();
                 awaitNoThread();
@@ -71,7 +76,7 @@ class LeaderWarmUpTest
         try (Fabric fabric = open())
         {
             final List<Path> before = files();
-            final LeaderWarmUp warmUp = new LeaderWarmUp(fabric);
+            final LeaderWarmUp warmUp = new LeaderWarmUp(fabric, folder());
             warmUp.begin();
             warmUp.cancel();
             warmUp.close();
@@ -84,7 +89,7 @@ class LeaderWarmUpTest
     @Test
     void shouldNotBeginOnceTheMemberHasLed()
     {
-        try (Fabric fabric = open(); LeaderWarmUp warmUp = new LeaderWarmUp(fabric))
+        try (Fabric fabric = open(); LeaderWarmUp warmUp = new LeaderWarmUp(fabric, folder()))
         {
             warmUp.cancel();
             warmUp.begin();
@@ -98,7 +103,7 @@ class LeaderWarmUpTest
     {
         final Fabric fabric = open();
         fabric.close();
-        final LeaderWarmUp warmUp = new LeaderWarmUp(fabric);
+        final LeaderWarmUp warmUp = new LeaderWarmUp(fabric, folder());
         warmUp.begin();
         warmUp.close();
         assertThat(warmUp.isComplete()).isFalse();

@@ -49,9 +49,12 @@ public final class RaftMember implements GroupLog, AutoCloseable
 {
     /** Largest command: what the log takes as one entry. */
     public static final int MAX_COMMAND_BYTES = 3 << 20;
-    /** A follower that hears nothing for so long wants to lead: at least, and at most. */
-    private static final int ELECTION_MIN_MS = 700;
-    private static final int ELECTION_MAX_MS = 1_400;
+    /**
+     * A follower that hears nothing for so long wants to lead: at least, and at most. The library looks once in such a
+     * time, so that up to twice as much passes.
+     */
+    private static final int ELECTION_MIN_MS = 500;
+    private static final int ELECTION_MAX_MS = 800;
     private static final int SNAPSHOT_ENTRIES = 4_096;
     private static final String SEGMENT = "8MB";
     private static final String PREALLOCATED = "64KB";
