@@ -26,6 +26,7 @@ import java.security.spec.ECGenParameterSpec;
 import java.time.Instant;
 import java.util.Date;
 import java.util.List;
+import java.util.function.Function;
 import java.util.regex.Pattern;
 
 /** Issues certificates with keys on the curve P-256. Immutable; any thread. */
@@ -83,6 +84,23 @@ public final class CertificateAuthority
             throw new IllegalStateException("an extension cannot be encoded", ex);
         }
         return new CertificateAuthority(keys, sign(builder, keys));
+    }
+
+    /**
+     * Makes a key and a certificate that it signs itself, for peers that go by what its name says.
+     *
+     * @param name       common name, up to 64 characters, of the certificate of a key.
+     * @param validFrom  start of its validity.
+     * @param validUntil end of its validity.
+     * @return the certificate alone, and the key.
+     */
+    public static IssuedCertificate selfSigned(
+        final Function<PublicKey, String> name, final Instant validFrom, final Instant validUntil)
+    {
+        final KeyPair keys = newKeys();
+        final X500Name itself = named(name.apply(keys.getPublic()));
+        return new IssuedCertificate(
+            List.of(sign(builder(itself, itself, keys.getPublic(), validFrom, validUntil), keys)), keys.getPrivate());
     }
 
     /** @return its own certificate. */

@@ -98,7 +98,7 @@ class ArchitectureTest
         KV_TABLE("kv-table", "table", RAAS),
         ROCKSDB_LIBRARY("rocksdb-library", "rocksdb"),
         META_SERVER("meta-server", "meta", PROTOCOL, ROCKSDB_LIBRARY),
-        META_RAFT("meta-raft", "meta.raft", META_SERVER),
+        META_RAFT("meta-raft", "meta.raft", CERTIFICATES, META_SERVER),
         KV_MEMORY_NODE("kv-memory-node", "memory", PROTOCOL, KV_TABLE, ROCKSDB_LIBRARY),
         KV_COMPUTE_NODE("kv-compute-node", "compute", PROTOCOL, KV_TABLE),
         CLIENT("client", "client", PROTOCOL),

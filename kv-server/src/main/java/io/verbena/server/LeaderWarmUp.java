@@ -33,7 +33,6 @@ import org.slf4j.LoggerFactory;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
-import java.util.UUID;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
@@ -123,8 +122,8 @@ final class LeaderWarmUp implements AutoCloseable
     {
         try (Device serving = fabric.openDevice(NAME); Device calling = fabric.openDevice(NAME + "-node"))
         {
-            final UUID group = new UUID(serving.random().nextLong(), serving.random().nextLong());
-            final boolean isElected = GroupRehearsal.run(group, folder, serving.clock(), () -> isCancelled);
+            final boolean isElected = GroupRehearsal.run(
+                MetaGroupKey.of(ClusterToken.random()), folder, serving.clock(), () -> isCancelled);
             serve(serving, calling);
             isComplete = isElected;
         }

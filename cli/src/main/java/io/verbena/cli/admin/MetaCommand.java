@@ -13,7 +13,7 @@ import io.verbena.meta.raft.MemberStat;
 import io.verbena.protocol.bootstrap.BootstrapException;
 import io.verbena.protocol.bootstrap.ClusterAddress;
 import io.verbena.protocol.bootstrap.ClusterToken;
-import io.verbena.server.MetaGroupId;
+import io.verbena.server.MetaGroupKey;
 
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -90,7 +90,7 @@ public final class MetaCommand implements Runnable
                     " has no group of meta servers: give --peers and --token-file of one", null);
             }
             try (GroupAdministration group = new GroupAdministration(
-                MetaGroupId.of(ClusterToken.read(null == tokenFile ? folder.token() : tokenFile)),
+                MetaGroupKey.of(ClusterToken.read(null == tokenFile ? folder.token() : tokenFile)),
                 PeerAddresses.parse("--peers", known).stream().map(GroupAccess::text).toList(),
                 TimeUnit.MILLISECONDS.toNanos(timeoutMs)))
             {

@@ -5,7 +5,7 @@ import io.verbena.cli.console.ExitStatus;
 import io.verbena.meta.raft.GroupOptions;
 import io.verbena.protocol.bootstrap.ClusterAddress;
 import io.verbena.protocol.bootstrap.ClusterToken;
-import io.verbena.server.MetaGroupId;
+import io.verbena.server.MetaGroupKey;
 import io.verbena.server.MetaGroupRole;
 
 import picocli.CommandLine.Option;
@@ -51,24 +51,14 @@ final class MetaGroupOptions
         return null != peers;
     }
 
-    /** The address of this one among the others, or null when it is alone. */
-    String host()
-    {
-        if (null != join)
-        {
-            return own().host();
-        }
-        return isGroup() ? list().get(memberNumber() - 1).host() : null;
-    }
-
     GroupOptions options(final ClusterToken token, final Path data)
     {
         if (null != join)
         {
             return GroupOptions.join(
-                MetaGroupId.of(token), own().host() + ':' + own().port(), data.resolve(MetaGroupRole.FOLDER));
+                MetaGroupKey.of(token), own().host() + ':' + own().port(), data.resolve(MetaGroupRole.FOLDER));
         }
-        return new GroupOptions(MetaGroupId.of(token), memberNumber(),
+        return new GroupOptions(MetaGroupKey.of(token), memberNumber(),
             list().stream().map((peer) -> peer.host() + ':' + peer.port()).toList(),
             data.resolve(MetaGroupRole.FOLDER), isNew);
     }

@@ -290,7 +290,6 @@ public final class MetaServerCommand implements Callable<Integer>
         final Fabric fabric, final String name, final ClusterAddress address, final Path tokenPath,
         final MetaServerConfiguration configuration)
     {
-        InsecureNetwork.check(insecureNetwork, "--peers", group.host());
         if (0 == address.port())
         {
             throw new CommandFailedException(ExitStatus.USAGE, "--listen " + address +

@@ -4,6 +4,7 @@ import io.verbena.cli.CommandLines;
 import io.verbena.cli.CommandLines.Result;
 import io.verbena.cli.console.ExitStatus;
 import io.verbena.meta.raft.GroupMetaStore;
+import io.verbena.meta.raft.GroupKey;
 import io.verbena.meta.raft.GroupOptions;
 import io.verbena.meta.raft.Leadership;
 import io.verbena.meta.raft.RaftMember;
@@ -59,7 +60,8 @@ class MetaRecoverCommandTest
         final Path data = directory.resolve(name);
         final String address = "127.0.0.1:" + UnusedPorts.next();
         try (RaftMember member = RaftMember.open(
-            new GroupOptions(new UUID(1, 2), 1, List.of(address), data.resolve(MetaGroupRole.FOLDER), true)))
+            new GroupOptions(new GroupKey(new UUID(1, 2), new byte[16]), 1, List.of(address),
+                data.resolve(MetaGroupRole.FOLDER), true)))
         {
             final Leadership leadership =
                 new Leadership(member, member.name(), CLOCK, TimeUnit.MILLISECONDS.toNanos(500));

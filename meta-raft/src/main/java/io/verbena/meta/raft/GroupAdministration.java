@@ -3,6 +3,7 @@ package io.verbena.meta.raft;
 import org.agrona.concurrent.SystemNanoClock;
 import org.apache.ratis.client.RaftClient;
 import org.apache.ratis.client.RaftClientConfigKeys;
+import org.apache.ratis.conf.Parameters;
 import org.apache.ratis.conf.RaftProperties;
 import org.apache.ratis.proto.RaftProtos.CommitInfoProto;
 import org.apache.ratis.proto.RaftProtos.LogInfoProto;
@@ -22,7 +23,6 @@ import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.UUID;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
@@ -67,18 +67,20 @@ public final class GroupAdministration implements AutoCloseable
     }
 
     private final RaftGroupId groupId;
+    private final Parameters parameters;
     private final List<String> addresses;
     private final long timeoutNs;
     private final ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor();
 
     /**
-     * @param groupId   of the group.
+     * @param key       of the group.
      * @param addresses of some of its members, {@code host:port}; these know of the others.
      * @param timeoutNs for each call.
      */
-    public GroupAdministration(final UUID groupId, final List<String> addresses, final long timeoutNs)
+    public GroupAdministration(final GroupKey key, final List<String> addresses, final long timeoutNs)
     {
-        this.groupId = RaftGroupId.valueOf(groupId);
+        groupId = RaftGroupId.valueOf(key.groupId());
+        parameters = MemberTls.parameters(key);
         this.addresses = List.copyOf(addresses);
         this.timeoutNs = timeoutNs;
     }
@@ -400,7 +402,7 @@ public final class GroupAdministration implements AutoCloseable
     {
         final RaftProperties properties = new RaftProperties();
         RaftClientConfigKeys.Rpc.setRequestTimeout(properties, TimeDuration.valueOf(requestNs, TimeUnit.NANOSECONDS));
-        return RaftClient.newBuilder().setProperties(properties)
+        return RaftClient.newBuilder().setProperties(properties).setParameters(parameters)
             .setRaftGroup(RaftGroup.valueOf(groupId, peers)).setLeaderId(to)
             .setRetryPolicy(RetryPolicies.noRetry()).build();
     }

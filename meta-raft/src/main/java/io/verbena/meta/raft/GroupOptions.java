@@ -2,19 +2,18 @@ package io.verbena.meta.raft;
 
 import java.nio.file.Path;
 import java.util.List;
-import java.util.UUID;
 
 /**
  * How a meta server belongs to a group.
  *
- * @param groupId of the group; who has another one is not answered.
+ * @param key     of the group; who has another one is not answered.
  * @param member  number of this one, 1 to as many as there are peers; 0: it came later, and has no number.
  * @param peers   where all members of a new group reach each other, {@code host:port}, in the same order at each; of
  *                one that came later only its own address.
  * @param folder  of this one's log and snapshots.
  * @param isNew   whether the group is made now, and the folder with it.
  */
-public record GroupOptions(UUID groupId, int member, List<String> peers, Path folder, boolean isNew)
+public record GroupOptions(GroupKey key, int member, List<String> peers, Path folder, boolean isNew)
 {
     /** Checks the ranges. */
     public GroupOptions
@@ -34,14 +33,14 @@ public record GroupOptions(UUID groupId, int member, List<String> peers, Path fo
     }
 
     /**
-     * @param groupId of the group.
+     * @param key     of the group.
      * @param address where the others reach this one, {@code host:port}.
      * @param folder  of this one; there from an earlier start, or not.
      * @return how a server takes part that was added to a group, or will be.
      */
-    public static GroupOptions join(final UUID groupId, final String address, final Path folder)
+    public static GroupOptions join(final GroupKey key, final String address, final Path folder)
     {
-        return new GroupOptions(groupId, 0, List.of(address), folder, false);
+        return new GroupOptions(key, 0, List.of(address), folder, false);
     }
 
     /** Whether it came, or comes, after the group was made. */

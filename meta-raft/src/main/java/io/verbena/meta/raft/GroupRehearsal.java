@@ -14,7 +14,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Comparator;
 import java.util.List;
-import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
@@ -39,7 +38,7 @@ public final class GroupRehearsal
     /**
      * Runs it.
      *
-     * @param group       of its own, which no other group has.
+     * @param group       that no other group has.
      * @param folder      does not exist, or is left of an earlier one; deleted in the end.
      * @param clock       of the member.
      * @param isCancelled asked all the while; any thread.
@@ -48,7 +47,7 @@ public final class GroupRehearsal
      * @throws MetaStoreException when a member cannot start.
      */
     public static boolean run(
-        final UUID group, final Path folder, final NanoClock clock, final BooleanSupplier isCancelled)
+        final GroupKey group, final Path folder, final NanoClock clock, final BooleanSupplier isCancelled)
         throws IOException
     {
         delete(folder);

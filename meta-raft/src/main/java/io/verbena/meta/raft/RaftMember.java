@@ -109,7 +109,7 @@ public final class RaftMember implements GroupLog, AutoCloseable
         requireFolder(options);
         final String name = options.joins() ? MemberName.of(options.folder()) : GroupOptions.name(options.member());
         final boolean isFirstStart = !Files.exists(options.folder());
-        final RaftGroupId groupId = RaftGroupId.valueOf(options.groupId());
+        final RaftGroupId groupId = RaftGroupId.valueOf(options.key().groupId());
         final List<RaftPeer> peers = new ArrayList<>();
         // Who joins knows no members: so it neither votes nor wants to lead until the group has added it.
         for (int i = 1; !options.joins() && i <= options.peers().size(); i++)
@@ -125,6 +125,7 @@ public final class RaftMember implements GroupLog, AutoCloseable
                 .setGroup(RaftGroup.valueOf(groupId, peers))
                 .setStateMachine(machine)
                 .setProperties(properties(options, snapshotEntries, segment))
+                .setParameters(MemberTls.parameters(options.key()))
                 .setOption(isFirstStart ? RaftStorage.StartupOption.FORMAT : RaftStorage.StartupOption.RECOVER)
                 .build();
             server.start();
@@ -166,7 +167,7 @@ public final class RaftMember implements GroupLog, AutoCloseable
     {
         final List<String> others = new ArrayList<>(options.peers());
         others.remove(options.member() - 1);
-        try (GroupAdministration group = new GroupAdministration(options.groupId(), others, ASK_NS))
+        try (GroupAdministration group = new GroupAdministration(options.key(), others, ASK_NS))
         {
             final String name = GroupOptions.name(options.member());
             if (group.hasHeardOf(name))

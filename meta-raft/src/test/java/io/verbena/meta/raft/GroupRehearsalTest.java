@@ -15,7 +15,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 class GroupRehearsalTest
 {
-    private static final UUID GROUP = new UUID(1, 2);
+    private static final GroupKey GROUP = new GroupKey(new UUID(1, 2), new byte[16]);
 
     @TempDir
     private Path directory;

@@ -205,8 +205,8 @@ class RaftFaultsTest
     private RaftMember open(final boolean isNew, final String address)
     {
         return RaftMember.open(
-            new GroupOptions(new UUID(1, 2), 1, List.of(address), directory.resolve("m"), isNew), SNAPSHOT_ENTRIES,
-            "4KB");
+            new GroupOptions(new GroupKey(new UUID(1, 2), new byte[16]), 1, List.of(address),
+            directory.resolve("m"), isNew), SNAPSHOT_ENTRIES, "4KB");
     }
 
     private static void awaitLeader(final RaftMember member)

@@ -29,7 +29,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  */
 final class TestMembers implements AutoCloseable
 {
-    static final UUID GROUP = new UUID(1, 2);
+    static final GroupKey GROUP = new GroupKey(new UUID(1, 2), new byte[16]);
     static final int MEMBERS = 3;
     static final NanoClock CLOCK = SystemNanoClock.INSTANCE;
     private static final long LEASE_NS = TimeUnit.MILLISECONDS.toNanos(500);
