@@ -209,13 +209,15 @@ final class BenchMetaCommand implements Callable<Integer>
     private static List<MetaRow> took(
         final String what, final List<FailoverBenchmark.Took> all, final double mostMs)
     {
+        final double[] joinMs = all.stream().mapToDouble(FailoverBenchmark.Took::joinMs).toArray();
+        final double[] createMs = all.stream().mapToDouble(FailoverBenchmark.Took::createMs).toArray();
         final double[] longestMs = all.stream().mapToDouble(FailoverBenchmark.Took::longestMs).toArray();
         return List.of(
-            MetaRow.most(what + "_join_median_ms",
-                median(all.stream().mapToDouble(FailoverBenchmark.Took::joinMs).toArray()), Double.NaN),
-            MetaRow.most(what + "_create_median_ms",
-                median(all.stream().mapToDouble(FailoverBenchmark.Took::createMs).toArray()), Double.NaN),
+            MetaRow.most(what + "_join_median_ms", median(joinMs), Double.NaN),
+            MetaRow.most(what + "_create_median_ms", median(createMs), Double.NaN),
             MetaRow.most(what + "_median_ms", median(longestMs), Double.NaN),
+            MetaRow.most(what + "_join_longest_ms", longest(joinMs), Double.NaN),
+            MetaRow.most(what + "_create_longest_ms", longest(createMs), Double.NaN),
             MetaRow.most(what + "_longest_ms", longest(longestMs), mostMs));
     }
 
