@@ -24,7 +24,7 @@ final class LocalDomain implements ProtectionDomain
     static DeviceAttributes attributes(final boolean readAfterAtomicNeedsFence)
     {
         return new DeviceAttributes(
-            "step", Set.of(), readAfterAtomicNeedsFence, 1 << 10, 1 << 10, 1 << 30, 0, 16, 0, 0, 0);
+            "step", Set.of(), readAfterAtomicNeedsFence, 1 << 10, 1 << 10, 1 << 30, 0, 1, 16, 0, 0, 0);
     }
 
     @Override

@@ -31,7 +31,7 @@ class LinkPlacesTest
 
     private static DeviceAttributes device(final int maxCompletions)
     {
-        return new DeviceAttributes("sim", Set.of(), false, 1_024, maxCompletions, 1 << 20, 0, 16, 1_024, 0, 0);
+        return new DeviceAttributes("sim", Set.of(), false, 1_024, maxCompletions, 1 << 20, 0, 1, 16, 1_024, 0, 0);
     }
 
     private LinkPlaces places(final int maxCompletions)

@@ -65,6 +65,7 @@ final class FabricInfoCommand implements Callable<Integer>
         row(out, "max_cqe", attributes.maxCompletions());
         row(out, "max_msg_sz", attributes.maxMessageBytes());
         row(out, "max_inline_data", attributes.maxInlineBytes());
+        row(out, "max_send_sge", attributes.maxSendSegments());
         row(out, "max_qp_rd_atom", attributes.maxReadAtomic());
         row(out, "max_srq_wr", attributes.maxSharedReceiveRequests());
         row(out, "max_mw", attributes.maxMemoryWindows());

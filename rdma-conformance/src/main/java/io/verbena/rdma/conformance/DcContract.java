@@ -109,6 +109,35 @@ abstract class DcContract extends VerbsHarness
     }
 
     @Test
+    void shouldGatherAndScatterAtTarget()
+    {
+        if (a.device.attributes().maxSendSegments() < 2)
+        {
+            throw new UnsupportedVerbException("several segments of a request", a.device.name());
+        }
+        prepare();
+        a.putLong(0, 5);
+        a.putLong(256, 6);
+        shareReceive(1, 512);
+        post(a, to(() ->
+        {
+            writeWithImmediate(3, SIGNALED, 0, 8, 0, 33).run();
+            a.queuePair.addSegment(a.address(256), 8, a.key());
+        }), to(() ->
+        {
+            read(4, SIGNALED, 64, 8, 0).run();
+            a.queuePair.addSegment(a.address(640), 8, a.key());
+        }));
+        assertThat(await(a, 2)).extracting(Completion::wrId, Completion::status)
+            .containsExactly(tuple(3L, 0), tuple(4L, 0));
+        assertThat(awaitOne(b).byteLength()).isEqualTo(16);
+        assertThat(b.getLong(0)).isEqualTo(5);
+        assertThat(b.getLong(8)).isEqualTo(6);
+        assertThat(a.getLong(64)).isEqualTo(5);
+        assertThat(a.getLong(640)).isEqualTo(6);
+    }
+
+    @Test
     void shouldReachSeveralTargetsInPostingOrder()
     {
         prepare();

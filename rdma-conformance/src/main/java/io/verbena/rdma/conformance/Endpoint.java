@@ -27,7 +27,7 @@ public final class Endpoint implements AutoCloseable
 
     public Endpoint(final Device device)
     {
-        this(device, AccessFlags.ALL_REMOTE, 64, CAPABILITIES);
+        this(device, AccessFlags.ALL_REMOTE, 64, capabilities(device));
     }
 
     public Endpoint(
@@ -71,7 +71,16 @@ public final class Endpoint implements AutoCloseable
     /** Options for a queue pair of a type that completes here. */
     public QueuePairOptions options(final QueuePairType type)
     {
-        return new QueuePairOptions().type(type).completions(completions, completions).capabilities(CAPABILITIES);
+        return new QueuePairOptions().type(type).completions(completions, completions)
+            .capabilities(capabilities(device));
+    }
+
+    /** {@link #CAPABILITIES}, and up to four segments where the device has them. */
+    private static QueuePairCapabilities capabilities(final Device device)
+    {
+        return new QueuePairCapabilities(
+            CAPABILITIES.maxSendRequests(), CAPABILITIES.maxReceiveRequests(), CAPABILITIES.maxInlineBytes(),
+            CAPABILITIES.maxReadAtomic(), Math.min(4, device.attributes().maxSendSegments()));
     }
 
     public void putLong(final long offset, final long value)

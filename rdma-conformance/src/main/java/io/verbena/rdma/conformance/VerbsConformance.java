@@ -24,6 +24,12 @@ final class VerbsConformance
     }
 
     @Nested
+    @DisplayName("several segments of a request")
+    final class Segments extends SegmentContract
+    {
+    }
+
+    @Nested
     @DisplayName("order")
     final class Order extends OrderContract
     {

@@ -79,7 +79,13 @@ class MutantTest
                 () -> Mutants.swapsStatus(WorkCompletionStatus.LOC_QP_OP_ERR, WorkCompletionStatus.SUCCESS)),
             mutant("MemoryWindows.shouldTakeWindowBackBySendOfUnreliablePeer", Mutants::losesImmediates),
             mutant("Datagrams.shouldRefuseWindowsOnDatagramQueuePair", Mutants::refusesNothing),
-            mutant("Datagrams.shouldRefuseInvalidationOnDatagramQueuePair", Mutants::refusesNothing));
+            mutant("Datagrams.shouldRefuseInvalidationOnDatagramQueuePair", Mutants::refusesNothing),
+            mutant("Segments.shouldGatherWriteFromSeveralPlaces", Mutants::losesSegments),
+            mutant("Segments.shouldGatherFromSeveralRegions", Mutants::takesSegmentsWithTheKeyBefore),
+            mutant("Segments.shouldFailAsAWholeWhenKeyOfLaterSegmentIsUnknown",
+                Mutants::takesSegmentsWithTheKeyBefore),
+            mutant("Segments.shouldFailReadWhenLaterSegmentIsNotWritable", Mutants::takesSegmentsWithTheKeyBefore),
+            mutant("RandomPrograms.shouldAgreeWithModelOnRandomPrograms", Mutants::losesSegments));
     }
 
     private static Arguments mutant(final String rule, final Supplier<Mutant> mutant)

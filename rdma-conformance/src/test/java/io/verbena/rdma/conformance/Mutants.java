@@ -68,6 +68,43 @@ final class Mutants
         }
     }
 
+    static Mutant losesSegments()
+    {
+        return new Mutant()
+        {
+            @Override
+            Object invoke(final Object target, final Method method, final Object[] arguments, final Call call)
+                throws Throwable
+            {
+                return method.getName().equals("addSegment") ? null : call.proceed(arguments);
+            }
+        };
+    }
+
+    /** Only the key and the address of the first place count. */
+    static Mutant takesSegmentsWithTheKeyBefore()
+    {
+        return new Mutant()
+        {
+            private Object[] first;
+
+            @Override
+            Object invoke(final Object target, final Method method, final Object[] arguments, final Call call)
+                throws Throwable
+            {
+                if (method.getName().equals("addSegment"))
+                {
+                    return call.proceed(first[2], arguments[1], first[4]);
+                }
+                if (target instanceof QueuePair && arguments.length >= 5)
+                {
+                    first = arguments;
+                }
+                return call.proceed(arguments);
+            }
+        };
+    }
+
     static Mutant dropsFlushes()
     {
         return new OfCompletions()

@@ -7,6 +7,7 @@ import io.verbena.rdma.verbs.DeviceAddress;
 import io.verbena.rdma.verbs.DeviceAttributes;
 import io.verbena.rdma.verbs.DeviceCapability;
 import io.verbena.rdma.verbs.PortAttributes;
+import io.verbena.rdma.verbs.QueuePairCapabilities;
 import io.verbena.rdma.verbs.RdmaException;
 
 import java.lang.foreign.Arena;
@@ -110,11 +111,20 @@ record DeviceQuery(
             deviceField(device, "max_cqe"),
             (int)Math.min(Integer.MAX_VALUE, port.get(JAVA_INT, portField("max_msg_sz")) & 0xFFFF_FFFFL),
             maxInlineBytes(context),
+            maxSendSegments(device),
             Math.min(255, Math.min(
                 deviceField(device, "max_qp_rd_atom"), deviceField(device, "max_qp_init_rd_atom"))),
             maxReceives,
             0,
             0);
+    }
+
+    /** A READ may have fewer than the others; one number covers both. */
+    private static int maxSendSegments(final MemorySegment device)
+    {
+        final int ofReads = deviceField(device, "max_sge_rd");
+        final int ofOthers = deviceField(device, "max_sge");
+        return Math.max(1, ofReads == 0 ? ofOthers : Math.min(ofReads, ofOthers));
     }
 
     private static int maxWindows(final MemorySegment device)
@@ -149,7 +159,7 @@ record DeviceQuery(
             for (final int candidate : INLINE_BYTES)
             {
                 final MemorySegment attributes = QueuePairStructures.initAttributes(
-                    arena, 2, cq, cq, 0, 1, 1, candidate);
+                    arena, 2, cq, cq, 0, new QueuePairCapabilities(1, 1, candidate, 0));
                 try
                 {
                     final long qp = Libibverbs.Maker.CREATE_QP.make("probe", pd, attributes.address());

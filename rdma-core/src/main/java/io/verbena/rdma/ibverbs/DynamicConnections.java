@@ -10,6 +10,7 @@ import io.verbena.rdma.verbs.AccessFlags;
 import io.verbena.rdma.verbs.DeviceAttributes;
 import io.verbena.rdma.verbs.DeviceCapability;
 import io.verbena.rdma.verbs.QueuePairAttributes;
+import io.verbena.rdma.verbs.QueuePairCapabilities;
 import io.verbena.rdma.verbs.QueuePairState;
 import io.verbena.rdma.verbs.RdmaException;
 import io.verbena.rdma.verbs.UnsupportedVerbException;
@@ -99,7 +100,8 @@ final class DynamicConnections
         capabilities.add(DeviceCapability.DC);
         return new DeviceAttributes(plain.provider(), capabilities, plain.readAfterAtomicNeedsFence(),
             plain.maxQueuePairRequests(), plain.maxCompletions(), plain.maxMessageBytes(), plain.maxInlineBytes(),
-            plain.maxReadAtomic(), plain.maxSharedReceiveRequests(), plain.maxMemoryWindows(), plain.maxDcContexts());
+            plain.maxSendSegments(), plain.maxReadAtomic(), plain.maxSharedReceiveRequests(),
+            plain.maxMemoryWindows(), plain.maxDcContexts());
     }
 
     private void check(final String what)
@@ -116,11 +118,10 @@ final class DynamicConnections
         final long pd,
         final long sendCq,
         final long receiveCq,
-        final int maxSends,
-        final int maxInlineBytes)
+        final QueuePairCapabilities capabilities)
     {
         check("a DC initiator");
-        return library.createInitiator(what, device.pointer(), pd, sendCq, receiveCq, maxSends, maxInlineBytes);
+        return library.createInitiator(what, device.pointer(), pd, sendCq, receiveCq, capabilities);
     }
 
     Mlx5SendQueue sendQueue(final long qp)
@@ -185,7 +186,8 @@ final class DynamicConnections
             attributes.set(JAVA_INT, VerbsLayouts.offset(VerbsLayouts.IBV_SRQ_INIT_ATTR, "attr", "max_sge"), 1);
             srq = Libibverbs.Maker.CREATE_SRQ.make(what, pd, attributes.address());
             Libibverbs.Destroyer.DESTROY_QP.destroy(what, createTarget(pd, cq, srq, 1, AccessFlags.ALL_REMOTE));
-            Libibverbs.Destroyer.DESTROY_QP.destroy(what, createInitiator(what, pd, cq, cq, 1, 0));
+            Libibverbs.Destroyer.DESTROY_QP.destroy(what, createInitiator(
+                what, pd, cq, cq, new QueuePairCapabilities(1, 0, 0, 0)));
         }
         finally
         {

@@ -69,7 +69,7 @@ final class IbverbsQueuePair implements QueuePair, ReceiveConsumer, ConnectableQ
         qp = owned.create(dynamicConnections);
         dcSends = type == QueuePairType.DC_INITIATOR ? dynamicConnections.sendQueue(qp) : null;
         number = VerbsLayouts.intAt(qp, VerbsLayouts.offset(VerbsLayouts.IBV_QP, "qp_num"));
-        sends = new SendRing(type, capabilities.maxSendRequests(), maxMessageBytes(), capabilities.maxInlineBytes());
+        sends = new SendRing(type, capabilities, maxMessageBytes());
         receives = new ReceiveSlots(
             shared == null && type != QueuePairType.DC_INITIATOR ? capabilities.maxReceiveRequests() : 0);
         postSend = device.operation("post_send");
@@ -434,6 +434,12 @@ final class IbverbsQueuePair implements QueuePair, ReceiveConsumer, ConnectableQ
         sends.checkBinds((IbverbsMemoryWindow)window);
         sends.bind(sends.stage(SendRing.BIND_MW, wrId, flags, 0, 0, 0), (IbverbsMemoryWindow)window, mw, remoteKey, mr,
             address, lengthBytes, accessFlags);
+    }
+
+    @Override
+    public void addSegment(final long localAddress, final int lengthBytes, final int localKey)
+    {
+        sends.addSegment(localAddress, lengthBytes, localKey);
     }
 
     @Override

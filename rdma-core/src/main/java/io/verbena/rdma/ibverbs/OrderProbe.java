@@ -47,8 +47,8 @@ final class OrderProbe
             needsFence(device, domains);
         return new DeviceAttributes(attributes.provider(), attributes.capabilities(), needsFence,
             attributes.maxQueuePairRequests(), attributes.maxCompletions(), attributes.maxMessageBytes(),
-            attributes.maxInlineBytes(), attributes.maxReadAtomic(), attributes.maxSharedReceiveRequests(),
-            attributes.maxMemoryWindows(), attributes.maxDcContexts());
+            attributes.maxInlineBytes(), attributes.maxSendSegments(), attributes.maxReadAtomic(),
+            attributes.maxSharedReceiveRequests(), attributes.maxMemoryWindows(), attributes.maxDcContexts());
     }
 
     private static boolean needsFence(

@@ -71,6 +71,7 @@ record OwnedOptions(
         DeviceContext.checkRange("maxReceiveRequests", wanted.maxReceiveRequests(), 0, most);
         DeviceContext.checkRange("maxInlineBytes", wanted.maxInlineBytes(), 0, device.attributes().maxInlineBytes());
         DeviceContext.checkRange("maxReadAtomic", wanted.maxReadAtomic(), 0, device.attributes().maxReadAtomic());
+        DeviceContext.checkRange("maxSendSegments", wanted.maxSendSegments(), 1, device.attributes().maxSendSegments());
     }
 
     /** @return a new {@code struct ibv_qp *} in RESET. */
@@ -88,14 +89,13 @@ record OwnedOptions(
         if (nativeType == Mlx5Library.IBV_QPT_DRIVER)
         {
             return dynamicConnections.createInitiator(what, domain.pointer(), sendCompletions.pointer(),
-                receiveCompletions.pointer(), capabilities.maxSendRequests(), capabilities.maxInlineBytes());
+                receiveCompletions.pointer(), capabilities);
         }
         try (Arena arena = Arena.ofConfined())
         {
             final MemorySegment attributes = QueuePairStructures.initAttributes(
                 arena, nativeType, sendCompletions.pointer(), receiveCompletions.pointer(),
-                shared == null ? 0 : shared.pointer(), capabilities.maxSendRequests(),
-                shared == null ? capabilities.maxReceiveRequests() : 0, capabilities.maxInlineBytes());
+                shared == null ? 0 : shared.pointer(), capabilities);
             return Libibverbs.Maker.CREATE_QP.make(what, domain.pointer(), attributes.address());
         }
     }

@@ -4,6 +4,7 @@ import io.verbena.rdma.connection.ServiceLocator;
 import io.verbena.rdma.ibverbs.library.VerbsLayouts;
 import io.verbena.rdma.verbs.DeviceAddress;
 import io.verbena.rdma.verbs.QueuePairAttributes;
+import io.verbena.rdma.verbs.QueuePairCapabilities;
 import io.verbena.rdma.verbs.QueuePairState;
 import io.verbena.rdma.verbs.RdmaException;
 
@@ -45,9 +46,7 @@ final class QueuePairStructures
         final long sendCq,
         final long receiveCq,
         final long srq,
-        final int maxSends,
-        final int maxReceives,
-        final int maxInlineBytes)
+        final QueuePairCapabilities capabilities)
     {
         final StructLayout layout = VerbsLayouts.IBV_QP_INIT_ATTR;
         final MemorySegment attributes = arena.allocate(layout);
@@ -55,11 +54,12 @@ final class QueuePairStructures
         attributes.set(JAVA_LONG, VerbsLayouts.offset(layout, "recv_cq"), receiveCq);
         attributes.set(JAVA_LONG, VerbsLayouts.offset(layout, "srq"), srq);
         attributes.set(JAVA_INT, VerbsLayouts.offset(layout, "qp_type"), type);
-        attributes.set(JAVA_INT, VerbsLayouts.offset(layout, "cap", "max_send_wr"), maxSends);
-        attributes.set(JAVA_INT, VerbsLayouts.offset(layout, "cap", "max_recv_wr"), maxReceives);
-        attributes.set(JAVA_INT, VerbsLayouts.offset(layout, "cap", "max_send_sge"), 1);
+        attributes.set(JAVA_INT, VerbsLayouts.offset(layout, "cap", "max_send_wr"), capabilities.maxSendRequests());
+        attributes.set(JAVA_INT, VerbsLayouts.offset(layout, "cap", "max_recv_wr"),
+            srq == 0 ? capabilities.maxReceiveRequests() : 0);
+        attributes.set(JAVA_INT, VerbsLayouts.offset(layout, "cap", "max_send_sge"), capabilities.maxSendSegments());
         attributes.set(JAVA_INT, VerbsLayouts.offset(layout, "cap", "max_recv_sge"), 1);
-        attributes.set(JAVA_INT, VerbsLayouts.offset(layout, "cap", "max_inline_data"), maxInlineBytes);
+        attributes.set(JAVA_INT, VerbsLayouts.offset(layout, "cap", "max_inline_data"), capabilities.maxInlineBytes());
         return attributes;
     }
 

@@ -85,6 +85,7 @@ record WindowSupport(int maxWindows, String problem)
         }
         return new DeviceAttributes(plain.provider(), capabilities, plain.readAfterAtomicNeedsFence(),
             plain.maxQueuePairRequests(), plain.maxCompletions(), plain.maxMessageBytes(), plain.maxInlineBytes(),
-            plain.maxReadAtomic(), plain.maxSharedReceiveRequests(), maxWindows, plain.maxDcContexts());
+            plain.maxSendSegments(), plain.maxReadAtomic(), plain.maxSharedReceiveRequests(), maxWindows,
+            plain.maxDcContexts());
     }
 }

@@ -305,9 +305,22 @@ final class RemoteQueuePair
                 SharedWords.putRoutingHeader(
                     address, requester, peer.address(), request.lengthBytes);
             }
-            RawMemory.write(request.localAddress, address + headerBytes, request.lengthBytes);
+            copyOut(request, address + headerBytes);
         }
         return request.invalidates ? invalidate(request.remoteKey) : WorkCompletionStatus.SUCCESS;
+    }
+
+    /** Moves the payload of a SEND or WRITE, checked at both ends. */
+    static void copyOut(final WorkRequest request, final long address)
+    {
+        if (request.isGathered())
+        {
+            request.segments.gather(address);
+        }
+        else
+        {
+            RawMemory.write(request.localAddress, address, request.lengthBytes);
+        }
     }
 
     /** Nobody else can be inside through a window of the peer's: this is the one requester of that queue pair. */

@@ -6,6 +6,7 @@ import io.verbena.rdma.soft.shared.DeviceFileDescriptor;
 import io.verbena.rdma.soft.shared.SharedWords;
 import io.verbena.rdma.spi.NetworkUse;
 import io.verbena.rdma.spi.SecondWay;
+import io.verbena.rdma.spi.SegmentList;
 import io.verbena.rdma.spi.WindowTable;
 import io.verbena.rdma.verbs.AsyncEvent;
 import io.verbena.rdma.verbs.AsyncEventType;
@@ -82,6 +83,7 @@ public final class SoftDevice implements Device
             MAX_COMPLETIONS,
             SoftHost.MAX_MESSAGE_BYTES,
             SoftHost.MAX_INLINE_BYTES,
+            SegmentList.MAX_SEGMENTS,
             SoftHost.MAX_READ_ATOMIC,
             SoftHost.MAX_QUEUE_PAIR_REQUESTS,
             WindowTable.MAX_WINDOWS,

@@ -8,6 +8,7 @@ import io.verbena.rdma.spi.BoundWindow;
 import io.verbena.rdma.spi.RegisteredRegion;
 import io.verbena.rdma.spi.SecondWay;
 import io.verbena.rdma.spi.SegmentHold;
+import io.verbena.rdma.spi.SegmentList;
 import io.verbena.rdma.spi.WindowBinding;
 import io.verbena.rdma.verbs.AddressHandle;
 import io.verbena.rdma.verbs.DcTarget;
@@ -409,6 +410,7 @@ final class SoftProtectionDomain implements ProtectionDomain, RegisteredRegion.O
             "maxReceiveRequests", capabilities.maxReceiveRequests(), 0, SoftHost.MAX_QUEUE_PAIR_REQUESTS);
         SoftHost.checkRange("maxInlineBytes", capabilities.maxInlineBytes(), 0, SoftHost.MAX_INLINE_BYTES);
         SoftHost.checkRange("maxReadAtomic", capabilities.maxReadAtomic(), 0, SoftHost.MAX_READ_ATOMIC);
+        SoftHost.checkRange("maxSendSegments", capabilities.maxSendSegments(), 1, SegmentList.MAX_SEGMENTS);
     }
 
     private synchronized void checkOpen()

@@ -6,6 +6,7 @@ import io.verbena.rdma.spi.AccessChecks;
 import io.verbena.rdma.spi.KeyTable;
 import io.verbena.rdma.spi.RawMemory;
 import io.verbena.rdma.spi.RegisteredRegion;
+import io.verbena.rdma.spi.SegmentList;
 import io.verbena.rdma.spi.WorkRequest;
 import io.verbena.rdma.verbs.AccessFlags;
 import io.verbena.rdma.verbs.ProtectionDomain;
@@ -145,14 +146,9 @@ final class SoftRequester
             return windows.execute(request);
         }
         final int length = request.lengthBytes;
-        if (length != 0 && (request.flags & SendFlags.INLINE) == 0)
+        if (length != 0 && (request.flags & SendFlags.INLINE) == 0 && !isOwn(request, length))
         {
-            final RegisteredRegion local = localKeys.find(request.localKey);
-            final int neededFlag = request.operation >= WorkRequest.READ ? AccessFlags.LOCAL_WRITE : 0;
-            if (local == null || !local.allows(protectionDomain, neededFlag, request.localAddress, length))
-            {
-                return WorkCompletionStatus.LOC_PROT_ERR;
-            }
+            return WorkCompletionStatus.LOC_PROT_ERR;
         }
         int status = remote.status();
         if (status == WorkCompletionStatus.SUCCESS)
@@ -166,6 +162,31 @@ final class SoftRequester
             return isReliable ? status : WorkCompletionStatus.SUCCESS;
         }
         return status;
+    }
+
+    /** Whether the keys of the local places give what the request needs. */
+    private boolean isOwn(final WorkRequest request, final int length)
+    {
+        final int neededFlag = request.operation >= WorkRequest.READ ? AccessFlags.LOCAL_WRITE : 0;
+        if (request.segmentCount == 1)
+        {
+            return isOwn(request.localKey, neededFlag, request.localAddress, length);
+        }
+        final SegmentList segments = request.segments;
+        for (int i = 0; i < segments.count(); i++)
+        {
+            if (!isOwn(segments.key(i), neededFlag, segments.address(i), segments.lengthBytes(i)))
+            {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    private boolean isOwn(final int key, final int neededFlag, final long address, final int length)
+    {
+        final RegisteredRegion local = localKeys.find(key);
+        return local != null && local.allows(protectionDomain, neededFlag, address, length);
     }
 
     private int executeRemotely(final WorkRequest request, final int length)
@@ -200,7 +221,14 @@ final class SoftRequester
             VarHandle.fullFence();
             needsStoreLoadFence = false;
         }
-        RawMemory.read(address, request.localAddress, length);
+        if (request.segmentCount == 1)
+        {
+            RawMemory.read(address, request.localAddress, length);
+        }
+        else
+        {
+            request.segments.scatter(address);
+        }
         VarHandle.acquireFence();
         return WorkCompletionStatus.SUCCESS;
     }
@@ -223,7 +251,7 @@ final class SoftRequester
                     return remote.refuse(WorkCompletionStatus.REM_ACCESS_ERR);
                 }
                 VarHandle.releaseFence();
-                RawMemory.write(request.localAddress, address, length);
+                RemoteQueuePair.copyOut(request, address);
                 needsStoreLoadFence = true;
             }
             if (!request.hasImmediate)

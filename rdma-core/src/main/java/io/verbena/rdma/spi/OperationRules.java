@@ -59,6 +59,24 @@ public final class OperationRules
     }
 
     /**
+     * @param kind of the request.
+     * @return whether its payload may lie in several places.
+     */
+    public static boolean takesSegments(final int kind)
+    {
+        return kind <= WorkRequest.READ || kind == WRITE_WITH_IMM || kind == SEND_WITH_INV;
+    }
+
+    /**
+     * @param kind that takes none.
+     * @return the reason.
+     */
+    public static String segmentsRefusal(final int kind)
+    {
+        return "only SEND, WRITE and READ have several segments: operation=" + name(kind);
+    }
+
+    /**
      * The flags that a request must not have.
      *
      * @param type of the queue pair.

@@ -13,7 +13,6 @@ import io.verbena.rdma.verbs.SendFlags;
 import io.verbena.rdma.verbs.UnsupportedVerbException;
 import io.verbena.rdma.verbs.VerbCounters;
 
-import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
@@ -54,10 +53,10 @@ public abstract class StagedQueuePair implements QueuePair
     private final int capacity;
     private final int mask;
     private final WorkRequest[] requests;
-    private final int maxInlineBytes;
+    private final int maxSendSegments;
     private final int maxReadAtomic;
     private final int maxMessageBytes;
-    private final MemorySegment inlineBuffers;
+    private final InlineBuffers inlineBuffers;
     private VerbCounters counters = new VerbCounters();
     /** Takes what is staged beyond the queue's depth: nothing of such a batch is posted. */
     private final WorkRequest overflow = new WorkRequest();
@@ -68,17 +67,6 @@ public abstract class StagedQueuePair implements QueuePair
     private int stagedCount;
     private boolean isStaging;
     private boolean hasOverflowed;
-
-    /**
-     * An RC queue pair without memory windows.
-     *
-     * @param capabilities    queue depths, already checked against the device.
-     * @param maxMessageBytes longest message.
-     */
-    protected StagedQueuePair(final QueuePairCapabilities capabilities, final int maxMessageBytes)
-    {
-        this(QueuePairType.RC, capabilities, maxMessageBytes, false);
-    }
 
     /**
      * @param type            of the queue pair.
@@ -102,16 +90,16 @@ public abstract class StagedQueuePair implements QueuePair
         capacity = capabilities.maxSendRequests();
         final int slots = Integer.highestOneBit(Math.max(1, capacity * 2 - 1));
         mask = slots - 1;
+        maxSendSegments = capabilities.maxSendSegments();
         requests = new WorkRequest[slots];
         for (int i = 0; i < slots; i++)
         {
             requests[i] = new WorkRequest();
+            requests[i].segments = maxSendSegments > 1 ? new SegmentList(maxSendSegments) : null;
         }
-        maxInlineBytes = capabilities.maxInlineBytes();
         maxReadAtomic = capabilities.maxReadAtomic();
         this.maxMessageBytes = maxMessageBytes;
-        inlineBuffers = maxInlineBytes == 0 ?
-            MemorySegment.NULL : Arena.ofAuto().allocate((long)slots * maxInlineBytes, Long.BYTES);
+        inlineBuffers = new InlineBuffers(slots, capabilities.maxInlineBytes());
     }
 
     @Override
@@ -153,7 +141,7 @@ public abstract class StagedQueuePair implements QueuePair
      */
     protected final MemorySegment inlinePayload(final WorkRequest request)
     {
-        return inlineBuffers.asSlice(request.localAddress - inlineBuffers.address(), request.lengthBytes);
+        return inlineBuffers.payload(request);
     }
 
     /**
@@ -541,28 +529,46 @@ public abstract class StagedQueuePair implements QueuePair
         request.localAddress = localAddress;
         request.lengthBytes = lengthBytes;
         request.localKey = localKey;
+        request.segmentCount = 1;
         request.hasImmediate = false;
         request.invalidates = false;
         request.destination = null;
         if ((flags & SendFlags.INLINE) != 0)
         {
-            copyInline(request, slot);
+            if (!inlineBuffers.fits(lengthBytes))
+            {
+                stagedCount--;
+                inlineBuffers.check(lengthBytes);
+            }
+            inlineBuffers.take(request, slot, inlineSource(localAddress, lengthBytes));
         }
         return request;
     }
 
-    private void copyInline(final WorkRequest request, final int slot)
+    @Override
+    public final void addSegment(final long localAddress, final int lengthBytes, final int localKey)
     {
-        if (request.lengthBytes > maxInlineBytes)
+        if (!isStaging || stagedCount == 0 && !hasOverflowed)
         {
-            stagedCount--;
-            throw new RdmaException(
-                "INLINE payload is longer than the queue pair takes: lengthBytes=" + request.lengthBytes +
-                ", maxInlineBytes=" + maxInlineBytes);
+            throw new RdmaException("no request is staged that a segment could be added to, queuePair=" + this);
         }
-        final long buffer = inlineBuffers.address() + (long)slot * maxInlineBytes;
-        RawMemory.write(inlineSource(request.localAddress, request.lengthBytes), buffer, request.lengthBytes);
-        request.localAddress = buffer;
+        if (hasOverflowed)
+        {
+            return;
+        }
+        final WorkRequest request = request(sendTail + stagedCount - 1);
+        SegmentList.check(request, lengthBytes, maxSendSegments, maxMessageBytes);
+        if ((request.flags & SendFlags.INLINE) == 0)
+        {
+            request.segments.add(request, localAddress, lengthBytes, localKey);
+        }
+        else
+        {
+            inlineBuffers.check(request.lengthBytes + lengthBytes);
+            InlineBuffers.append(request, inlineSource(localAddress, lengthBytes), lengthBytes);
+        }
+        request.lengthBytes += lengthBytes;
+        request.segmentCount++;
     }
 
     private RdmaException misuse(final int lengthBytes)
@@ -580,17 +586,7 @@ public abstract class StagedQueuePair implements QueuePair
         final VerbCounters target = counters;
         for (int i = 0; i < count; i++)
         {
-            final WorkRequest request = requests[slot(sendTail + i)];
-            target.payloadBytes += request.lengthBytes;
-            switch (request.operation)
-            {
-                case WorkRequest.READ -> target.reads++;
-                case WorkRequest.WRITE -> target.writes++;
-                case WorkRequest.COMPARE_SWAP -> target.compareSwaps++;
-                case WorkRequest.FETCH_ADD -> target.fetchAdds++;
-                case WorkRequest.BIND_MW, WorkRequest.LOCAL_INV -> target.localOperations++;
-                default -> target.sends++;
-            }
+            requests[slot(sendTail + i)].count(target);
         }
         target.doorbells++;
     }

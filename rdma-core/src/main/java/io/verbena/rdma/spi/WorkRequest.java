@@ -4,6 +4,7 @@ import io.verbena.rdma.verbs.AddressHandle;
 import io.verbena.rdma.verbs.MemoryRegion;
 import io.verbena.rdma.verbs.MemoryWindow;
 import io.verbena.rdma.verbs.SendFlags;
+import io.verbena.rdma.verbs.VerbCounters;
 
 import java.util.function.LongConsumer;
 
@@ -33,10 +34,14 @@ public final class WorkRequest
     public long wrId;
     /** First byte at the requester. */
     public long localAddress;
-    /** Bytes, 8 for atomics. */
+    /** Bytes, of all places; 8 for atomics. */
     public int lengthBytes;
     /** Key at the requester. */
     public int localKey;
+    /** How many places were given, 1 or more. */
+    public int segmentCount;
+    /** The places when it {@link #isGathered()}; null where the queue pair takes one for each request. */
+    public SegmentList segments;
     /** First byte at the responder. */
     public long remoteAddress;
     /** Key at the responder; of SEND_WITH_INV the one to be taken away. */
@@ -78,6 +83,10 @@ public final class WorkRequest
         // The payload of INLINE lies in a buffer whose address says nothing.
         words.accept((flags & SendFlags.INLINE) != 0 ? 0 : localAddress);
         words.accept((long)localKey << 32 | lengthBytes);
+        if (isGathered())
+        {
+            segments.describe(words);
+        }
         words.accept(remoteAddress);
         words.accept((long)remoteKey << 32 | (hasImmediate || invalidates ? immediate : 0));
         words.accept((hasImmediate ? 1 : 0) | (invalidates ? 2 : 0));
@@ -96,6 +105,31 @@ public final class WorkRequest
             words.accept(destinationNumber);
             words.accept(destinationKey);
         }
+    }
+
+    /**
+     * Counts it as posted.
+     *
+     * @param counters of its queue pair.
+     */
+    public void count(final VerbCounters counters)
+    {
+        counters.payloadBytes += lengthBytes;
+        switch (operation)
+        {
+            case READ -> counters.reads++;
+            case WRITE -> counters.writes++;
+            case COMPARE_SWAP -> counters.compareSwaps++;
+            case FETCH_ADD -> counters.fetchAdds++;
+            case BIND_MW, LOCAL_INV -> counters.localOperations++;
+            default -> counters.sends++;
+        }
+    }
+
+    /** @return whether its payload lies in the places of {@link #segments}; that of INLINE was put together. */
+    public boolean isGathered()
+    {
+        return segmentCount > 1 && (flags & SendFlags.INLINE) == 0;
     }
 
     /** @return whether it is done on this side alone. */

@@ -13,6 +13,8 @@ import java.util.Set;
  * @param maxCompletions            deepest completion queue.
  * @param maxMessageBytes           longest message of RC, UC and DC.
  * @param maxInlineBytes            longest INLINE payload.
+ * @param maxSendSegments           most places that the payload of one SEND, WRITE or READ lies in; 1 where there is
+ *                                  but one.
  * @param maxReadAtomic             most READs and atomics outstanding on a queue pair.
  * @param maxSharedReceiveRequests  deepest shared receive queue; 0 without.
  * @param maxMemoryWindows          most memory windows; 0 without.
@@ -27,6 +29,7 @@ public record DeviceAttributes(
     int maxCompletions,
     int maxMessageBytes,
     int maxInlineBytes,
+    int maxSendSegments,
     int maxReadAtomic,
     int maxSharedReceiveRequests,
     int maxMemoryWindows,

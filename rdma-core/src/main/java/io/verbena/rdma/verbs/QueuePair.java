@@ -170,6 +170,24 @@ public interface QueuePair extends AutoCloseable
     }
 
     /**
+     * Adds a place to the request staged last, a SEND, WRITE or READ of any kind: its payload is gathered from, or
+     * scattered to, the places in the order in which they were given, and its length is their sum. Of INLINE the bytes
+     * are taken now. Checked as the first place is, when the request is executed: one bad key fails it as a whole with
+     * LOC_PROT_ERR; of a READ, or of a message of several packets, the bytes before that place may have been moved.
+     *
+     * @param localAddress first byte of the place.
+     * @param lengthBytes  0 or more; 0 checks neither key nor address, and still counts as a place.
+     * @param localKey     key of the local region.
+     * @throws RdmaException when no such request is staged, when it has
+     *     {@link QueuePairCapabilities#maxSendSegments()} places, or would be longer than a message or an INLINE
+     *     payload may be; the request is then as it was before.
+     */
+    default void addSegment(final long localAddress, final int lengthBytes, final int localKey)
+    {
+        throw new UnsupportedVerbException("several segments of a request", toString());
+    }
+
+    /**
      * UD: addresses the request staged last, as each one must be.
      *
      * @param handle          way to the device.

@@ -8,8 +8,22 @@ package io.verbena.rdma.verbs;
  * @param maxInlineBytes     longest INLINE payload, 0 or more.
  * @param maxReadAtomic      READs and atomics outstanding at once as requester, and answered at once as responder, as
  *                           far as the connection service agrees with the peer; the next one stalls the send queue.
+ * @param maxSendSegments    most places that the payload of one SEND, WRITE or READ lies in, 1 or more.
  */
 public record QueuePairCapabilities(
-    int maxSendRequests, int maxReceiveRequests, int maxInlineBytes, int maxReadAtomic)
+    int maxSendRequests, int maxReceiveRequests, int maxInlineBytes, int maxReadAtomic, int maxSendSegments)
 {
+    /**
+     * Each request has one place.
+     *
+     * @param maxSendRequests    as above.
+     * @param maxReceiveRequests as above.
+     * @param maxInlineBytes     as above.
+     * @param maxReadAtomic      as above.
+     */
+    public QueuePairCapabilities(
+        final int maxSendRequests, final int maxReceiveRequests, final int maxInlineBytes, final int maxReadAtomic)
+    {
+        this(maxSendRequests, maxReceiveRequests, maxInlineBytes, maxReadAtomic, 1);
+    }
 }

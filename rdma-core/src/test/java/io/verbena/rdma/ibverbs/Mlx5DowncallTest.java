@@ -8,6 +8,7 @@ import io.verbena.rdma.ibverbs.library.HeldPointer;
 import io.verbena.rdma.ibverbs.library.Mlx5Library;
 import io.verbena.rdma.ibverbs.library.Mlx5SendQueue;
 import io.verbena.rdma.ibverbs.library.SendRing;
+import io.verbena.rdma.verbs.QueuePairCapabilities;
 import io.verbena.rdma.verbs.QueuePairType;
 import io.verbena.rdma.verbs.RdmaException;
 import io.verbena.rdma.verbs.SendFlags;
@@ -116,13 +117,13 @@ class Mlx5DowncallTest
 
     private static SendRing ring(final int capacity)
     {
-        return new SendRing(QueuePairType.DC_INITIATOR, capacity, 1 << 20, 16);
+        return new SendRing(QueuePairType.DC_INITIATOR, new QueuePairCapabilities(capacity, 0, 16, 0, 3), 1 << 20);
     }
 
     private Mlx5SendQueue sends()
     {
-        final Mlx5SendQueue queue =
-            library.sendQueue(library.createInitiator("test", 0x10, 0x20, 0x30, 0x40, 8, 16));
+        final Mlx5SendQueue queue = library.sendQueue(
+            library.createInitiator("test", 0x10, 0x20, 0x30, 0x40, new QueuePairCapabilities(8, 0, 16, 0, 3)));
         told();
         return queue;
     }
@@ -180,6 +181,22 @@ class Mlx5DowncallTest
         assertThat(counters.reads + counters.writes + counters.sends + counters.compareSwaps + counters.fetchAdds)
             .isEqualTo(7);
         assertThat(counters.doorbells).isEqualTo(1);
+    }
+
+    @Test
+    void shouldGiveSeveralPlacesAsOneList()
+    {
+        final SendRing ring = ring(2);
+        ring.begin(this);
+        stage(ring, SendRing.RDMA_WRITE, 1, 0, 64);
+        ring.addSegment(0x3_0000_0000L, 0, 0x80);
+        ring.addSegment(0x4_0000_0000L, 9, 0x81);
+        ring.toDcTarget(WAY, 1, KEY);
+        final int count = ring.end(this);
+
+        assertThat(ring.post(sends(), SERIAL, count, counters)).isZero();
+        assertThat(told()).contains("write rkey=91 address=200000001\nlist of 2\n" +
+            "sge lkey=71 address=100000001 length=64\nsge lkey=81 address=400000000 length=9\ntarget ");
     }
 
     @Test
@@ -270,9 +287,10 @@ class Mlx5DowncallTest
     @Test
     void shouldDescribeInitiatorWithoutReceiveQueue()
     {
-        assertThat(library.createInitiator("test", 0x10, 0x20, 0x30, 0x40, 128, 64)).isNotZero();
+        assertThat(library.createInitiator("test", 0x10, 0x20, 0x30, 0x40, new QueuePairCapabilities(128, 0, 64, 0, 3)))
+            .isNotZero();
         assertThat(told()).isEqualTo("create context=10 pd=20 send_cq=30 recv_cq=40 srq=0 type=ff comp_mask=41 " +
-            "ops=7f max_send_wr=128 max_send_sge=1 max_inline_data=64 max_recv_wr=0 max_recv_sge=0 sq_sig_all=0 " +
+            "ops=7f max_send_wr=128 max_send_sge=3 max_inline_data=64 max_recv_wr=0 max_recv_sge=0 sq_sig_all=0 " +
             "dv_mask=2 dc_type=2 access_key=0\n");
     }
 

@@ -27,7 +27,7 @@ class SoftAllocationTest
         try (SoftFabric fabric = SoftFabric.open(new SoftFabricOptions().directory(TestDirectories.next()));
             Device a = fabric.openDevice("a");
             Device b = fabric.openDevice("b");
-            Endpoint from = new Endpoint(a, AccessFlags.ALL_REMOTE, 64, new QueuePairCapabilities(16, 16, 64, 16));
+            Endpoint from = new Endpoint(a, AccessFlags.ALL_REMOTE, 64, new QueuePairCapabilities(16, 16, 64, 16, 3));
             Endpoint to = new Endpoint(b, AccessFlags.ALL_REMOTE, 64, new QueuePairCapabilities(16, 16, 64, 16)))
         {
             SoftConnections.connect(from, to);
@@ -56,6 +56,11 @@ class SoftAllocationTest
             queuePair.read(1, 0, from.address(0), 64, from.key(), to.address(0), to.key());
             queuePair.write(2, 0, from.address(0), 1024, from.key(), to.address(1024), to.key());
             queuePair.write(2, SendFlags.INLINE, from.address(0), 32, 0, to.address(1024), to.key());
+            queuePair.write(2, 0, from.address(0), 20, from.key(), to.address(1024), to.key());
+            queuePair.addSegment(from.address(64), 100, from.key());
+            queuePair.addSegment(from.address(256), 0, from.key());
+            queuePair.read(2, 0, from.address(0), 20, from.key(), to.address(1024), to.key());
+            queuePair.addSegment(from.address(64), 100, from.key());
             queuePair.compareSwap(3, 0, from.address(0), from.key(), to.address(0), to.key(), 0, 0);
             queuePair.fetchAdd(4, 0, from.address(0), from.key(), to.address(64), to.key(), 1);
             queuePair.sendWithImmediate(5, SendFlags.SIGNALED, from.address(0), 64, from.key(), 9);

@@ -110,6 +110,13 @@ static void set_sge(struct ibv_qp_ex *qp, uint32_t lkey, uint64_t address, uint3
     tell("sge lkey=%x address=%" PRIx64 " length=%u\n", lkey, address, length);
 }
 
+static void set_sge_list(struct ibv_qp_ex *qp, size_t count, const struct ibv_sge *list)
+{
+    tell("list of %zu\n", count);
+    for (size_t i = 0; i < count; i++)
+        set_sge(qp, list[i].lkey, list[i].addr, list[i].length);
+}
+
 static void set_inline(struct ibv_qp_ex *qp, void *address, size_t length)
 {
     tell("inline '%s' length=%zu\n", (const char *)address, length);
@@ -155,6 +162,7 @@ struct ibv_qp *mlx5dv_create_qp(
     extended.wr_atomic_cmp_swp = compare_swap;
     extended.wr_atomic_fetch_add = fetch_add;
     extended.wr_set_sge = set_sge;
+    extended.wr_set_sge_list = set_sge_list;
     extended.wr_set_inline_data = set_inline;
     special.wr_set_dc_addr = set_target;
     return &extended.qp_base;

@@ -35,7 +35,7 @@ public final class Mlx5Layouts
         IBV_QP_BASE.withName("qp_base"), u64("comp_mask"), u64("wr_id"), u32("wr_flags"), pointer("wr_atomic_cmp_swp"),
         pointer("wr_atomic_fetch_add"), skip(2), pointer("wr_rdma_read"), pointer("wr_rdma_write"),
         pointer("wr_rdma_write_imm"), pointer("wr_send"), pointer("wr_send_imm"), skip(4),
-        pointer("wr_set_inline_data"), skip(1), pointer("wr_set_sge"), skip(1), pointer("wr_start"),
+        pointer("wr_set_inline_data"), skip(1), pointer("wr_set_sge"), pointer("wr_set_sge_list"), pointer("wr_start"),
         pointer("wr_complete"));
     public static final StructLayout MLX5DV_DC_INIT_ATTR = struct("mlx5dv_dc_init_attr",
         // The key lies in a union with the streams of an initiator, which are not used.

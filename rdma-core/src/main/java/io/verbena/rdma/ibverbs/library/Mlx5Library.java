@@ -1,5 +1,6 @@
 package io.verbena.rdma.ibverbs.library;
 
+import io.verbena.rdma.verbs.QueuePairCapabilities;
 import io.verbena.rdma.verbs.RdmaException;
 
 import java.lang.foreign.Arena;
@@ -89,16 +90,16 @@ public final class Mlx5Library
         final long pd,
         final long sendCq,
         final long receiveCq,
-        final int maxSends,
-        final int maxInlineBytes)
+        final QueuePairCapabilities capabilities)
     {
         try (Arena arena = Arena.ofConfined())
         {
             final MemorySegment general = general(
                 arena, pd, sendCq, receiveCq, IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_SEND_OPS_FLAGS);
-            general.set(JAVA_INT, VerbsLayouts.offset(GENERAL, "cap", "max_send_wr"), maxSends);
-            general.set(JAVA_INT, VerbsLayouts.offset(GENERAL, "cap", "max_send_sge"), 1);
-            general.set(JAVA_INT, VerbsLayouts.offset(GENERAL, "cap", "max_inline_data"), maxInlineBytes);
+            general.set(JAVA_INT, VerbsLayouts.offset(GENERAL, "cap", "max_send_wr"), capabilities.maxSendRequests());
+            general.set(JAVA_INT, VerbsLayouts.offset(GENERAL, "cap", "max_send_sge"), capabilities.maxSendSegments());
+            general.set(
+                JAVA_INT, VerbsLayouts.offset(GENERAL, "cap", "max_inline_data"), capabilities.maxInlineBytes());
             general.set(JAVA_LONG, VerbsLayouts.offset(GENERAL, "send_ops_flags"), SEND_OPERATIONS);
             return create(arena, what, context, general, special(arena, DC_INITIATOR, 0));
         }

@@ -36,6 +36,7 @@ public final class Mlx5SendQueue implements SendRing.Initiator
     private static final MethodHandle ADD = critical(JAVA_LONG, JAVA_INT, JAVA_LONG, JAVA_LONG);
     private static final MethodHandle SWAP = critical(JAVA_LONG, JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_LONG);
     private static final MethodHandle BUFFER = critical(JAVA_LONG, JAVA_INT, JAVA_LONG, JAVA_INT);
+    private static final MethodHandle BUFFERS = critical(JAVA_LONG, JAVA_LONG, JAVA_LONG);
     private static final MethodHandle INLINE = critical(JAVA_LONG, JAVA_LONG, JAVA_LONG);
     private static final MethodHandle TARGET = critical(JAVA_LONG, JAVA_LONG, JAVA_INT, JAVA_LONG);
 
@@ -52,6 +53,7 @@ public final class Mlx5SendQueue implements SendRing.Initiator
     private final MemorySegment compareSwap;
     private final MemorySegment fetchAdd;
     private final MemorySegment setBuffer;
+    private final MemorySegment setBuffers;
     private final MemorySegment setInline;
     private final MemorySegment setTarget;
 
@@ -74,6 +76,7 @@ public final class Mlx5SendQueue implements SendRing.Initiator
         compareSwap = function("wr_atomic_cmp_swp");
         fetchAdd = function("wr_atomic_fetch_add");
         setBuffer = function("wr_set_sge");
+        setBuffers = function("wr_set_sge_list");
         setInline = function("wr_set_inline_data");
         setTarget = MemorySegment.ofAddress(MemorySegment.ofAddress(special).reinterpret(SPECIAL.byteSize())
             .get(JAVA_LONG, VerbsLayouts.offset(SPECIAL, "wr_set_dc_addr")));
@@ -112,6 +115,11 @@ public final class Mlx5SendQueue implements SendRing.Initiator
             if ((flags & SendFlags.INLINE) != 0)
             {
                 INLINE.invokeExact(setInline, extended, address, (long)length);
+            }
+            else if (slots.get(JAVA_INT, slot + SendRing.NUM_SGE) > 1)
+            {
+                BUFFERS.invokeExact(setBuffers, extended, (long)slots.get(JAVA_INT, slot + SendRing.NUM_SGE),
+                    slots.address() + slot + SendRing.SGE);
             }
             else
             {

@@ -3,6 +3,7 @@ package io.verbena.rdma.ibverbs.library;
 import io.verbena.rdma.spi.OperationRules;
 import io.verbena.rdma.spi.RawMemory;
 import io.verbena.rdma.spi.WorkRequest;
+import io.verbena.rdma.verbs.QueuePairCapabilities;
 import io.verbena.rdma.verbs.QueuePairType;
 import io.verbena.rdma.verbs.RdmaException;
 import io.verbena.rdma.verbs.SendFlags;
@@ -19,8 +20,8 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 /**
  * The send queue of a queue pair as the library takes it: a ring of {@code struct ibv_send_wr}, linked to each other
  * once and filled in place, so that staging writes to native memory and makes no objects. A slot holds a work request
- * and its one {@code struct ibv_sge}. Positions are 64-bit and only grow; a slot is free when a signalled completion of
- * its position or a later one has been polled. Owner thread only.
+ * and its {@code struct ibv_sge}s, those without bytes left out. Positions are 64-bit and only grow; a slot is free
+ * when a signalled completion of its position or a later one has been polled. Owner thread only.
  */
 public final class SendRing
 {
@@ -78,17 +79,19 @@ public final class SendRing
     public static final long WR_ID = VerbsLayouts.offset(VerbsLayouts.IBV_SEND_WR, "wr_id");
     private static final long NEXT = VerbsLayouts.offset(VerbsLayouts.IBV_SEND_WR, "next");
     private static final long SG_LIST = VerbsLayouts.offset(VerbsLayouts.IBV_SEND_WR, "sg_list");
-    private static final long NUM_SGE = VerbsLayouts.offset(VerbsLayouts.IBV_SEND_WR, "num_sge");
+    public static final long NUM_SGE = VerbsLayouts.offset(VerbsLayouts.IBV_SEND_WR, "num_sge");
     public static final long OPCODE = VerbsLayouts.offset(VerbsLayouts.IBV_SEND_WR, "opcode");
     public static final long FLAGS = VerbsLayouts.offset(VerbsLayouts.IBV_SEND_WR, "send_flags");
-    public static final long SGE = VerbsLayouts.IBV_SEND_WR.byteSize();
-    public static final long SGE_LENGTH = SGE + VerbsLayouts.offset(VerbsLayouts.IBV_SGE, "length");
-    public static final long SGE_KEY = SGE + VerbsLayouts.offset(VerbsLayouts.IBV_SGE, "lkey");
-    /** The target of a DC request, for which the C structure has no place: behind it and its buffer. */
-    public static final long DC_HANDLE = SGE + VerbsLayouts.IBV_SGE.byteSize();
+    /** The target of a DC request, for which the C structure has no place: behind it. */
+    public static final long DC_HANDLE = VerbsLayouts.IBV_SEND_WR.byteSize();
     public static final long DC_KEY = DC_HANDLE + Long.BYTES;
     public static final long DC_NUMBER = DC_KEY + Long.BYTES;
-    private static final long SLOT_BYTES = 192;
+    /** The places of the payload, as many as there are; INLINE has one, where they were put together. */
+    public static final long SGE = DC_NUMBER + Long.BYTES;
+    public static final long SGE_LENGTH = SGE + VerbsLayouts.offset(VerbsLayouts.IBV_SGE, "length");
+    public static final long SGE_KEY = SGE + VerbsLayouts.offset(VerbsLayouts.IBV_SGE, "lkey");
+    private static final long SGE_BYTES = VerbsLayouts.IBV_SGE.byteSize();
+    private static final long LINE_BYTES = 64;
     /** The rule of each opcode, in the terms of {@link OperationRules}. */
     private static final int[] KINDS = {
         WorkRequest.WRITE, OperationRules.WRITE_WITH_IMM, WorkRequest.SEND, WorkRequest.SEND, WorkRequest.READ,
@@ -104,6 +107,9 @@ public final class SendRing
     private final int mask;
     private final int maxMessageBytes;
     private final int maxInlineBytes;
+    private final int maxSegments;
+    /** Whole lines; two places fit into what one takes. */
+    private final long slotBytes;
     private final MemorySegment slots;
     private final MemorySegment inlineBuffers;
     private final long bad;
@@ -118,11 +124,13 @@ public final class SendRing
     private long tail;
     private long released;
     private int stagedCount;
+    /** Places given for the request staged last. */
+    private int segmentCount;
     private boolean isStaging;
     private boolean hasOverflowed;
     private boolean isPartlyPosted;
 
-    public SendRing(final QueuePairType type, final int capacity, final int maxMessageBytes, final int maxInlineBytes)
+    public SendRing(final QueuePairType type, final QueuePairCapabilities capabilities, final int maxMessageBytes)
     {
         this.type = type;
         handle = type == QueuePairType.UD ? UD_HANDLE : type == QueuePairType.DC_INITIATOR ? DC_HANDLE : -1;
@@ -130,22 +138,24 @@ public final class SendRing
         {
             forbiddenFlags[opcode] = OperationRules.forbiddenFlags(type, KINDS[opcode]);
         }
-        this.capacity = capacity;
+        capacity = capabilities.maxSendRequests();
         this.maxMessageBytes = maxMessageBytes;
-        this.maxInlineBytes = maxInlineBytes;
+        maxInlineBytes = capabilities.maxInlineBytes();
+        maxSegments = capabilities.maxSendSegments();
+        slotBytes = (SGE + maxSegments * SGE_BYTES + LINE_BYTES - 1) & -LINE_BYTES;
         final int count = Integer.highestOneBit(Math.max(1, capacity * 2 - 1));
         mask = count - 1;
         wrIds = new long[count];
-        lengths = new int[count];
+        lengths = new int[count + 1];
         // One more for what is staged beyond the depth, and a word for the first request that was not posted. Kept
         // alive by this object: the library copies what is posted.
-        slots = Arena.ofAuto().allocate((count + 1) * SLOT_BYTES + Long.BYTES, 64);
-        bad = slots.address() + (count + 1) * SLOT_BYTES;
+        slots = Arena.ofAuto().allocate((count + 1) * slotBytes + Long.BYTES, 64);
+        bad = slots.address() + (count + 1) * slotBytes;
         inlineBuffers = maxInlineBytes == 0 ? null : Arena.ofAuto().allocate((count + 1L) * maxInlineBytes, 8);
         for (int i = 0; i <= count; i++)
         {
-            slots.set(JAVA_LONG, i * SLOT_BYTES + SG_LIST, slots.address() + i * SLOT_BYTES + SGE);
-            slots.set(JAVA_LONG, i * SLOT_BYTES + NEXT, slots.address() + (i + 1 & mask) * SLOT_BYTES);
+            slots.set(JAVA_LONG, i * slotBytes + SG_LIST, slots.address() + i * slotBytes + SGE);
+            slots.set(JAVA_LONG, i * slotBytes + NEXT, slots.address() + (i + 1 & mask) * slotBytes);
         }
     }
 
@@ -192,13 +202,13 @@ public final class SendRing
             slot = (int)position & mask;
             stagedCount++;
             wrIds[slot] = wrId;
-            lengths[slot] = lengthBytes;
         }
         else
         {
             hasOverflowed = true;
         }
-        final long offset = slot * SLOT_BYTES;
+        lengths[slot] = lengthBytes;
+        final long offset = slot * slotBytes;
         final MemorySegment memory = slots;
         memory.set(JAVA_INT, offset + OPCODE, opcode);
         memory.set(JAVA_INT, offset + FLAGS, flags);
@@ -207,6 +217,7 @@ public final class SendRing
             localAddress : copyInline(localAddress, lengthBytes, slot));
         memory.set(JAVA_INT, offset + SGE_LENGTH, lengthBytes);
         memory.set(JAVA_INT, offset + SGE_KEY, localKey);
+        segmentCount = 1;
         if (named != null)
         {
             named[2 * slot] = null;
@@ -218,6 +229,52 @@ public final class SendRing
             memory.set(JAVA_LONG, offset + handle, 0);
         }
         return offset;
+    }
+
+    /** Adds a place to the request staged last. */
+    public void addSegment(final long localAddress, final int lengthBytes, final int localKey)
+    {
+        final long offset = lastOffset();
+        final MemorySegment memory = slots;
+        final int slot = (int)(offset / slotBytes);
+        final boolean isInline = (memory.get(JAVA_INT, offset + FLAGS) & SendFlags.INLINE) != 0;
+        final int before = lengths[slot];
+        checkSegment(offset, lengthBytes, before, isInline ? maxInlineBytes : maxMessageBytes);
+        segmentCount++;
+        if (lengthBytes == 0)
+        {
+            return;
+        }
+        lengths[slot] = before + lengthBytes;
+        if (isInline)
+        {
+            final long buffer = inlineBuffers.address() + (long)slot * maxInlineBytes;
+            RawMemory.write(localAddress, buffer + before, lengthBytes);
+            memory.set(JAVA_LONG, offset + SGE, buffer);
+            memory.set(JAVA_INT, offset + SGE_LENGTH, before + lengthBytes);
+            memory.set(JAVA_INT, offset + NUM_SGE, 1);
+            return;
+        }
+        final int used = memory.get(JAVA_INT, offset + NUM_SGE);
+        final long place = offset + used * SGE_BYTES;
+        memory.set(JAVA_LONG, place + SGE, localAddress);
+        memory.set(JAVA_INT, place + SGE_LENGTH, lengthBytes);
+        memory.set(JAVA_INT, place + SGE_KEY, localKey);
+        memory.set(JAVA_INT, offset + NUM_SGE, used + 1);
+    }
+
+    private void checkSegment(final long offset, final int lengthBytes, final int before, final int mostBytes)
+    {
+        final int kind = KINDS[slots.get(JAVA_INT, offset + OPCODE)];
+        if (!OperationRules.takesSegments(kind))
+        {
+            throw new RdmaException(OperationRules.segmentsRefusal(kind));
+        }
+        if (segmentCount >= maxSegments || lengthBytes < 0 || lengthBytes > mostBytes - before)
+        {
+            throw new RdmaException("segment is one too many, or too long: lengthBytes=" + lengthBytes + " behind " +
+                before + " of at most " + mostBytes + ", segments=" + segmentCount + " of at most " + maxSegments);
+        }
     }
 
     /** The contract copies when a request is staged, the library when it is posted. */
@@ -265,7 +322,7 @@ public final class SendRing
         for (int i = 0; windows != null && i < stagedCount; i++)
         {
             final int slot = (int)(tail + i) & mask;
-            if (windows[slot] == window && slots.get(JAVA_INT, slot * SLOT_BYTES + OPCODE) == BIND_MW)
+            if (windows[slot] == window && slots.get(JAVA_INT, slot * slotBytes + OPCODE) == BIND_MW)
             {
                 throw new RdmaException("the batch binds this window already: post that first, " + window);
             }
@@ -286,7 +343,7 @@ public final class SendRing
         {
             windows = new Window[mask + 2];
         }
-        windows[(int)(offset / SLOT_BYTES)] = window;
+        windows[(int)(offset / slotBytes)] = window;
         name(offset, mw, mr);
         // rxe's library refuses a bind with an immediate, and one may be left of an earlier request.
         slots.set(JAVA_INT, offset + IMMEDIATE, 0);
@@ -304,7 +361,7 @@ public final class SendRing
         {
             named = new HeldPointer[2 * (mask + 2)];
         }
-        final int slot = (int)(offset / SLOT_BYTES);
+        final int slot = (int)(offset / slotBytes);
         named[2 * slot] = first;
         named[2 * slot + 1] = second;
     }
@@ -370,7 +427,7 @@ public final class SendRing
     {
         for (int i = 0; handle >= 0 && i < count; i++)
         {
-            if (slots.get(JAVA_LONG, ((int)(tail + i) & mask) * SLOT_BYTES + handle) == 0)
+            if (slots.get(JAVA_LONG, ((int)(tail + i) & mask) * slotBytes + handle) == 0)
             {
                 return true;
             }
@@ -383,9 +440,9 @@ public final class SendRing
     {
         if (!isStaging || stagedCount == 0 && !hasOverflowed)
         {
-            throw new RdmaException("no request is staged that could be addressed");
+            throw new RdmaException("no request is staged that this could be added to");
         }
-        return hasOverflowed ? (mask + 1) * SLOT_BYTES : ((int)(tail + stagedCount - 1) & mask) * SLOT_BYTES;
+        return hasOverflowed ? (mask + 1) * slotBytes : ((int)(tail + stagedCount - 1) & mask) * slotBytes;
     }
 
     public void abort()
@@ -421,8 +478,8 @@ public final class SendRing
     {
         final MemorySegment memory = slots;
         identify(serial, count);
-        final long first = ((int)tail & mask) * SLOT_BYTES;
-        final long last = ((int)(tail + count - 1) & mask) * SLOT_BYTES;
+        final long first = ((int)tail & mask) * slotBytes;
+        final long last = ((int)(tail + count - 1) & mask) * slotBytes;
         final long next = memory.get(JAVA_LONG, last + NEXT);
         memory.set(JAVA_LONG, last + NEXT, 0);
         final int errno = DataPath.post(function, qp, slots.address() + first, bad);
@@ -432,7 +489,7 @@ public final class SendRing
         {
             final long firstBad = memory.get(JAVA_LONG, bad - slots.address());
             // None is bad where only the doorbell failed, as it does when the device is gone.
-            posted = firstBad == 0 ? count : (int)((firstBad - slots.address() - first) / SLOT_BYTES) & mask;
+            posted = firstBad == 0 ? count : (int)((firstBad - slots.address() - first) / slotBytes) & mask;
         }
         count(posted, counters);
         tail += posted;
@@ -448,7 +505,7 @@ public final class SendRing
         queue.start();
         for (int i = 0; i < count; i++)
         {
-            queue.add(slots, ((int)(tail + i) & mask) * SLOT_BYTES);
+            queue.add(slots, ((int)(tail + i) & mask) * slotBytes);
         }
         final int errno = queue.complete();
         if (errno == 0)
@@ -464,7 +521,7 @@ public final class SendRing
         for (int i = 0; i < count; i++)
         {
             final long position = tail + i;
-            slots.set(JAVA_LONG, ((int)position & mask) * SLOT_BYTES + WR_ID,
+            slots.set(JAVA_LONG, ((int)position & mask) * slotBytes + WR_ID,
                 CompletionId.of(serial, false, position));
         }
     }
@@ -510,7 +567,7 @@ public final class SendRing
         {
             final int slot = (int)(tail + i) & mask;
             counters.payloadBytes += lengths[slot];
-            switch (slots.get(JAVA_INT, slot * SLOT_BYTES + OPCODE))
+            switch (slots.get(JAVA_INT, slot * slotBytes + OPCODE))
             {
                 case RDMA_READ -> counters.reads++;
                 case RDMA_WRITE, RDMA_WRITE_WITH_IMM -> counters.writes++;
@@ -520,7 +577,7 @@ public final class SendRing
                 case BIND_MW ->
                 {
                     counters.localOperations++;
-                    windows[slot].bound(slots.get(JAVA_INT, slot * SLOT_BYTES + WINDOW_KEY));
+                    windows[slot].bound(slots.get(JAVA_INT, slot * slotBytes + WINDOW_KEY));
                 }
                 default -> counters.sends++;
             }

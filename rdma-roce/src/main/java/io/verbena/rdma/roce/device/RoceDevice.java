@@ -7,6 +7,7 @@ import io.verbena.rdma.roce.engine.NetworkCompletionQueue;
 import io.verbena.rdma.roce.engine.RoceEngine;
 import io.verbena.rdma.roce.udp.UdpPort;
 import io.verbena.rdma.roce.udp.UdpPortOptions;
+import io.verbena.rdma.spi.SegmentList;
 import io.verbena.rdma.spi.WindowTable;
 import io.verbena.rdma.verbs.AsyncEvent;
 import io.verbena.rdma.verbs.CompletionChannel;
@@ -97,7 +98,8 @@ public final class RoceDevice implements Device
         connections = connectionService((int)port.address().serviceLocator());
         attributes = new DeviceAttributes("roce", CAPABILITIES, false, DeviceLimits.MAX_QUEUE_PAIR_REQUESTS,
             DeviceLimits.MAX_COMPLETIONS, RoceEngine.MAX_MESSAGE_BYTES, DeviceLimits.MAX_INLINE_BYTES,
-            EngineOptions.MAX_READ_ATOMIC, DeviceLimits.MAX_QUEUE_PAIR_REQUESTS, WindowTable.MAX_WINDOWS,
+            SegmentList.MAX_SEGMENTS, EngineOptions.MAX_READ_ATOMIC,
+            DeviceLimits.MAX_QUEUE_PAIR_REQUESTS, WindowTable.MAX_WINDOWS,
             EngineOptions.DC_CONTEXTS);
         for (final Lane lane : lanes)
         {

@@ -74,6 +74,7 @@ final class RoceDomain implements ProtectionDomain
         DeviceLimits.check("maxReceiveRequests", capabilities.maxReceiveRequests(), 0, deepest);
         DeviceLimits.check("maxInlineBytes", capabilities.maxInlineBytes(), 0, attributes.maxInlineBytes());
         DeviceLimits.check("maxReadAtomic", capabilities.maxReadAtomic(), 0, attributes.maxReadAtomic());
+        DeviceLimits.check("maxSendSegments", capabilities.maxSendSegments(), 1, attributes.maxSendSegments());
         return domain.createQueuePair(options);
     }
 

@@ -429,23 +429,26 @@ final class ReliableSender extends SendSide
             queuePair.engine().counters().stale++;
             return;
         }
-        final long target = lengthBytes == 0 ? 1 : source(request, offset, lengthBytes);
-        if (target == RemoteAccess.REFUSED)
+        if (!(isRead ?
+            place(request, offset, lengthBytes, packet.buffer().addressOffset() + RoceOpcode.headerBytes(opcode)) :
+            placeFound(request, packet)))
         {
             acknowledge(requests.first(position));
             failAt(position, WorkCompletionStatus.LOC_PROT_ERR);
             return;
         }
-        if (isRead)
-        {
-            RawMemory.write(packet.buffer().addressOffset() + RoceOpcode.headerBytes(opcode), target, lengthBytes);
-        }
-        else
+        progress(PacketSequence.add(sequence, 1));
+    }
+
+    private boolean placeFound(final WorkRequest request, final RocePacket packet)
+    {
+        final long target = source(request, 0, Long.BYTES);
+        if (target != RemoteAccess.REFUSED)
         {
             RawMemory.putLong(target, AtomicAckEthDescriptor.original(
                 packet.buffer(), BthDescriptor.LENGTH_BYTES + AethDescriptor.LENGTH_BYTES));
         }
-        progress(PacketSequence.add(sequence, 1));
+        return target != RemoteAccess.REFUSED;
     }
 
     /**

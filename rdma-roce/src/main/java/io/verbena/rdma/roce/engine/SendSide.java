@@ -7,11 +7,16 @@ import io.verbena.rdma.roce.wire.RethDescriptor;
 import io.verbena.rdma.roce.wire.RoceOpcode;
 import io.verbena.rdma.roce.wire.RocePacket;
 import io.verbena.rdma.spi.BoundWindow;
+import io.verbena.rdma.spi.RawMemory;
 import io.verbena.rdma.spi.RegisteredRegion;
+import io.verbena.rdma.spi.SegmentList;
 import io.verbena.rdma.spi.WorkRequest;
 import io.verbena.rdma.verbs.AccessFlags;
 import io.verbena.rdma.verbs.SendFlags;
 import io.verbena.rdma.verbs.WorkCompletionStatus;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
 
 /**
  * The requester of a queue pair: turns posted requests into packets and completes them in posting order. Used by the
@@ -21,6 +26,7 @@ abstract class SendSide
 {
     final QueuePairPort queuePair;
     final PacketWriter writer;
+    private final Places places;
     /** Position of the oldest request that has not completed. */
     long completedPosition;
 
@@ -28,6 +34,7 @@ abstract class SendSide
     {
         this.queuePair = queuePair;
         writer = queuePair.engine().writer();
+        places = new Places(queuePair);
     }
 
     /**
@@ -151,17 +158,46 @@ abstract class SendSide
             case WorkRequest.BIND_MW -> bind(request);
             case WorkRequest.LOCAL_INV -> queuePair.invalidate(request.remoteKey) ?
                 WorkCompletionStatus.SUCCESS : WorkCompletionStatus.LOC_QP_OP_ERR;
-            default -> request.lengthBytes == 0 || source(request, 0, request.lengthBytes) != RemoteAccess.REFUSED ?
+            default -> request.lengthBytes == 0 || isOwn(request) ?
                 WorkCompletionStatus.SUCCESS : WorkCompletionStatus.LOC_PROT_ERR;
         };
     }
 
+    private boolean isOwn(final WorkRequest request)
+    {
+        return request.isGathered() ? places.isOwn(request) :
+            source(request, 0, request.lengthBytes) != RemoteAccess.REFUSED;
+    }
+
     /**
-     * Resolves a part of a request's own memory.
+     * Puts what came for a part of a READ where the request wants it.
      *
      * @param request      begun.
      * @param offset       of the part.
-     * @param lengthBytes  1 or more.
+     * @param lengthBytes  0 to the length of a packet.
+     * @param address      of what came, mapped.
+     * @return whether the places are still the user's own.
+     */
+    final boolean place(final WorkRequest request, final int offset, final int lengthBytes, final long address)
+    {
+        if (request.isGathered())
+        {
+            return places.move(request, offset, lengthBytes, address, true);
+        }
+        final long target = lengthBytes == 0 ? 1 : source(request, offset, lengthBytes);
+        if (target != RemoteAccess.REFUSED)
+        {
+            RawMemory.write(address, target, lengthBytes);
+        }
+        return target != RemoteAccess.REFUSED;
+    }
+
+    /**
+     * Resolves a part of a request's own memory; of one that lies in several places a copy, until the next call.
+     *
+     * @param request      begun.
+     * @param offset       of the part.
+     * @param lengthBytes  1 or more; of one that lies in several places at most the length of a packet.
      * @return address in the terms of raw memory, or {@link RemoteAccess#REFUSED}.
      */
     final long source(final WorkRequest request, final int offset, final int lengthBytes)
@@ -169,6 +205,10 @@ abstract class SendSide
         if ((request.flags & SendFlags.INLINE) != 0)
         {
             return request.localAddress + offset;
+        }
+        if (request.segmentCount > 1)
+        {
+            return places.copy(request, offset, lengthBytes);
         }
         return queuePair.engine().memory().local(
             request.localKey, queuePair.domain(), request.isReadOrAtomic() ? AccessFlags.LOCAL_WRITE : 0,
@@ -251,6 +291,82 @@ abstract class SendSide
                 position++;
             }
             return position;
+        }
+    }
+
+    /** The own memory of requests that lies in several places. Used by the engine's thread. */
+    private static final class Places
+    {
+        private final QueuePairPort queuePair;
+        /** What {@link #copy} put together; made when it is first needed. */
+        private MemorySegment packet;
+
+        private Places(final QueuePairPort queuePair)
+        {
+            this.queuePair = queuePair;
+        }
+
+        private boolean isOwn(final WorkRequest request)
+        {
+            final SegmentList segments = request.segments;
+            for (int i = 0; i < segments.count(); i++)
+            {
+                if (resolve(request, i, 0, segments.lengthBytes(i)) == RemoteAccess.REFUSED)
+                {
+                    return false;
+                }
+            }
+            return true;
+        }
+
+        private long resolve(final WorkRequest request, final int index, final int offset, final int lengthBytes)
+        {
+            return queuePair.engine().memory().local(
+                request.segments.key(index), queuePair.domain(),
+                request.isReadOrAtomic() ? AccessFlags.LOCAL_WRITE : 0,
+                request.segments.address(index) + offset, lengthBytes);
+        }
+
+        private long copy(final WorkRequest request, final int offset, final int lengthBytes)
+        {
+            if (packet == null)
+            {
+                packet = Arena.ofAuto().allocate(RocePacket.MAX_LENGTH_BYTES, Long.BYTES);
+            }
+            return move(request, offset, lengthBytes, packet.address(), false) ?
+                packet.address() : RemoteAccess.REFUSED;
+        }
+
+        /** Moves a part of the payload; false when one of its places is refused. */
+        private boolean move(
+            final WorkRequest request,
+            final int offset,
+            final int lengthBytes,
+            final long address,
+            final boolean isToPlaces)
+        {
+            final SegmentList segments = request.segments;
+            int skippedBytes = offset;
+            int doneBytes = 0;
+            for (int i = 0; doneBytes < lengthBytes; i++)
+            {
+                final int segmentBytes = segments.lengthBytes(i);
+                final int from = Math.min(skippedBytes, segmentBytes);
+                skippedBytes -= from;
+                final int bytes = Math.min(segmentBytes - from, lengthBytes - doneBytes);
+                if (bytes > 0)
+                {
+                    final long place = resolve(request, i, from, bytes);
+                    if (place == RemoteAccess.REFUSED)
+                    {
+                        return false;
+                    }
+                    RawMemory.write(
+                        isToPlaces ? address + doneBytes : place, isToPlaces ? place : address + doneBytes, bytes);
+                    doneBytes += bytes;
+                }
+            }
+            return true;
         }
     }
 

@@ -299,6 +299,13 @@ final class HostDcInitiator implements QueuePair
         shared.sendWithInvalidate(wrId, flags, localAddress, lengthBytes, localKey, remoteKey);
     }
 
+    @Override
+    public void addSegment(final long localAddress, final int lengthBytes, final int localKey)
+    {
+        shared.addSegment(localAddress, lengthBytes, localKey);
+        network.addSegment(localAddress, lengthBytes, localKey);
+    }
+
     /** DC has no such request, as the part says. */
     @Override
     public void bindMemoryWindow(

@@ -57,6 +57,7 @@ final class HostDevice implements Device
             Math.min(shared.maxCompletions(), network.maxCompletions()),
             Math.min(shared.maxMessageBytes(), network.maxMessageBytes()),
             Math.min(shared.maxInlineBytes(), network.maxInlineBytes()),
+            Math.min(shared.maxSendSegments(), network.maxSendSegments()),
             Math.min(shared.maxReadAtomic(), network.maxReadAtomic()),
             Math.min(shared.maxSharedReceiveRequests(), network.maxSharedReceiveRequests()),
             Math.min(shared.maxMemoryWindows(), network.maxMemoryWindows()),

@@ -157,6 +157,7 @@ final class HostDomain implements ProtectionDomain
         check("maxReceiveRequests", capabilities.maxReceiveRequests(), 0, limits.maxQueuePairRequests());
         check("maxInlineBytes", capabilities.maxInlineBytes(), 0, limits.maxInlineBytes());
         check("maxReadAtomic", capabilities.maxReadAtomic(), 0, limits.maxReadAtomic());
+        check("maxSendSegments", capabilities.maxSendSegments(), 1, limits.maxSendSegments());
     }
 
     private static void check(final String what, final int value, final int least, final int most)

@@ -405,6 +405,12 @@ final class HostQueuePair implements QueuePair
     }
 
     @Override
+    public void addSegment(final long localAddress, final int lengthBytes, final int localKey)
+    {
+        current.addSegment(localAddress, lengthBytes, localKey);
+    }
+
+    @Override
     public void bindMemoryWindow(
         final long wrId,
         final int flags,

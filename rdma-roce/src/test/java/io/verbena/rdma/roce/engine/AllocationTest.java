@@ -11,6 +11,7 @@ import io.verbena.rdma.verbs.DcTargetOptions;
 import io.verbena.rdma.verbs.DeviceAddress;
 import io.verbena.rdma.verbs.MemoryRegion;
 import io.verbena.rdma.verbs.QueuePairAttributes;
+import io.verbena.rdma.verbs.QueuePairCapabilities;
 import io.verbena.rdma.verbs.QueuePairOptions;
 import io.verbena.rdma.verbs.QueuePairState;
 import io.verbena.rdma.verbs.QueuePairType;
@@ -55,7 +56,7 @@ class AllocationTest
             region = domain.allocateRegistered(1 << 16, AccessFlags.ALL_REMOTE);
             completions = engine.createCompletionQueue(256, null);
             queuePair = domain.createQueuePair(new QueuePairOptions().completions(completions, completions)
-                .capabilities(EngineNode.CAPABILITIES));
+                .capabilities(new QueuePairCapabilities(64, 64, 64, 4, 2)));
         }
 
         void connect(final Side peer, final DeviceAddress address)
@@ -104,7 +105,7 @@ class AllocationTest
         a.connect(b, addressB);
         b.connect(a, addressA);
         assertThat(allocatedBytes(this::exchange) / (ROUNDS * 8)).isZero();
-        assertThat(completed).isEqualTo(10 * ROUNDS * 6);
+        assertThat(completed).isEqualTo(10 * ROUNDS * 8);
     }
 
     /** Each request goes to another target than the one before, so that each one connects. */
@@ -168,11 +169,15 @@ class AllocationTest
         a.queuePair.begin();
         a.queuePair.write(1, SendFlags.SIGNALED, local, 3_000, key, remote, remoteKey);
         a.queuePair.read(2, SendFlags.SIGNALED, local, 3_000, key, remote, remoteKey);
+        a.queuePair.write(6, SendFlags.SIGNALED, local, 3_000, key, remote, remoteKey);
+        a.queuePair.addSegment(local + 4_000, 100, key);
+        a.queuePair.read(7, SendFlags.SIGNALED, local, 3_000, key, remote, remoteKey);
+        a.queuePair.addSegment(local + 4_000, 100, key);
         a.queuePair.fetchAdd(3, SendFlags.SIGNALED, local, key, remote, remoteKey, 1);
         a.queuePair.compareSwap(4, SendFlags.SIGNALED, local, key, remote, remoteKey, 1, 2);
         a.queuePair.send(5, SendFlags.SIGNALED, local, 3_000, key);
         a.queuePair.complete();
-        finish(6);
+        finish(8);
     }
 
     private void finish(final int count)

@@ -3,6 +3,7 @@ package io.verbena.rdma.sim.device;
 import io.verbena.rdma.sim.schedule.RnicModel;
 import io.verbena.rdma.sim.schedule.StateWords;
 import io.verbena.rdma.spi.KeyTable;
+import io.verbena.rdma.spi.SegmentList;
 import io.verbena.rdma.spi.WindowTable;
 import io.verbena.rdma.verbs.AsyncEvent;
 import io.verbena.rdma.verbs.CompletionChannel;
@@ -165,6 +166,7 @@ public final class SimDevice implements Device
             MAX_COMPLETIONS,
             SimHost.MAX_MESSAGE_BYTES,
             SimHost.MAX_INLINE_BYTES,
+            SegmentList.MAX_SEGMENTS,
             SimHost.MAX_READ_ATOMIC,
             SimHost.MAX_QUEUE_PAIR_REQUESTS,
             WindowTable.MAX_WINDOWS,

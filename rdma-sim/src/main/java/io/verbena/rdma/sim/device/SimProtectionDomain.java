@@ -3,6 +3,7 @@ package io.verbena.rdma.sim.device;
 import io.verbena.rdma.spi.BoundWindow;
 import io.verbena.rdma.spi.RegisteredRegion;
 import io.verbena.rdma.spi.SegmentHold;
+import io.verbena.rdma.spi.SegmentList;
 import io.verbena.rdma.verbs.AddressHandle;
 import io.verbena.rdma.verbs.DcTarget;
 import io.verbena.rdma.verbs.DcTargetOptions;
@@ -252,6 +253,7 @@ final class SimProtectionDomain implements ProtectionDomain, RegisteredRegion.Ow
         SimHost.checkRange("maxReceiveRequests", capabilities.maxReceiveRequests(), 0, SimHost.MAX_QUEUE_PAIR_REQUESTS);
         SimHost.checkRange("maxInlineBytes", capabilities.maxInlineBytes(), 0, SimHost.MAX_INLINE_BYTES);
         SimHost.checkRange("maxReadAtomic", capabilities.maxReadAtomic(), 0, SimHost.MAX_READ_ATOMIC);
+        SimHost.checkRange("maxSendSegments", capabilities.maxSendSegments(), 1, SegmentList.MAX_SEGMENTS);
     }
 
     private void childClosed()

@@ -2,6 +2,7 @@ package io.verbena.rdma.sim.device;
 
 import io.verbena.rdma.sim.schedule.SimDecision;
 import io.verbena.rdma.sim.schedule.StateWords;
+import io.verbena.rdma.spi.SegmentList;
 import io.verbena.rdma.spi.WorkRequest;
 import io.verbena.rdma.verbs.DeviceAddress;
 import io.verbena.rdma.verbs.QueuePairState;
@@ -149,6 +150,8 @@ public final class SimRequest
     final long localAddress;
     public final int lengthBytes;
     final int localKey;
+    /** Its places, when it has several and they were not put together; null otherwise. */
+    final SegmentList segments;
     public final long remoteAddress;
     final int remoteKey;
     final boolean hasImmediate;
@@ -182,6 +185,7 @@ public final class SimRequest
         this.localAddress = posted.localAddress;
         this.lengthBytes = posted.lengthBytes;
         this.localKey = posted.localKey;
+        this.segments = posted.isGathered() ? posted.segments.copy() : null;
         this.remoteAddress = posted.remoteAddress;
         this.remoteKey = posted.remoteKey;
         this.hasImmediate = posted.hasImmediate;
@@ -221,7 +225,7 @@ public final class SimRequest
         words.accept(wrId);
         // The payload of INLINE is a copy already, at an address that differs from run to run.
         words.accept((flags & SendFlags.INLINE) != 0 ? 0 : localAddress);
-        words.accept((long)localKey << 32 | lengthBytes);
+        describePlaces(words);
         words.accept(remoteAddress);
         words.accept((long)remoteKey << 32 | (hasImmediate || invalidates ? immediate : 0));
         // What a request does not use was left in its place by one before.
@@ -235,6 +239,16 @@ public final class SimRequest
         words.accept(destination == null ? 0 : destination.number());
         words.accept(destination == null ? 0 : destination.accessKey());
         words.accept(payload.bytes);
+    }
+
+    /** Adds where its payload lies here. */
+    void describePlaces(final StateWords words)
+    {
+        words.accept((long)localKey << 32 | lengthBytes);
+        if (segments != null)
+        {
+            segments.describe(words);
+        }
     }
 
     /** Adds what came of it. */

@@ -7,6 +7,7 @@ import io.verbena.rdma.sim.schedule.StateWords;
 import io.verbena.rdma.spi.BoundWindow;
 import io.verbena.rdma.spi.RegisteredRegion;
 import io.verbena.rdma.spi.RetryTimers;
+import io.verbena.rdma.spi.SegmentList;
 import io.verbena.rdma.spi.WorkRequest;
 import io.verbena.rdma.verbs.AccessFlags;
 import io.verbena.rdma.verbs.ProtectionDomain;
@@ -28,6 +29,10 @@ final class SimSendQueue
     /** Between two tries of a request a share of the retry time goes by. */
     private static final int RETRY_SHARE = 8;
     private static final long MOST_REPEAT_NS = 1_000_000;
+    /** What is done with the places of a request: they are checked, and their bytes taken, or filled. */
+    private static final int CHECK = 0;
+    private static final int TAKE = 1;
+    private static final int FILL = 2;
 
     /** The queue pair that this sends for. */
     interface Owner extends SimRoute.Owner, SimCompletionQueue.Sender
@@ -111,7 +116,7 @@ final class SimSendQueue
         {
             words.accept(request.wrId);
             words.accept((long)request.operation << 32 | request.flags);
-            words.accept((long)request.localKey << 32 | request.lengthBytes);
+            request.describePlaces(words);
             words.accept((request.flags & SendFlags.INLINE) != 0 ? 0 : request.localAddress);
             request.describeResult(words);
         }
@@ -354,7 +359,12 @@ final class SimSendQueue
                 queuePair.inline(posted), ValueLayout.JAVA_BYTE, 0, request.payload.bytes, 0, request.lengthBytes);
             return WorkCompletionStatus.SUCCESS;
         }
-        final MemorySegment local = localMemory(request, request.isReadOrAtomic() ? AccessFlags.LOCAL_WRITE : 0);
+        final int right = request.isReadOrAtomic() ? AccessFlags.LOCAL_WRITE : 0;
+        if (request.segments != null)
+        {
+            return moveSegments(request, right, request.isReadOrAtomic() ? CHECK : TAKE);
+        }
+        final MemorySegment local = localMemory(request, right);
         if (local != null && !request.isReadOrAtomic())
         {
             MemorySegment.copy(local, ValueLayout.JAVA_BYTE, 0, request.payload.bytes, 0, request.lengthBytes);
@@ -366,6 +376,33 @@ final class SimSendQueue
     {
         return SimAccess.memory(
             host, queuePair.protectionDomain(), request.localKey, right, request.localAddress, request.lengthBytes);
+    }
+
+    /** Checks the places of a request in order, and moves their bytes up to the first that is bad, as an RNIC does. */
+    private int moveSegments(final SimRequest request, final int right, final int step)
+    {
+        final SegmentList segments = request.segments;
+        int done = 0;
+        for (int i = 0; i < segments.count(); i++)
+        {
+            final int lengthBytes = segments.lengthBytes(i);
+            final MemorySegment local = SimAccess.memory(
+                host, queuePair.protectionDomain(), segments.key(i), right, segments.address(i), lengthBytes);
+            if (local == null)
+            {
+                return WorkCompletionStatus.LOC_PROT_ERR;
+            }
+            if (step == TAKE)
+            {
+                MemorySegment.copy(local, ValueLayout.JAVA_BYTE, 0, request.payload.bytes, done, lengthBytes);
+            }
+            else if (step == FILL)
+            {
+                MemorySegment.copy(request.payload.bytes, done, local, ValueLayout.JAVA_BYTE, 0, lengthBytes);
+            }
+            done += lengthBytes;
+        }
+        return WorkCompletionStatus.SUCCESS;
     }
 
     private void onResponse(final SimRequest request)
@@ -399,6 +436,11 @@ final class SimSendQueue
     {
         if (request.lengthBytes == 0)
         {
+            return;
+        }
+        if (request.segments != null)
+        {
+            request.status = moveSegments(request, AccessFlags.LOCAL_WRITE, FILL);
             return;
         }
         final MemorySegment local = localMemory(request, AccessFlags.LOCAL_WRITE);
