@@ -43,7 +43,7 @@ class PathProbesTest
     {
         own = UdpPort.open(new UdpPortOptions(InetAddress.ofLiteral("::1"), 0));
         peer = UdpPort.open(new UdpPortOptions(InetAddress.ofLiteral("::1"), 0));
-        probes = new PathProbes(own, EngineDriver.NONE);
+        probes = new PathProbes(own, EngineDriver.NONE, (number) -> null);
         final DeviceAddress address = peer.address();
         peerAddress = RoceAddress.of(address.gidHigh(), address.gidLow(), (int)address.serviceLocator(), 0);
     }
@@ -99,7 +99,7 @@ class PathProbesTest
         peer.await(TimeUnit.MILLISECONDS.toNanos(200), -1);
         peer.receive(this::acknowledge);
         own.await(TimeUnit.MILLISECONDS.toNanos(20), -1);
-        own.receive(probes::onPacket);
+        own.receive((packet) -> probes.onPacket(packet, false));
     }
 
     @Test
