@@ -11,8 +11,8 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.util.List;
 
 /**
- * The contract over {@code roce} with sealed packets, of queue pairs that are connected by {@code Device.connect}: there
- * are no datagrams, no DC, and no connections by attributes then.
+ * The contract over {@code roce} with sealed packets, of queue pairs that are connected by {@code Device.connect}:
+ * there are no datagrams, no DC, and no connections by attributes then.
  */
 class RoceSealedVerbsTest
 {

@@ -63,7 +63,8 @@ class Route
         if (options.isSealed() && !isSealDecided)
         {
             throw new UnsupportedVerbException("connecting a queue pair by its attributes",
-                options.address().toString(), "its packets are sealed with keys that the connection service agrees on: use Device.connect");
+                options.address().toString(),
+                "its packets are sealed with keys that the connection service agrees on: use Device.connect");
         }
         lead(options.pathTo(peer), options.pathFrom(peer));
     }
