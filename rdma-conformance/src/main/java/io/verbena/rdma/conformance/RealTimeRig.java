@@ -2,6 +2,7 @@ package io.verbena.rdma.conformance;
 
 import io.verbena.rdma.verbs.CompletionQueue;
 import io.verbena.rdma.verbs.Device;
+import io.verbena.rdma.verbs.DeviceCapability;
 import io.verbena.rdma.verbs.Fabric;
 import io.verbena.rdma.verbs.ProtectionDomain;
 import io.verbena.rdma.verbs.QueuePair;
@@ -39,7 +40,10 @@ final class RealTimeRig implements VerbsRig
     {
     }
 
-    /** A completion queue that is never but empty, of a queue pair for datagrams, which take the network for sure. */
+    /**
+     * A completion queue that is never but empty, of a queue pair for datagrams, which take the network for sure; of
+     * another one where there are none.
+     */
     private static final class Driven implements AutoCloseable
     {
         private final CompletionQueue queue;
@@ -50,7 +54,9 @@ final class RealTimeRig implements VerbsRig
         {
             queue = device.createCompletionQueue(1);
             domain = device.allocateProtectionDomain();
-            queuePair = domain.createQueuePair(new QueuePairOptions().type(QueuePairType.UD).completions(queue, queue)
+            final QueuePairType type =
+                device.attributes().supports(DeviceCapability.UD) ? QueuePairType.UD : QueuePairType.RC;
+            queuePair = domain.createQueuePair(new QueuePairOptions().type(type).completions(queue, queue)
                 .capabilities(new QueuePairCapabilities(1, 0, 0, 0)));
         }
 

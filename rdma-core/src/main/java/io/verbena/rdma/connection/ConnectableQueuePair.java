@@ -1,6 +1,7 @@
 package io.verbena.rdma.connection;
 
 import io.verbena.rdma.verbs.QueuePairState;
+import io.verbena.rdma.verbs.RdmaException;
 
 /** The part of a queue pair that a {@link ConnectionService} moves from RESET to RTS. Thread-safe. */
 public interface ConnectableQueuePair
@@ -25,7 +26,7 @@ public interface ConnectableQueuePair
      * RESET becomes INIT.
      *
      * @param accessFlags rights of the peer.
-     * @throws io.verbena.rdma.verbs.RdmaException in another state.
+     * @throws RdmaException in another state.
      */
     void openForConnection(int accessFlags);
 
@@ -37,13 +38,24 @@ public interface ConnectableQueuePair
     void attempt(Attempt attempt);
 
     /**
+     * Decides how packets of this connection are sent and taken; called in INIT, before {@link #establish}, on a device
+     * with a secret.
+     *
+     * @param keys that they are sealed and opened with; null: in clear.
+     */
+    default void seal(final ConnectionKeys keys)
+    {
+        throw new RdmaException("packets of this queue pair are not sealed: queuePair=" + number());
+    }
+
+    /**
      * INIT becomes RTR and RTS.
      *
      * @param peer        what the peer said.
      * @param ownPsn      first packet sequence number.
      * @param mtu         agreed with the peer, {@code enum ibv_mtu}.
      * @param accessFlags rights of the peer.
-     * @throws io.verbena.rdma.verbs.RdmaException when it was closed, or the device refuses the peer's address.
+     * @throws RdmaException when it was closed, or the device refuses the peer's address.
      */
     void establish(ConnectionMessage peer, int ownPsn, int mtu, int accessFlags);
 

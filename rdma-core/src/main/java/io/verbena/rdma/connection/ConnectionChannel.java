@@ -10,6 +10,7 @@ import java.nio.ByteBuffer;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.Selector;
 import java.nio.channels.SocketChannel;
+import java.nio.charset.StandardCharsets;
 
 /** One TCP connection of a connection service, requesting or answering. Used by the service's thread only. */
 final class ConnectionChannel
@@ -19,6 +20,9 @@ final class ConnectionChannel
     {
         /** TCP is connected. */
         void onConnected();
+
+        /** Whether an answer is the peer's own, as far as that can be known. */
+        boolean takes(ConnectionMessage answer);
 
         /** The peer accepted; the channel stays open until this side says that it is ready, or closes it. */
         void onAccepted(ConnectionMessage answer);
@@ -34,6 +38,9 @@ final class ConnectionChannel
     {
         /** The peer's queue pair is RTS. */
         void onReady();
+
+        /** Whether what follows a request is the peer's own, as far as that can be known. */
+        boolean takes(ConnectionMessage next);
 
         /** The peer has closed; without having become ready it has given up. */
         void onPeerGone();
@@ -251,7 +258,7 @@ final class ConnectionChannel
             deadlineNs = NO_DEADLINE;
             request = acceptor.onRequest(this, message);
         }
-        else if (request != null && message.kind() == ConnectionMessage.READY)
+        else if (request != null && message.kind() == ConnectionMessage.READY && request.takes(message))
         {
             request.onReady();
             close();
@@ -262,8 +269,21 @@ final class ConnectionChannel
         }
     }
 
+    /** Why, as the peer says; of another machine, so that it is kept to one line. */
+    private static String text(final ConnectionMessage answer)
+    {
+        return new String(answer.privateData(), StandardCharsets.US_ASCII).replaceAll("[^ -~]", "?");
+    }
+
     private void onAnswer(final ConnectionMessage answer)
     {
+        if (!attempt.takes(answer))
+        {
+            close(answer.kind() == ConnectionMessage.UNREACHABLE && answer.privateData().length > 0 ?
+                text(answer) :
+                "the answer does not prove the key of this end: give both ends the same encrypt=KEYFILE");
+            return;
+        }
         switch (answer.kind())
         {
             case ConnectionMessage.ACCEPT -> attempt.onAccepted(answer);
@@ -272,7 +292,8 @@ final class ConnectionChannel
                 attempt.fail(ConnectionAttempt.State.REJECTED, answer.privateData(), "the peer rejected");
                 close();
             }
-            case ConnectionMessage.UNREACHABLE -> close("nobody listens at that service port");
+            case ConnectionMessage.UNREACHABLE ->
+                close(answer.privateData().length > 0 ? text(answer) : "nobody listens at that service port");
             default -> close("the peer gave an answer of an unknown kind: " + answer.kind());
         }
     }

@@ -79,6 +79,29 @@ public interface ConnectionDevice
         return true;
     }
 
+    /** @return what its peers have, too; null: connections are made in clear. */
+    default ConnectionSecret secret()
+    {
+        return null;
+    }
+
+    /** @return whether peers that ask for a connection in clear get one, though there is a secret. */
+    default boolean isClearAccepted()
+    {
+        return false;
+    }
+
+    /**
+     * A peer was refused, or has answered something that was not taken, because of the secret.
+     *
+     * @param peer    that it names.
+     * @param problem one line.
+     */
+    default void onRefused(final DeviceAddress peer, final String problem)
+    {
+        // there is no secret
+    }
+
     /**
      * Begins to find out whether packets pass, once the own queue pair is RTS and the peer's is, too.
      *

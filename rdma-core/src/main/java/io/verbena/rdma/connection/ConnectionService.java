@@ -373,6 +373,13 @@ public final class ConnectionService implements AutoCloseable
             remove(channel);
             final ServiceListener listener = listeners.get(message.servicePort());
             final ServiceRequest request = new ServiceRequest(device, executor, channel, message);
+            final String refusal = request.refusal();
+            if (refusal != null)
+            {
+                device.onRefused(message.source(), refusal);
+                request.refuseInClear(refusal);
+                return null;
+            }
             if (listener == null || !device.admits(message.source(), channel.remoteAddress()) ||
                 !listener.offer(request))
             {

@@ -36,6 +36,8 @@ final class ServiceAttempt implements ConnectionAttempt, ConnectionChannel.Reque
     private ConnectionMessage accepted;
     private long acceptedNs;
     private PathCheck check;
+    /** Null in clear; since the request. */
+    private ConnectionProof proof;
 
     /** @param service runs what has to be done on the thread of the connection service. */
     ServiceAttempt(
@@ -58,8 +60,26 @@ final class ServiceAttempt implements ConnectionAttempt, ConnectionChannel.Reque
 
     ConnectionMessage request(final int servicePort, final byte[] data)
     {
-        return new ConnectionMessage(ConnectionMessage.REQUEST, servicePort, queuePair.number(), psn, mtu,
-            queuePair.maxReadAtomic(), device.address(queuePair), data);
+        final ConnectionMessage request = new ConnectionMessage(ConnectionMessage.REQUEST, servicePort,
+            queuePair.number(), psn, mtu, queuePair.maxReadAtomic(), device.address(queuePair), data);
+        if (device.secret() == null)
+        {
+            return request;
+        }
+        final ConnectionMessage sealed = ConnectionProof.request(device.secret(), device, request);
+        proof = ConnectionProof.of(device.secret(), sealed);
+        return sealed;
+    }
+
+    @Override
+    public boolean takes(final ConnectionMessage answer)
+    {
+        final boolean isTaken = proof == null ? !answer.isProved() : proof.isAuthentic(answer);
+        if (!isTaken)
+        {
+            device.onRefused(target, "an answer that does not prove the key of this end");
+        }
+        return isTaken;
     }
 
     /** Service: remembered so that giving up closes it; closed at once when that has happened. */
@@ -101,6 +121,10 @@ final class ServiceAttempt implements ConnectionAttempt, ConnectionChannel.Reque
         final int agreedMtu = Math.min(mtu, answer.mtu());
         try
         {
+            if (proof != null)
+            {
+                queuePair.seal(proof.keys(answer, true));
+            }
             queuePair.establish(answer, psn, agreedMtu, accessFlags);
             accepted = answer;
             acceptedNs = SystemNanoClock.INSTANCE.nanoTime();
@@ -132,8 +156,9 @@ final class ServiceAttempt implements ConnectionAttempt, ConnectionChannel.Reque
         }
         if (isEstablished)
         {
-            channel.send(new ConnectionMessage(
-                ConnectionMessage.READY, 0, 0, 0, mtu, 0, new DeviceAddress(0, 0), NO_DATA), true);
+            final ConnectionMessage ready = new ConnectionMessage(
+                ConnectionMessage.READY, 0, 0, 0, mtu, 0, new DeviceAddress(0, 0), NO_DATA);
+            channel.send(proof == null ? ready : proof.sealed(device, ready), true);
         }
         else
         {

@@ -6,6 +6,7 @@ import io.verbena.rdma.verbs.QueuePair;
 import io.verbena.rdma.verbs.QueuePairState;
 import io.verbena.rdma.verbs.RdmaException;
 
+import java.nio.charset.StandardCharsets;
 import java.util.concurrent.Executor;
 
 /** The answering side. Until the peer says that it is ready, its silence takes the accepted queue pair to ERR. */
@@ -15,6 +16,8 @@ final class ServiceRequest implements ConnectionRequest, ConnectionChannel.Respo
     private final Executor service;
     private final ConnectionChannel channel;
     private final ConnectionMessage message;
+    /** Null of a request in clear. */
+    private final ConnectionProof proof;
     private boolean isAnswered;
     private boolean isPeerGone;
     private boolean isReady;
@@ -30,6 +33,25 @@ final class ServiceRequest implements ConnectionRequest, ConnectionChannel.Respo
         this.service = service;
         this.channel = channel;
         this.message = message;
+        proof = message.isProved() && device.secret() != null ? ConnectionProof.of(device.secret(), message) : null;
+    }
+
+    /** Why a peer gets no connection, because of the secret of this device; null where it may get one. */
+    String refusal()
+    {
+        final ConnectionSecret secret = device.secret();
+        if (secret == null)
+        {
+            return message.isProved() ?
+                "packets are in clear there, and sealed here: give both ends encrypt=KEYFILE, or neither" : null;
+        }
+        if (!message.isProved())
+        {
+            return device.isClearAccepted() ? null :
+                "only sealed packets are taken there: give encrypt=KEYFILE with the key of that end";
+        }
+        return ConnectionProof.isProved(secret, message) ? null :
+            "the key of that end is another one: give both ends the same encrypt=KEYFILE";
     }
 
     synchronized boolean isWanted()
@@ -81,10 +103,15 @@ final class ServiceRequest implements ConnectionRequest, ConnectionChannel.Respo
             }
             final int psn = ConnectionRules.newPsn(device);
             final int mtu = device.mtu(source());
+            final ConnectionMessage answer = sealed(new ConnectionMessage(ConnectionMessage.ACCEPT,
+                message.servicePort(), own.number(), psn, mtu, own.maxReadAtomic(), device.address(own),
+                privateData.clone()));
+            if (device.secret() != null)
+            {
+                own.seal(proof == null ? null : proof.keys(answer, false));
+            }
             own.establish(message, psn, Math.min(mtu, message.mtu()), accessFlags);
             accepted = own;
-            final ConnectionMessage answer = new ConnectionMessage(ConnectionMessage.ACCEPT, message.servicePort(),
-                own.number(), psn, mtu, own.maxReadAtomic(), device.address(own), privateData.clone());
             service.execute(() -> channel.send(answer, false));
         }
     }
@@ -118,7 +145,27 @@ final class ServiceRequest implements ConnectionRequest, ConnectionChannel.Respo
     {
         final ConnectionMessage answer = new ConnectionMessage(
             kind, message.servicePort(), 0, 0, device.mtu(source()), 0, device.address(), data);
+        service.execute(() -> channel.send(sealed(answer), true));
+    }
+
+    /** Answers a peer that cannot know what this end would prove. */
+    void refuseInClear(final String reason)
+    {
+        final ConnectionMessage answer = new ConnectionMessage(ConnectionMessage.UNREACHABLE, message.servicePort(),
+            0, 0, device.mtu(source()), 0, device.address(), reason.getBytes(StandardCharsets.US_ASCII));
         service.execute(() -> channel.send(answer, true));
+    }
+
+    private ConnectionMessage sealed(final ConnectionMessage answer)
+    {
+        return proof == null ? answer : proof.sealed(device, answer);
+    }
+
+    /** What the peer says next is of this exchange. */
+    @Override
+    public boolean takes(final ConnectionMessage next)
+    {
+        return proof == null || proof.isAuthentic(next);
     }
 
     @Override

@@ -37,6 +37,27 @@ class ConnectionMessageTest
     }
 
     @Test
+    void shouldTakeMessagesWithAProofAsTheirBytesArrive()
+    {
+        final byte[] random = HexFormat.of().parseHex("404142434445464748494a4b4c4d4e4f");
+        final byte[] proof = HexFormat.of().parseHex("505152535455565758595a5b5c5d5e5f");
+        final ConnectionMessage proved = MESSAGE.proved(random, proof);
+        final byte[] bytes = proved.bytes();
+        assertThat(HexFormat.of().formatHex(bytes)).isEqualTo(GOLDEN.replaceFirst("00010001", "00020001") +
+            "404142434445464748494a4b4c4d4e4f" + "505152535455565758595a5b5c5d5e5f");
+        final ByteBuffer received = ByteBuffer.allocate(2 * ConnectionMessage.MAX_LENGTH_BYTES);
+        for (int i = 0; i < bytes.length; i++)
+        {
+            assertThat(ConnectionMessage.take(received)).isNull();
+            received.put(bytes[i]);
+        }
+        assertThat(ConnectionMessage.take(received)).usingRecursiveComparison().isEqualTo(proved);
+        assertThat(received.position()).isZero();
+        final ConnectionMessage longest = new ConnectionMessage(1, 1, 1, 1, 1, 1, MESSAGE.source(), new byte[196]);
+        assertThat(longest.proved(random, proof).bytes()).hasSize(ConnectionMessage.MAX_LENGTH_BYTES);
+    }
+
+    @Test
     void shouldTakeMessagesAsTheirBytesArrive()
     {
         final byte[] bytes = HexFormat.of().parseHex(GOLDEN + GOLDEN);

@@ -26,6 +26,9 @@ final class FakeDevice implements ConnectionDevice, AutoCloseable
     volatile int peerPatienceMs = 10_000;
     volatile PathCheck check;
     volatile Runnable onAnswered;
+    volatile ConnectionSecret secret;
+    volatile boolean isClearAccepted;
+    final AtomicInteger refused = new AtomicInteger();
 
     FakeDevice() throws IOException
     {
@@ -140,6 +143,24 @@ final class FakeDevice implements ConnectionDevice, AutoCloseable
     public boolean admits(final DeviceAddress source, final InetAddress from)
     {
         return ServiceLocator.inetAddress(source.gidHigh(), source.gidLow()).equals(from);
+    }
+
+    @Override
+    public ConnectionSecret secret()
+    {
+        return secret;
+    }
+
+    @Override
+    public boolean isClearAccepted()
+    {
+        return isClearAccepted;
+    }
+
+    @Override
+    public void onRefused(final DeviceAddress by, final String problem)
+    {
+        refused.incrementAndGet();
     }
 
     @Override

@@ -10,6 +10,8 @@ final class FakeQueuePair implements ConnectableQueuePair
     private volatile QueuePairState state = QueuePairState.RESET;
     volatile ConnectionMessage peer;
     volatile int mtu;
+    volatile ConnectionKeys keys;
+    volatile boolean isSealDecided;
 
     FakeQueuePair(final int number)
     {
@@ -48,6 +50,17 @@ final class FakeQueuePair implements ConnectableQueuePair
     public void attempt(final Attempt attempt)
     {
         // never closed
+    }
+
+    @Override
+    public void seal(final ConnectionKeys connectionKeys)
+    {
+        if (state != QueuePairState.INIT)
+        {
+            throw new RdmaException("not INIT");
+        }
+        keys = connectionKeys;
+        isSealDecided = true;
     }
 
     @Override

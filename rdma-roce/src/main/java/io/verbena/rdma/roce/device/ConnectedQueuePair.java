@@ -1,6 +1,7 @@
 package io.verbena.rdma.roce.device;
 
 import io.verbena.rdma.connection.ConnectableQueuePair;
+import io.verbena.rdma.connection.ConnectionKeys;
 import io.verbena.rdma.connection.ConnectionMessage;
 import io.verbena.rdma.connection.ConnectionTransitions;
 import io.verbena.rdma.roce.engine.RoceQueuePair;
@@ -71,6 +72,12 @@ final class ConnectedQueuePair implements ConnectableQueuePair
     public void attempt(final Attempt attempt)
     {
         // A queue pair that was closed refuses to be established, which ends the attempt.
+    }
+
+    @Override
+    public void seal(final ConnectionKeys keys)
+    {
+        exclusively(() -> lane.engine.seal(queuePair, keys));
     }
 
     @Override

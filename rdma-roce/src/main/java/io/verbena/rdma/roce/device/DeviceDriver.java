@@ -80,7 +80,7 @@ final class DeviceDriver implements EngineDriver, ProgressThread.Driven
         this.isPolled = isPolled;
         this.port = port;
         this.spinNs = spinNs;
-        probes = new PathProbes(port, this);
+        probes = new PathProbes(port, this, (number) -> engine.cipher(number));
         watchedNs = SystemNanoClock.INSTANCE.nanoTime() - TimeUnit.SECONDS.toNanos(1);
         emptyNs = watchedNs;
         polledNs = watchedNs;
@@ -248,8 +248,7 @@ final class DeviceDriver implements EngineDriver, ProgressThread.Driven
 
     private void onPacket(final RocePacket packet)
     {
-        probes.onPacket(packet);
-        engine.onPacket(packet);
+        probes.onPacket(packet, engine.onPacket(packet));
     }
 
     @Override

@@ -32,6 +32,7 @@ final class Lane
      * @param datagramBytes longest datagram.
      * @param index         among the lanes of its device.
      * @param count         of them.
+     * @param isSealed      whether the device has a secret.
      * @param random        for numbers and keys.
      */
     Lane(
@@ -42,6 +43,7 @@ final class Lane
         final int datagramBytes,
         final int index,
         final int count,
+        final boolean isSealed,
         final IntSupplier random)
     {
         this.port = port;
@@ -50,7 +52,7 @@ final class Lane
         driver = new DeviceDriver(index == 0 ? deviceName : deviceName + '-' + index, port, spinNs, index == 0);
         engine = new RoceEngine(
             new EngineOptions(address, EngineOptions.WINDOW_PACKETS, EngineOptions.ACK_INTERVAL, datagramBytes,
-                EngineOptions.DC_CONTEXTS, index, count),
+                EngineOptions.DC_CONTEXTS, index, count, isSealed),
             port, driver.clock(), random, driver);
     }
 
@@ -65,7 +67,8 @@ final class Lane
         final EngineCounters packets = engine.counters();
         final UdpCounters udp = port.counters();
         return new Device.NetworkCounters(packets.sent, packets.received, packets.resent, packets.timeouts,
-            packets.malformed + packets.corrupt + packets.misdirected + udp.malformed,
+            packets.malformed + packets.corrupt + packets.misdirected + packets.wronglySealed + packets.notOpened +
+            packets.replayed + udp.malformed,
             udp.noBuffer + udp.tooLong + udp.unsendable, packets.notifications);
     }
 

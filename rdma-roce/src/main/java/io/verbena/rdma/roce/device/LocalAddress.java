@@ -1,5 +1,7 @@
 package io.verbena.rdma.roce.device;
 
+import io.verbena.rdma.roce.seal.SealedPacketDescriptor;
+import io.verbena.rdma.roce.wire.DcEthDescriptor;
 import io.verbena.rdma.verbs.RdmaException;
 
 import java.net.Inet4Address;
@@ -22,6 +24,8 @@ record LocalAddress(InetAddress address, String linkName, int payloadBytes, bool
 {
     /** Headers of the longest kind of packet that carries a payload: BTH, RETH, DcETH, immediate data and CRC. */
     private static final int TRANSPORT_BYTES = 12 + 16 + 16 + 4 + 4;
+    /** By which sealing makes packets longer than a DcETH, which no sealed one has. */
+    private static final int SEALED_BYTES = SealedPacketDescriptor.OVERHEAD_BYTES - DcEthDescriptor.LENGTH_BYTES;
     private static final int UDP_BYTES = 8;
     private static final int IPV4_BYTES = 20;
     private static final int IPV6_BYTES = 40;
@@ -38,6 +42,12 @@ record LocalAddress(InetAddress address, String linkName, int payloadBytes, bool
      */
     static LocalAddress of(final String host)
     {
+        return of(host, false);
+    }
+
+    /** As above; {@code isSealed}: packets are sealed, which leaves less room for payload. */
+    static LocalAddress of(final String host, final boolean isSealed)
+    {
         try
         {
             final NetworkInterface named = NetworkInterface.getByName(host);
@@ -48,7 +58,7 @@ record LocalAddress(InetAddress address, String linkName, int payloadBytes, bool
                 throw new RdmaException(
                     "'" + host + "' is no address and no interface of this host; there are: " + known());
             }
-            final int payloadBytes = payloadBytes(address, link.getMTU());
+            final int payloadBytes = payloadBytes(address, link.getMTU() - (isSealed ? SEALED_BYTES : 0));
             if (payloadBytes == 0)
             {
                 throw new RdmaException("interface " + link.getName() + " carries packets of " + link.getMTU() +

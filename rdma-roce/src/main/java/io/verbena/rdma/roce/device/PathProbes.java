@@ -3,6 +3,7 @@ package io.verbena.rdma.roce.device;
 import io.verbena.rdma.connection.ConnectionMessage;
 import io.verbena.rdma.connection.PathCheck;
 import io.verbena.rdma.roce.engine.EngineDriver;
+import io.verbena.rdma.roce.seal.PacketCipher;
 import io.verbena.rdma.roce.udp.UdpPort;
 import io.verbena.rdma.roce.wire.BthDescriptor;
 import io.verbena.rdma.roce.wire.InvariantCrc;
@@ -18,6 +19,7 @@ import java.net.InetAddress;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
+import java.util.function.IntFunction;
 
 /**
  * Finds out whether packets pass between two queue pairs that have just been connected: TCP may, where UDP does not.
@@ -38,14 +40,17 @@ final class PathProbes
 
     private final UdpPort port;
     private final EngineDriver driver;
+    private final IntFunction<PacketCipher> cipherOf;
     private final InvariantCrc crc = new InvariantCrc();
     /** By number of the own queue pair; under the driver's lock. */
     private final Int2ObjectHashMap<Probe> open = new Int2ObjectHashMap<>();
     /** Where packets were found to be too long, with what passed; the oldest is forgotten first. Guarded by itself. */
     private final Map<DeviceAddress, Integer> shortened = new LinkedHashMap<>();
 
-    PathProbes(final UdpPort port, final EngineDriver driver)
+    /** @param cipherOf what seals the packets of a queue pair of this number, or null; for the thread that drives. */
+    PathProbes(final UdpPort port, final EngineDriver driver, final IntFunction<PacketCipher> cipherOf)
     {
+        this.cipherOf = cipherOf;
         this.port = port;
         this.driver = driver;
     }
@@ -82,14 +87,20 @@ final class PathProbes
         return probe;
     }
 
-    /** Driver: whatever arrives may be an answer. */
-    void onPacket(final RocePacket packet)
+    /**
+     * Driver: whatever arrives may be an answer.
+     *
+     * @param packet  that the engine has handled; one that was sealed is open.
+     * @param isTaken whether the engine says that it is from the peer of its queue pair.
+     */
+    void onPacket(final RocePacket packet, final boolean isTaken)
     {
         if (!open.isEmpty() && packet.lengthBytes() >= RocePacket.MIN_LENGTH_BYTES &&
             BthDescriptor.opcode(packet.buffer(), 0) == ACKNOWLEDGE)
         {
             final Probe probe = open.get(BthDescriptor.destination(packet.buffer(), 0));
-            if (probe != null && probe.isFromPeer(packet) && crc.isIntact(packet))
+            if (probe != null && probe.isFromPeer(packet) &&
+                (cipherOf.apply(probe.number) == null ? crc.isIntact(packet) : isTaken))
             {
                 probe.onAnswer();
             }
@@ -147,7 +158,10 @@ final class PathProbes
             BthDescriptor.encode(
                 packet.buffer(), 0, SEND_ONLY, false, 0, peer.queuePairNumber(), true, psn);
             packet.buffer().setMemory(headerBytes, payloadBytes, (byte)0);
-            packet.lengthBytes(headerBytes + payloadBytes + InvariantCrc.LENGTH_BYTES);
+            final PacketCipher cipher = cipherOf.apply(number);
+            final int end = headerBytes + payloadBytes;
+            packet.lengthBytes(
+                (cipher == null ? end : cipher.seal(packet.buffer(), end)) + InvariantCrc.LENGTH_BYTES);
             packet.path(own.gidHigh(), own.gidLow(), (int)own.serviceLocator(),
                 peer.source().gidHigh(), peer.source().gidLow(), RoceAddress.udpPort(peer.source()));
             crc.seal(packet);

@@ -3,6 +3,7 @@ package io.verbena.rdma.roce.device;
 import io.verbena.rdma.connection.ConnectableQueuePair;
 import io.verbena.rdma.connection.ConnectionDevice;
 import io.verbena.rdma.connection.ConnectionMessage;
+import io.verbena.rdma.connection.ConnectionSecret;
 import io.verbena.rdma.connection.PathCheck;
 import io.verbena.rdma.roce.engine.RoceQueuePair;
 import io.verbena.rdma.verbs.DeviceAddress;
@@ -13,6 +14,7 @@ import io.verbena.rdma.verbs.RdmaException;
 import java.net.InetAddress;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.random.RandomGenerator;
 
 /** What the connection service has to know of a device. */
@@ -25,15 +27,22 @@ final class RoceConnections implements ConnectionDevice
     private final Lane[] lanes;
     private final int mtu;
     private final RandomGenerator random;
+    private final RoceFabricOptions options;
+    private final AtomicLong refused = new AtomicLong();
     private final AtomicInteger listeners = new AtomicInteger();
 
-    /** @param mtu of the port, {@code enum ibv_mtu}. */
+    /**
+     * @param mtu     of the port, {@code enum ibv_mtu}.
+     * @param options of the fabric: whether packets are sealed.
+     */
     RoceConnections(
         final String name,
         final Lane[] lanes,
         final int mtu,
-        final RandomGenerator random)
+        final RandomGenerator random,
+        final RoceFabricOptions options)
     {
+        this.options = options;
         this.name = name;
         this.lanes = lanes;
         this.mtu = mtu;
@@ -49,6 +58,30 @@ final class RoceConnections implements ConnectionDevice
     public String name()
     {
         return name;
+    }
+
+    @Override
+    public ConnectionSecret secret()
+    {
+        return options.secret();
+    }
+
+    @Override
+    public boolean isClearAccepted()
+    {
+        return options.isClearAccepted();
+    }
+
+    @Override
+    public void onRefused(final DeviceAddress peer, final String problem)
+    {
+        refused.incrementAndGet();
+    }
+
+    /** Connections that were refused, or answers that were not taken, because of the secret. */
+    long refused()
+    {
+        return refused.get();
     }
 
     @Override

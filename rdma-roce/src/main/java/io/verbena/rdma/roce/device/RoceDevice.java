@@ -70,8 +70,7 @@ public final class RoceDevice implements Device
     private RoceDevice(
         final String name,
         final LocalAddress local,
-        final int mtuBytes,
-        final int spinUs,
+        final RoceFabricOptions options,
         final List<UdpPort> ports,
         final int processId,
         final RegionFiles files,
@@ -80,23 +79,23 @@ public final class RoceDevice implements Device
     {
         this.name = name;
         this.local = local;
-        this.mtuBytes = mtuBytes;
+        mtuBytes = options.mtu() == 0 ? local.payloadBytes() : options.mtu();
         this.files = files;
         this.onClosed = onClosed;
         lanes = new Lane[ports.size()];
         for (int i = 0; i < lanes.length; i++)
         {
-            lanes[i] = new Lane(name, ports.get(i), TimeUnit.MICROSECONDS.toNanos(spinUs), processId, mtuBytes, i,
-                lanes.length, random()::nextInt);
+            lanes[i] = new Lane(name, ports.get(i), TimeUnit.MICROSECONDS.toNanos(options.spinUs()), processId,
+                mtuBytes, i, lanes.length, options.secret() != null, random()::nextInt);
         }
         port = lanes[0].port;
         driver = lanes[0].driver;
         engine = lanes[0].engine;
         address = lanes[0].address;
         connectionDevice = new RoceConnections(
-            name, lanes, Integer.numberOfTrailingZeros(mtuBytes) - MTU_CODE_SHIFT, random());
+            name, lanes, Integer.numberOfTrailingZeros(mtuBytes) - MTU_CODE_SHIFT, random(), options);
         connections = connectionService((int)port.address().serviceLocator());
-        attributes = new DeviceAttributes("roce", CAPABILITIES, false, DeviceLimits.MAX_QUEUE_PAIR_REQUESTS,
+        attributes = new DeviceAttributes("roce", capabilities(options), false, DeviceLimits.MAX_QUEUE_PAIR_REQUESTS,
             DeviceLimits.MAX_COMPLETIONS, RoceEngine.MAX_MESSAGE_BYTES, DeviceLimits.MAX_INLINE_BYTES,
             SegmentList.MAX_SEGMENTS, EngineOptions.MAX_READ_ATOMIC,
             DeviceLimits.MAX_QUEUE_PAIR_REQUESTS, WindowTable.MAX_WINDOWS,
@@ -106,6 +105,18 @@ public final class RoceDevice implements Device
             lane.start();
         }
         connections.start();
+    }
+
+    /** Without a connection there are no keys: nothing of it is sent or taken where there is a secret. */
+    private static Set<DeviceCapability> capabilities(final RoceFabricOptions options)
+    {
+        final Set<DeviceCapability> capabilities = EnumSet.copyOf(CAPABILITIES);
+        if (options.secret() != null)
+        {
+            capabilities.remove(DeviceCapability.UD);
+            capabilities.remove(DeviceCapability.DC);
+        }
+        return capabilities;
     }
 
     private ConnectionService connectionService(final int number) throws IOException
@@ -130,10 +141,8 @@ public final class RoceDevice implements Device
      *
      * @param name      for messages.
      * @param local     address.
-     * @param number    UDP and TCP port; 0 for any that is free for both. Further threads have the UDP ports after it.
-     * @param mtuBytes  longest payload of a packet.
-     * @param spinUs    for which a waiting thread polls before it sleeps.
-     * @param threads   that answer peers.
+     * @param options   of the fabric; port 0 for any that is free for UDP and TCP. Further threads have the UDP ports
+     *                  after it.
      * @param processId of this process for peers of this host; 0 when they come by the network as all do.
      * @param files     where memory comes from.
      * @param onClosed  called once.
@@ -141,14 +150,12 @@ public final class RoceDevice implements Device
     static RoceDevice open(
         final String name,
         final LocalAddress local,
-        final int number,
-        final int mtuBytes,
-        final int spinUs,
-        final int threads,
+        final RoceFabricOptions options,
         final int processId,
         final RegionFiles files,
         final Consumer<RoceDevice> onClosed)
     {
+        final int number = options.port();
         String problem = "";
         for (int i = 0; i < (number == 0 ? PORT_ATTEMPTS : 1); i++)
         {
@@ -156,11 +163,11 @@ public final class RoceDevice implements Device
             RoceDevice device = null;
             try
             {
-                for (int k = 0; k < threads; k++)
+                for (int k = 0; k < options.threads(); k++)
                 {
                     ports.add(UdpPort.open(new UdpPortOptions(local.address(), number == 0 ? 0 : number + k)));
                 }
-                device = new RoceDevice(name, local, mtuBytes, spinUs, ports, processId, files, onClosed);
+                device = new RoceDevice(name, local, options, ports, processId, files, onClosed);
                 return device;
             }
             catch (final BindException ex)
@@ -198,9 +205,7 @@ public final class RoceDevice implements Device
      */
     public static RoceDevice open(final String name, final RoceFabricOptions options, final int processId)
     {
-        final LocalAddress local = options.localAddress();
-        return open(name, local, options.port(), options.mtu() == 0 ? local.payloadBytes() : options.mtu(),
-            options.spinUs(), options.threads(), processId, null, closed -> { });
+        return open(name, options.localAddress(), options, processId, null, closed -> { });
     }
 
     /**
@@ -279,6 +284,12 @@ public final class RoceDevice implements Device
             sum = sum.plus(lanes[i].counters());
         }
         return sum;
+    }
+
+    /** @return connections that were refused, or answers that were not taken, because of the secret. */
+    public long refusedConnections()
+    {
+        return connectionDevice.refused();
     }
 
     @Override

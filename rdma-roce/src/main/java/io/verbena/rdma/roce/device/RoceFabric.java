@@ -65,8 +65,7 @@ final class RoceFabric implements Fabric
         final boolean isPortFree =
             devices.stream().noneMatch(device -> device.udpPort() == options.port());
         final RoceDevice device = RoceDevice.open(
-            name, address, isPortFree ? options.port() : 0,
-            options.mtu() == 0 ? address.payloadBytes() : options.mtu(), options.spinUs(), options.threads(), 0,
+            name, address, options.atPort(isPortFree ? options.port() : 0), 0,
             new RegionFiles(files, outside), this::deviceClosed);
         devices.add(device);
         return device;

@@ -1,5 +1,6 @@
 package io.verbena.rdma.roce.device;
 
+import io.verbena.rdma.connection.ConnectionSecret;
 import io.verbena.rdma.roce.engine.EngineOptions;
 import io.verbena.rdma.verbs.RdmaException;
 
@@ -15,12 +16,23 @@ import java.nio.file.Path;
  *               without being woken, and keeps its processor busy that long after each packet.
  * @param threads that answer peers, 1 to 32; each has a UDP port, the one after the other where {@code port} is given.
  * @param memory  directory of registered memory; null for the one of the {@code soft} provider.
+ * @param secret  with whose keys the packets of all connections are sealed; null: they go in clear.
+ * @param isClearAccepted whether peers that ask for a connection in clear get one, where there is a secret.
  */
-public record RoceFabricOptions(String host, int port, int mtu, int spinUs, int threads, Path memory)
+public record RoceFabricOptions(
+    String host,
+    int port,
+    int mtu,
+    int spinUs,
+    int threads,
+    Path memory,
+    ConnectionSecret secret,
+    boolean isClearAccepted)
 {
     /** For {@code --help}. */
     public static final String SYNTAX =
-        "ADDRESS|[ADDRESS]:PORT|INTERFACE[,mtu=BYTES][,spin_us=US][,threads=N][,memory=DIRECTORY]";
+        "ADDRESS|[ADDRESS]:PORT|INTERFACE[,mtu=BYTES][,spin_us=US][,threads=N][,encrypt=KEYFILE[,clear=accepted]]" +
+        "[,memory=DIRECTORY]";
 
     private static final String DEFAULT_HOST = "::1";
     private static final int MAX_PORT = 65_535;
@@ -57,6 +69,8 @@ public record RoceFabricOptions(String host, int port, int mtu, int spinUs, int 
         int spinUs = 0;
         int threads = 1;
         Path memory = null;
+        ConnectionSecret secret = null;
+        boolean isClearAccepted = false;
         for (int i = 1; i < parts.length; i++)
         {
             final String[] pair = parts[i].split("=", 2);
@@ -70,8 +84,15 @@ public record RoceFabricOptions(String host, int port, int mtu, int spinUs, int 
                 case "spin_us" -> spinUs = spinUs(pair[1], parts[i]);
                 case "threads" -> threads = threads(pair[1], parts[i]);
                 case "memory" -> memory = Path.of(pair[1]);
+                case "encrypt" -> secret = ConnectionSecret.read(Path.of(pair[1]));
+                case "clear" -> isClearAccepted = isAccepted(pair[1], parts[i]);
                 default -> throw bad(parts[i]);
             }
+        }
+        if (isClearAccepted && secret == null)
+        {
+            throw new RdmaException("bad fabric argument '" + argument + "': clear=accepted says what is taken " +
+                "besides sealed packets, so give encrypt=KEYFILE, too");
         }
         if (host.isEmpty() && port != 0 || host.contains("="))
         {
@@ -82,7 +103,26 @@ public record RoceFabricOptions(String host, int port, int mtu, int spinUs, int 
             throw new RdmaException("bad fabric argument '" + argument + "': " + threads + " threads have UDP ports " +
                 "from " + port + " on, and " + MAX_PORT + " is the last one");
         }
-        return new RoceFabricOptions(host.isEmpty() ? DEFAULT_HOST : host, port, mtu, spinUs, threads, memory);
+        return new RoceFabricOptions(host.isEmpty() ? DEFAULT_HOST : host, port, mtu, spinUs, threads, memory,
+            secret, isClearAccepted);
+    }
+
+    /** In clear; parameters as of the record. */
+    public RoceFabricOptions(
+        final String host, final int port, final int mtu, final int spinUs, final int threads, final Path memory)
+    {
+        this(host, port, mtu, spinUs, threads, memory, null, false);
+    }
+
+    /**
+     * The same at a port.
+     *
+     * @param otherPort of the device; 0 for any.
+     * @return the options.
+     */
+    public RoceFabricOptions atPort(final int otherPort)
+    {
+        return new RoceFabricOptions(host, otherPort, mtu, spinUs, threads, memory, secret, isClearAccepted);
     }
 
     /**
@@ -102,7 +142,7 @@ public record RoceFabricOptions(String host, int port, int mtu, int spinUs, int 
      */
     LocalAddress localAddress()
     {
-        final LocalAddress address = LocalAddress.of(host);
+        final LocalAddress address = LocalAddress.of(host, secret != null);
         if (mtu > address.payloadBytes())
         {
             throw new RdmaException("mtu=" + mtu + " is too long for interface " + address.linkName() +
@@ -149,6 +189,15 @@ public record RoceFabricOptions(String host, int port, int mtu, int spinUs, int 
         }
         throw new RdmaException("bad fabric argument '" + part + "': threads is 1 to " + EngineOptions.MAX_LANES +
             ", which answer peers");
+    }
+
+    private static boolean isAccepted(final String text, final String part)
+    {
+        if (!text.equals("accepted"))
+        {
+            throw bad(part);
+        }
+        return true;
     }
 
     private static RdmaException bad(final String part)

@@ -294,7 +294,7 @@ final class DcTargets
             DcAckEthDescriptor.encode(packet.buffer(), ack, contextNumber);
             DcAcceptEthDescriptor.encode(packet.buffer(), ack + DcAckEthDescriptor.LENGTH_BYTES,
                 DcEthDescriptor.context(request.buffer(), asked), mtuCode, depth);
-            engine.writer().send(packet, path, ACCEPT, 0, DcEthDescriptor.initiator(request.buffer(), asked),
+            engine.writer().send(packet, path, null, ACCEPT, 0, DcEthDescriptor.initiator(request.buffer(), asked),
                 false, false, BthDescriptor.sequence(request.buffer(), 0));
         }
     }

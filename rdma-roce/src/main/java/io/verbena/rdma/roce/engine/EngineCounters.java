@@ -13,6 +13,12 @@ public final class EngineCounters
     public long corrupt;
     /** Dropped: no such queue pair here, of this transport, from this sender, or in a state that takes it. */
     public long misdirected;
+    /** Dropped: in clear where packets of the connection are sealed, or the other way round. */
+    public long wronglySealed;
+    /** Dropped: sealed, but not by the peer for this queue pair, or changed on the way. */
+    public long notOpened;
+    /** Dropped: sealed packets that came before, or too late to know. */
+    public long replayed;
     /** Responses dropped because nothing outstanding expects them. */
     public long stale;
     /** Requests that had been executed before. */
@@ -43,7 +49,8 @@ public final class EngineCounters
     @Override
     public String toString()
     {
-        return "EngineCounters{sent=" + sent + ", received=" + received + ", malformed=" + malformed + ", corrupt=" +
+        return "EngineCounters{wronglySealed=" + wronglySealed + ", notOpened=" + notOpened + ", replayed=" + replayed +
+            ", sent=" + sent + ", received=" + received + ", malformed=" + malformed + ", corrupt=" +
             corrupt + ", misdirected=" + misdirected + ", stale=" + stale + ", duplicates=" + duplicates +
             ", outOfSequence=" + outOfSequence + ", refused=" + refused + ", notReady=" + notReady + ", deferred=" +
             deferred + ", contextsMissed=" + contextsMissed + ", resent=" + resent +

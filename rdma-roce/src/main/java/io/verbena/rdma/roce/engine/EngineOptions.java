@@ -21,6 +21,8 @@ import io.verbena.rdma.verbs.RdmaException;
  * @param lane          of a device with several engines, which of them this is, from 0: numbers of queue pairs that it
  *                      chooses leave this remainder when divided by {@code lanes}, so that no two engines choose one.
  * @param lanes         engines of the device, 1 or more.
+ * @param isSealed      whether each connection is decided to be sealed or not by {@link RoceEngine#seal}; without it
+ *                      there are no queue pairs of UD and none for DC then, which have no keys.
  */
 public record EngineOptions(
     DeviceAddress address,
@@ -29,7 +31,8 @@ public record EngineOptions(
     int datagramBytes,
     int dcContexts,
     int lane,
-    int lanes)
+    int lanes,
+    boolean isSealed)
 {
     /** Packets in flight unless said otherwise. */
     public static final int WINDOW_PACKETS = 256;
@@ -89,7 +92,7 @@ public record EngineOptions(
         final int datagramBytes,
         final int dcContexts)
     {
-        this(address, windowPackets, ackInterval, datagramBytes, dcContexts, 0, 1);
+        this(address, windowPackets, ackInterval, datagramBytes, dcContexts, 0, 1, false);
     }
 
     /**

@@ -1,5 +1,6 @@
 package io.verbena.rdma.roce.engine;
 
+import io.verbena.rdma.roce.seal.PacketCipher;
 import io.verbena.rdma.roce.wire.BthDescriptor;
 import io.verbena.rdma.roce.wire.InvariantCrc;
 import io.verbena.rdma.roce.wire.PacketSink;
@@ -64,6 +65,7 @@ final class PacketWriter
      *
      * @param packet         claimed.
      * @param path           it travels.
+     * @param cipher         that seals it; null: it goes in clear.
      * @param opcode         transport and operation.
      * @param payloadBytes   without padding.
      * @param destination    queue pair there.
@@ -74,6 +76,7 @@ final class PacketWriter
     void send(
         final RocePacket packet,
         final RocePath path,
+        final PacketCipher cipher,
         final int opcode,
         final int payloadBytes,
         final int destination,
@@ -89,17 +92,18 @@ final class PacketWriter
         {
             packet.buffer().putByte(end + i, (byte)0);
         }
-        finish(packet, path, end + padBytes);
+        finish(packet, path, cipher, end + padBytes);
     }
 
     /**
      * Sends a congestion notification, when there is room.
      *
      * @param path        it travels.
+     * @param cipher      that seals it; null: it goes in clear.
      * @param destination queue pair that shall send less.
      * @return whether there was room.
      */
-    boolean sendNotification(final RocePath path, final int destination)
+    boolean sendNotification(final RocePath path, final PacketCipher cipher, final int destination)
     {
         final RocePacket packet = claim();
         if (packet != null)
@@ -110,14 +114,14 @@ final class PacketWriter
                 packet.buffer(), 0, RoceOpcode.CONGESTION_NOTIFICATION, false, 0, destination, false, 0);
             packet.buffer().putByte(
                 BthDescriptor.CONGESTION_OFFSET, (byte)BthDescriptor.BACKWARD_CONGESTION_FLAG);
-            finish(packet, path, end);
+            finish(packet, path, cipher, end);
         }
         return packet != null;
     }
 
-    private void finish(final RocePacket packet, final RocePath path, final int end)
+    private void finish(final RocePacket packet, final RocePath path, final PacketCipher cipher, final int end)
     {
-        packet.lengthBytes(end + InvariantCrc.LENGTH_BYTES);
+        packet.lengthBytes((cipher == null ? end : cipher.seal(packet.buffer(), end)) + InvariantCrc.LENGTH_BYTES);
         packet.path(path);
         crc.seal(packet);
         counters.sent++;

@@ -143,7 +143,7 @@ abstract class ReceiveSide
             final EngineContext engine = queuePair.engine();
             final long nowNs = engine.nowNs();
             if (isConnected() && nowNs - lastNs >= INTERVAL_NS && engine.writer().sendNotification(
-                queuePair.route().outbound(), queuePair.route().destinationNumber()))
+                queuePair.route().outbound(), queuePair.route().cipher(), queuePair.route().destinationNumber()))
             {
                 lastNs = nowNs;
                 engine.counters().notificationsSent++;

@@ -1,5 +1,8 @@
 package io.verbena.rdma.roce.engine;
 
+import io.verbena.rdma.connection.ConnectionKeys;
+import io.verbena.rdma.roce.seal.PacketCipher;
+import io.verbena.rdma.roce.seal.SealedPacketDescriptor;
 import io.verbena.rdma.roce.wire.BthDescriptor;
 import io.verbena.rdma.roce.wire.InvariantCrc;
 import io.verbena.rdma.roce.wire.PacketSink;
@@ -15,6 +18,7 @@ import io.verbena.rdma.verbs.QueuePair;
 import io.verbena.rdma.verbs.QueuePairOptions;
 import io.verbena.rdma.verbs.QueuePairType;
 import io.verbena.rdma.verbs.RdmaException;
+import io.verbena.rdma.verbs.UnsupportedVerbException;
 import org.agrona.collections.Int2ObjectHashMap;
 import org.agrona.concurrent.NanoClock;
 
@@ -67,6 +71,7 @@ public final class RoceEngine
     private final IntSupplier random;
     private final Int2ObjectHashMap<RoceQueuePair> queuePairs = new Int2ObjectHashMap<>();
     private final DcTargets targets;
+    private final byte[] scratch = PacketCipher.scratch();
 
     /**
      * Makes an engine without queue pairs.
@@ -154,6 +159,29 @@ public final class RoceEngine
         }
     }
 
+    /**
+     * Decides how packets of a connection are sent and taken; between {@link EngineDriver#enter} and exit, before the
+     * queue pair enters RTR. RESET forgets it.
+     *
+     * @param queuePair of this engine, RC or UC.
+     * @param keys      of this connection alone; null: packets go in clear.
+     */
+    public void seal(final RoceQueuePair queuePair, final ConnectionKeys keys)
+    {
+        queuePair.port.route().seal(
+            keys == null ? null : new PacketCipher(keys.sending(), keys.receiving(), scratch));
+    }
+
+    /**
+     * @param number of a queue pair.
+     * @return what seals its packets; null when they go in clear. For the thread that drives.
+     */
+    public PacketCipher cipher(final int number)
+    {
+        final RoceQueuePair queuePair = queuePairs.get(number);
+        return queuePair == null ? null : queuePair.port.route().cipher();
+    }
+
     /** @return asynchronous events that nobody has taken. */
     public AsyncEventQueue events()
     {
@@ -169,46 +197,63 @@ public final class RoceEngine
     /**
      * Handles a packet.
      *
-     * @param packet with its length and the addresses it came under; not kept.
+     * @param packet with its length and the addresses it came under; not kept. A sealed one is opened where it stands.
+     * @return whether it is from the peer of a queue pair here, as far as its addresses, its checksum and, of a sealed
+     *         one, its tag say.
      */
-    public void onPacket(final RocePacket packet)
+    public boolean onPacket(final RocePacket packet)
     {
-        handle(packet);
+        final boolean isTaken = isTaken(packet);
         context.notifier().run();
+        return isTaken;
     }
 
-    private void handle(final RocePacket packet)
+    private boolean isTaken(final RocePacket packet)
     {
         counters.received++;
         final int lengthBytes = packet.lengthBytes();
         if (lengthBytes < RocePacket.MIN_LENGTH_BYTES || lengthBytes > RocePacket.MAX_LENGTH_BYTES)
         {
             counters.malformed++;
-            return;
+            return false;
         }
+        final int version = BthDescriptor.version(packet.buffer(), 0);
+        final int sealBytes = version == SealedPacketDescriptor.VERSION ? SealedPacketDescriptor.OVERHEAD_BYTES : 0;
         final int opcode = BthDescriptor.opcode(packet.buffer(), 0);
         final int traits = RoceOpcode.traits(opcode);
-        final int payloadBytes = lengthBytes - RoceOpcode.headerBytes(opcode) - InvariantCrc.LENGTH_BYTES -
+        final int payloadBytes = lengthBytes - sealBytes - RoceOpcode.headerBytes(opcode) - InvariantCrc.LENGTH_BYTES -
             BthDescriptor.padBytes(packet.buffer(), 0);
         final int partition = BthDescriptor.partitionKey(packet.buffer(), 0) & BthDescriptor.PARTITION_MASK;
         if (traits == RoceOpcode.UNKNOWN || payloadBytes < 0 || payloadBytes > RocePacket.MAX_PAYLOAD_BYTES ||
             payloadBytes > 0 && (traits & RoceOpcode.HAS_PAYLOAD) == 0 || (lengthBytes & ALIGNMENT_MASK) != 0 ||
-            BthDescriptor.version(packet.buffer(), 0) != 0 || partition != BthDescriptor.PARTITION_MASK)
+            version != 0 && sealBytes == 0 || partition != BthDescriptor.PARTITION_MASK)
         {
             counters.malformed++;
-            return;
+            return false;
         }
         final int number = BthDescriptor.destination(packet.buffer(), 0);
         final RoceQueuePair queuePair = queuePairs.get(number);
         if (queuePair == null ? !targets.takes(number, opcode) : !queuePair.takes(packet, opcode))
         {
             counters.misdirected++;
+            return false;
         }
-        else if (!crc.isIntact(packet))
+        final PacketCipher cipher = queuePair == null ? null : queuePair.port.route().cipher();
+        if ((cipher == null) != (sealBytes == 0))
+        {
+            counters.wronglySealed++;
+            return false;
+        }
+        if (!crc.isIntact(packet))
         {
             counters.corrupt++;
+            return false;
         }
-        else if (queuePair == null)
+        if (cipher != null && !isOpened(cipher, packet))
+        {
+            return false;
+        }
+        if (queuePair == null)
         {
             targets.onPacket(number, packet, opcode, payloadBytes);
         }
@@ -216,6 +261,26 @@ public final class RoceEngine
         {
             queuePair.onPacket(packet, opcode, payloadBytes);
         }
+        return true;
+    }
+
+    /** Whether a packet could be opened; what the checks before have seen of it is authenticated then. */
+    private boolean isOpened(final PacketCipher cipher, final RocePacket packet)
+    {
+        final int end = cipher.open(packet.buffer(), packet.lengthBytes() - InvariantCrc.LENGTH_BYTES);
+        if (end == PacketCipher.REPLAYED)
+        {
+            counters.replayed++;
+        }
+        else if (end == PacketCipher.NOT_OPENED)
+        {
+            counters.notOpened++;
+        }
+        else
+        {
+            packet.lengthBytes(end + InvariantCrc.LENGTH_BYTES);
+        }
+        return end >= 0;
     }
 
     /**
@@ -274,6 +339,8 @@ public final class RoceEngine
     {
         checkUnused(wantedNumber);
         checkRoom();
+        checkKeys(queuePairOptions.type() == QueuePairType.RC || queuePairOptions.type() == QueuePairType.UC,
+            "a queue pair of " + queuePairOptions.type());
         final QueuePairType type = queuePairOptions.type();
         final int maxMessageBytes = type == QueuePairType.UD ? context.options().datagramBytes() : MAX_MESSAGE_BYTES;
         final List<OpenChildren> parents = parents(domain, queuePairOptions);
@@ -330,6 +397,15 @@ public final class RoceEngine
         }
     }
 
+    private void checkKeys(final boolean isConnected, final String what)
+    {
+        if (context.options().isSealed() && !isConnected)
+        {
+            throw new UnsupportedVerbException(what, context.options().address().toString(),
+                "packets are sealed, and without a connection there are no keys: use RC");
+        }
+    }
+
     private void checkRoom()
     {
         if (queuePairs.size() + targets.count() >= MAX_QUEUE_PAIRS)
@@ -346,6 +422,7 @@ public final class RoceEngine
         {
             checkUnused(number);
             checkRoom();
+            checkKeys(false, "a DC target");
             return targets.open(domain, options, number == 0 ? nextNumber() : number);
         }
         finally

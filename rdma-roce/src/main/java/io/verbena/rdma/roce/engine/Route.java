@@ -1,5 +1,6 @@
 package io.verbena.rdma.roce.engine;
 
+import io.verbena.rdma.roce.seal.PacketCipher;
 import io.verbena.rdma.roce.wire.RoceOpcode;
 import io.verbena.rdma.roce.wire.RocePacket;
 import io.verbena.rdma.roce.wire.RocePath;
@@ -9,6 +10,7 @@ import io.verbena.rdma.spi.WorkRequest;
 import io.verbena.rdma.verbs.DeviceAddress;
 import io.verbena.rdma.verbs.QueuePairAttributes;
 import io.verbena.rdma.verbs.QueuePairType;
+import io.verbena.rdma.verbs.UnsupportedVerbException;
 
 /**
  * Where the packets of a queue pair go, which ones are for it, and what its transport adds to them. This one is of RC
@@ -22,6 +24,8 @@ class Route
     private final CurrentAttributes attributes;
     private RocePath outbound;
     private RocePath inbound;
+    private PacketCipher cipher;
+    private boolean isSealDecided;
 
     Route(final QueuePairType type, final CurrentAttributes attributes)
     {
@@ -36,9 +40,32 @@ class Route
         };
     }
 
+    /**
+     * Decides how packets are sent and taken, before the queue pair enters RTR.
+     *
+     * @param packetCipher for this connection alone; null: in clear.
+     */
+    final void seal(final PacketCipher packetCipher)
+    {
+        cipher = packetCipher;
+        isSealDecided = true;
+    }
+
+    /** What seals and opens its packets; null in clear. */
+    final PacketCipher cipher()
+    {
+        return cipher;
+    }
+
     /** The peer's device has another address. */
     final void lead(final DeviceAddress peer, final EngineOptions options)
     {
+        if (options.isSealed() && !isSealDecided)
+        {
+            throw new UnsupportedVerbException("connecting a queue pair by its attributes",
+                options.address().toString(),
+                "its packets are sealed with keys that the connection service agrees on: use Device.connect");
+        }
         lead(options.pathTo(peer), options.pathFrom(peer));
     }
 
@@ -66,6 +93,8 @@ class Route
     {
         outbound = null;
         inbound = null;
+        cipher = null;
+        isSealDecided = false;
     }
 
     /** The way to the peer; null when there is none. */
@@ -135,7 +164,7 @@ class Route
     {
         putHeader(packet, opcode);
         writer.send(
-            packet, outbound, opcode, payloadBytes, destinationNumber(), isSolicited, isAckRequested, sequence);
+            packet, outbound, cipher, opcode, payloadBytes, destinationNumber(), isSolicited, isAckRequested, sequence);
     }
 
     /** Whether a response is one for the requester; others are dealt with here. */

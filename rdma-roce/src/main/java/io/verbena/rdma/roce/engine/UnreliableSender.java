@@ -121,7 +121,7 @@ final class UnreliableSender extends SendSide
         {
             DethDescriptor.encode(
                 packet.buffer(), BthDescriptor.LENGTH_BYTES, (int)request.destinationKey, queuePair.number());
-            writer.send(packet, ((RoceAddressHandle)request.destination).path, opcode, lengthBytes,
+            writer.send(packet, ((RoceAddressHandle)request.destination).path, null, opcode, lengthBytes,
                 request.destinationNumber, isSolicited, false, nextSequence);
         }
         else

@@ -54,8 +54,7 @@ final class HostFabric implements Fabric
         final boolean isPortFree = devices.stream().noneMatch(device -> device.udpPort() == network.port());
         final RoceDevice roce = RoceDevice.open(
             name,
-            new RoceFabricOptions(network.host(), isPortFree ? network.port() : 0, network.mtu(),
-                network.spinUs(), network.threads(), null),
+            network.atPort(isPortFree ? network.port() : 0),
             shared.processId());
         HostDevice device = null;
         try

@@ -12,7 +12,8 @@ import io.verbena.rdma.verbs.RdmaException;
 record HostFabricOptions(String memory, RoceFabricOptions network)
 {
     static final String SYNTAX =
-        "DIRECTORY,network=ADDRESS|[ADDRESS]:PORT|INTERFACE[,mtu=BYTES][,spin_us=US][,threads=N]";
+        "DIRECTORY,network=ADDRESS|[ADDRESS]:PORT|INTERFACE[,mtu=BYTES][,spin_us=US][,threads=N]" +
+        "[,encrypt=KEYFILE[,clear=accepted]]";
 
     private static final String NETWORK = "network=";
     private static final String HUGE_PAGES = ",huge-pages";

@@ -3,6 +3,7 @@ package io.verbena.rdma.roce.device;
 import io.verbena.rdma.connection.ConnectionMessage;
 import io.verbena.rdma.connection.PathCheck;
 import io.verbena.rdma.roce.engine.EngineDriver;
+import io.verbena.rdma.roce.seal.PacketCipher;
 import io.verbena.rdma.roce.udp.UdpPort;
 import io.verbena.rdma.roce.udp.UdpPortOptions;
 import io.verbena.rdma.roce.wire.BthDescriptor;
@@ -18,6 +19,7 @@ import org.junit.jupiter.api.Test;
 import java.net.InetAddress;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import javax.crypto.spec.SecretKeySpec;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -43,7 +45,7 @@ class PathProbesTest
     {
         own = UdpPort.open(new UdpPortOptions(InetAddress.ofLiteral("::1"), 0));
         peer = UdpPort.open(new UdpPortOptions(InetAddress.ofLiteral("::1"), 0));
-        probes = new PathProbes(own, EngineDriver.NONE);
+        probes = new PathProbes(own, EngineDriver.NONE, (number) -> null);
         final DeviceAddress address = peer.address();
         peerAddress = RoceAddress.of(address.gidHigh(), address.gidLow(), (int)address.serviceLocator(), 0);
     }
@@ -99,7 +101,7 @@ class PathProbesTest
         peer.await(TimeUnit.MILLISECONDS.toNanos(200), -1);
         peer.receive(this::acknowledge);
         own.await(TimeUnit.MILLISECONDS.toNanos(20), -1);
-        own.receive(probes::onPacket);
+        own.receive((packet) -> probes.onPacket(packet, false));
     }
 
     @Test
@@ -150,6 +152,26 @@ class PathProbesTest
             assertThat(answered).hasValue(0);
             assertThat(check.problem()).startsWith("packets of 1024 bytes do not reach 0:0:0:0:0:0:0:1 port ")
                 .contains("connecting again tries 512 bytes");
+        }
+    }
+
+    /** Who can send packets on the path must not make a connection count whose packets nobody opens. */
+    @Test
+    void shouldTakeNoAnswerInClearWherePacketsAreSealed()
+    {
+        final SecretKeySpec secret = new SecretKeySpec(new byte[32], "Generic");
+        final PacketCipher cipher = new PacketCipher(secret, secret, PacketCipher.scratch());
+        probes = new PathProbes(own, EngineDriver.NONE, (number) -> cipher);
+        try (PathCheck _ = begin())
+        {
+            answer(OWN_NUMBER, 0);
+            own.await(TimeUnit.MILLISECONDS.toNanos(200), -1);
+            own.receive((packet) -> probes.onPacket(packet, false));
+            assertThat(answered).hasValue(0);
+            answer(OWN_NUMBER, 0);
+            own.await(TimeUnit.MILLISECONDS.toNanos(200), -1);
+            own.receive((packet) -> probes.onPacket(packet, true));
+            assertThat(answered).as("one that was opened").hasValue(1);
         }
     }
 }

@@ -30,6 +30,7 @@ class AllocationTest
 {
     private static final int RING = 256;
     private static final int ROUNDS = 2_000;
+    private static final long SEALED_BYTES = 2_500;
 
     private static final class Side implements PacketSink
     {
@@ -45,13 +46,19 @@ class AllocationTest
 
         Side(final int index, final DeviceAddress address)
         {
+            this(index, address, false);
+        }
+
+        Side(final int index, final DeviceAddress address, final boolean isSealed)
+        {
             for (int i = 0; i < RING; i++)
             {
                 ring[i] = new RocePacket();
             }
             final SplittableRandom random = new SplittableRandom(index);
-            engine = new RoceEngine(new EngineOptions(address), this, System::nanoTime, random::nextInt,
-                EngineDriver.NONE);
+            engine = new RoceEngine(new EngineOptions(address, EngineOptions.WINDOW_PACKETS,
+                EngineOptions.ACK_INTERVAL, 4096, EngineOptions.DC_CONTEXTS, 0, 1, isSealed), this,
+                System::nanoTime, random::nextInt, EngineDriver.NONE);
             domain = engine.createProtectionDomain();
             region = domain.allocateRegistered(1 << 16, AccessFlags.ALL_REMOTE);
             completions = engine.createCompletionQueue(256, null);
@@ -95,8 +102,8 @@ class AllocationTest
 
     private final DeviceAddress addressA = new DeviceAddress(1, 1);
     private final DeviceAddress addressB = new DeviceAddress(1, 2);
-    private final Side a = new Side(1, addressA);
-    private final Side b = new Side(2, addressB);
+    private Side a = new Side(1, addressA);
+    private Side b = new Side(2, addressB);
     private int completed;
 
     @Test
@@ -106,6 +113,24 @@ class AllocationTest
         b.connect(a, addressA);
         assertThat(allocatedBytes(this::exchange) / (ROUNDS * 8)).isZero();
         assertThat(completed).isEqualTo(10 * ROUNDS * 8);
+    }
+
+    /** What the JDK's cipher allocates for each packet, at its sender and at its receiver together; nothing is ours. */
+    @Test
+    void shouldAllocateNoMoreThanTheCipherForSealedPackets()
+    {
+        a = new Side(1, addressA, true);
+        b = new Side(2, addressB, true);
+        a.engine.seal(a.queuePair, SealedPair.keys(a.queuePair.number(), b.queuePair.number()));
+        b.engine.seal(b.queuePair, SealedPair.keys(b.queuePair.number(), a.queuePair.number()));
+        a.connect(b, addressB);
+        b.connect(a, addressA);
+        final long before = a.engine.counters().sent + b.engine.counters().sent;
+        final long allocatedBytes = allocatedBytes(this::exchange);
+        final long packets = (a.engine.counters().sent + b.engine.counters().sent - before) / 10;
+        assertThat(a.engine.counters().received + b.engine.counters().received).isGreaterThan(ROUNDS * 10);
+        assertThat(a.engine.counters().notOpened + b.engine.counters().notOpened).isZero();
+        assertThat(allocatedBytes / packets).as("bytes a packet, sealed and opened").isBetween(1L, SEALED_BYTES);
     }
 
     /** Each request goes to another target than the one before, so that each one connects. */

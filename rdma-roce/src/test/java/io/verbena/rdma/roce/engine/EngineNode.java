@@ -55,8 +55,9 @@ final class EngineNode implements PacketSink
         this.network = network;
         address = new DeviceAddress(0xFD00_0000_0000_0001L, index + 1, port);
         engine = new RoceEngine(
-            new EngineOptions(address, windowPackets, ackInterval, datagramBytes, dcContexts), this, network::nowNs,
-            () -> network.nextInt(), EngineDriver.NONE);
+            new EngineOptions(
+                address, windowPackets, ackInterval, datagramBytes, dcContexts, 0, 1, network.isSealed()),
+            this, network::nowNs, () -> network.nextInt(), EngineDriver.NONE);
         domain = engine.createProtectionDomain();
         region = domain.allocateRegistered(REGION_BYTES, AccessFlags.ALL_REMOTE | AccessFlags.MW_BIND);
         completions = engine.createCompletionQueue(4096, null);
@@ -70,6 +71,21 @@ final class EngineNode implements PacketSink
 
     /** Brings a queue pair of RC or UC to RTS; PSNs begin shortly before they wrap. */
     static void connect(
+        final RoceQueuePair queuePair,
+        final EngineNode peer,
+        final RoceQueuePair peerQueuePair,
+        final ConnectOptions options)
+    {
+        if (peer.network.isSealed())
+        {
+            peer.network.engineOf(queuePair).seal(
+                queuePair, SealedPair.keys(queuePair.number(), peerQueuePair.number()));
+        }
+        bringUp(queuePair, peer, peerQueuePair, options);
+    }
+
+    /** As above, sealed or not as was decided before. */
+    static void bringUp(
         final RoceQueuePair queuePair,
         final EngineNode peer,
         final RoceQueuePair peerQueuePair,

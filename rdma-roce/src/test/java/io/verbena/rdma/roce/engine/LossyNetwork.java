@@ -53,6 +53,7 @@ final class LossyNetwork
     private Bottleneck bottleneck;
     private EngineNode paused;
     private long passDelayNs;
+    private boolean isSealed;
     private long nowNs;
     private long arrivalCount;
 
@@ -60,6 +61,24 @@ final class LossyNetwork
     {
         random = new SplittableRandom(seed);
         this.faults = faults;
+    }
+
+    /** Packets of nodes that are added from now on are sealed. */
+    LossyNetwork sealed()
+    {
+        isSealed = true;
+        return this;
+    }
+
+    boolean isSealed()
+    {
+        return isSealed;
+    }
+
+    RoceEngine engineOf(final RoceQueuePair queuePair)
+    {
+        return nodes.stream().map((node) -> node.engine).filter((engine) -> engine.isOpen(queuePair)).findFirst()
+            .orElseThrow();
     }
 
     EngineNode addNode(final int windowPackets, final int ackInterval)

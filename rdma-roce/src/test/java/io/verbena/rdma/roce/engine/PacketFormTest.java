@@ -97,7 +97,7 @@ class PacketFormTest
     @Test
     void shouldDropAnotherVersionAndPartition()
     {
-        assertDropped(RoceOpcode.WRITE_ONLY, BYTES, (packet) -> change(packet, VERSION_OFFSET, 1));
+        assertDropped(RoceOpcode.WRITE_ONLY, BYTES, (packet) -> change(packet, VERSION_OFFSET, 2));
         assertDropped(RoceOpcode.WRITE_ONLY, BYTES, (packet) -> change(packet, PARTITION_OFFSET, 1));
         assertDropped(RoceOpcode.WRITE_ONLY, BYTES, (packet) -> change(packet, PARTITION_OFFSET + 1, 1));
     }

@@ -279,15 +279,30 @@ final class ReliableProgram
 
     ReliableProgram(final long seed)
     {
+        this(seed, null);
+    }
+
+    /** @param attacker on the path of sealed packets; null: packets are in clear, and nobody changes them. */
+    ReliableProgram(final long seed, final SealedPathAttacker attacker)
+    {
         random = new SplittableRandom(seed);
         final boolean isCalm = seed % 5 == 0;
         network = new LossyNetwork(seed * 31, isCalm ? LossyNetwork.Faults.NONE : new LossyNetwork.Faults(
             random.nextInt(50), random.nextInt(50), random.nextInt(20), random.nextInt(100),
             1 + random.nextInt(20_000)));
-        network.observe(this::checkMessageSequence);
         // Never, sometimes or always, by random numbers of its own: those of the program stay what they were.
         stretched = new StretchedReads(seed * 17, (int)(seed % 3) * 500);
-        network.rewrite(stretched);
+        if (attacker == null)
+        {
+            network.observe(this::checkMessageSequence);
+            network.rewrite(stretched);
+        }
+        else
+        {
+            network.sealed();
+            network.observe(attacker::onSent);
+            network.rewrite(attacker);
+        }
         final int count = 2 + random.nextInt(2);
         final boolean isShared = random.nextBoolean();
         for (int i = 0; i < count; i++)
