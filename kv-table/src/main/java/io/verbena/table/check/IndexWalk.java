@@ -19,8 +19,8 @@ import java.util.List;
 /**
  * Finds which chunks of a memory node hold subtables that are in use, by reading the header lines of those that
  * descriptors name and of all that are linked to them, on any copy: a link that is decided at the head is committed
- * by whoever meets it, and one on a middle only counts when the others are lost. Right only for what nobody can link any more. Owner thread only;
- * may be thrown away when the access is idle.
+ * by whoever meets it, and one on a middle only counts when the others are lost. Right only for what nobody can link
+ * any more. Owner thread only; may be thrown away when the access is idle.
  */
 public final class IndexWalk
 {
