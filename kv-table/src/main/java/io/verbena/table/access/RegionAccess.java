@@ -105,6 +105,16 @@ public final class RegionAccess implements AutoCloseable
         return port instanceof final MirroredPort mirrored ? mirrored.memberCount() : 1;
     }
 
+    /** Begins to swap a word; whether it was the expected one is not reported. */
+    public void swap(final OneSidedPort at, final long offset, final long expected, final long desired)
+    {
+        begin(at);
+        port.begin();
+        SlotRound.propose(port, scratch.region, SWAP_RESULT_AT, offset, expected, desired);
+        isSwap = true;
+        post();
+    }
+
     /** Begins to kill a tentative word; whether it was there still is not reported. */
     public void kill(final OneSidedPort at, final long offset, final long tentative, final long emptied)
     {
