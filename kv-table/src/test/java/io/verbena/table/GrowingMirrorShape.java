@@ -3,23 +3,23 @@ package io.verbena.table;
 import java.util.Random;
 
 /** What a {@link GrowingMirrorRun} may contain; drawn from its seed. */
-final class GrowingMirrorShape
+final class GrowingMirrorShape extends MirrorShape
 {
-    int copies;
-    int engines;
-    int clients;
-    int keys;
-    int operations = 80;
-    /** One step in so many; 0: never. */
-    int loseOneIn;
-    int dieOneIn;
-    int breakOneIn;
-    boolean isZombie;
     int splitOneIn;
     int mergeOneIn;
     /** Whoever has proposed a merge loses its connections while it decides it. */
     boolean leavesProposals;
-    int[] kinds = {0, 0, 1, 2, 2, 3, 3, 4, 5, 5, 6};
+
+    private GrowingMirrorShape()
+    {
+        super(80);
+    }
+
+    @Override
+    boolean leavesRounds()
+    {
+        return super.leavesRounds() || leavesProposals;
+    }
 
     static GrowingMirrorShape of(final long seed)
     {

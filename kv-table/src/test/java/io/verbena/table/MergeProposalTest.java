@@ -149,6 +149,18 @@ class MergeProposalTest
         }
     }
 
+    /** With one copy nothing is asked twice: three lines are read, and the link is taken back. */
+    @Test
+    void shouldTakeAStaleProposalBackWithOneSwap()
+    {
+        split();
+        propose();
+        passEpoch(PROPOSED_IN + EpochTracker.REPEAT_EPOCHS);
+        final TableMerge withdrawn = run(settle());
+        assertThat(withdrawn.isWithdrawn()).as("%s", withdrawn).isTrue();
+        assertThat(withdrawn.verbs()).isEqualTo(4);
+    }
+
     /** The one that the proposal names was split, published, and its memory is another table's by now. */
     @Test
     void shouldLeaveMemoryAloneThatWasTheSiblingOnce()

@@ -16,8 +16,8 @@ class MirrorGuardSimTest
     @ParameterizedTest(name = "{0}")
     @CsvSource({
         "LOSER_SETTLES, stale answer",
-        "MIDDLES_FIRST, copies of slot",
-        "PRIMARY_UNMOVED, copies of slot",
+        "MIDDLES_FIRST, copies of a word",
+        "PRIMARY_UNMOVED, copies of a word",
         "BLOCK_WITH_HELP, result corrupt",
         "READ_PRIMARY, lost update",
         "ACK_AFTER_PRIMARY, a record is missed",
@@ -46,7 +46,7 @@ class MirrorGuardSimTest
     }
 
     @ParameterizedTest
-    @CsvSource({"RECONCILE, copies of slot", "LEAVE_OLD_VIEW, stale answer"})
+    @CsvSource({"RECONCILE, copies of a word", "LEAVE_OLD_VIEW, stale answer"})
     void shouldFindViolationWhenAChangeOfViewLeavesOut(final MirrorRun.Flaw flaw, final String symptom)
     {
         String last = null;

@@ -38,6 +38,14 @@ public interface MirroredPort extends OneSidedPort
     /** As {@link #settle}, of a bucket header, a link or a predecessor. */
     void settleLink(MemoryRegion local, long resultAt, long offset);
 
-    /** Stages a READ at the head: what it brings may never be reported, nor is anything proposed on it. */
-    void readAtHead(MemoryRegion local, long localOffset, int lengthBytes, long remoteOffset);
+    /** @return members of the group: the head is 0, the primary the last one. */
+    int memberCount();
+
+    /**
+     * Stages a READ at one member. What it brings from another one than the primary may never be reported, nor is
+     * anything proposed on it.
+     *
+     * @param member from 0, the head, to less than {@link #memberCount()}.
+     */
+    void readAt(int member, MemoryRegion local, long localOffset, int lengthBytes, long remoteOffset);
 }

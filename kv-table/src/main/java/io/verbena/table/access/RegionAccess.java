@@ -44,6 +44,7 @@ public final class RegionAccess implements AutoCloseable
     private boolean inFlight;
     private boolean failed;
     private boolean isSwap;
+    private int member;
     private long reads;
     private long swaps;
     private long bytes;
@@ -83,11 +84,25 @@ public final class RegionAccess implements AutoCloseable
      */
     public void read(final OneSidedPort from, final long offset, final long lengthBytes, final Sink pieces)
     {
+        readAt(from, memberCount(from) - 1, offset, lengthBytes, pieces);
+    }
+
+    /** As {@link #read}, at one of the {@link #memberCount} copies that a port leads to; the last is the primary. */
+    public void readAt(
+        final OneSidedPort from, final int copy, final long offset, final long lengthBytes, final Sink pieces)
+    {
         begin(from);
+        member = copy;
         sink = pieces;
         next = offset;
         end = offset + lengthBytes;
         poll();
+    }
+
+    /** @return copies of the memory that a port leads to. */
+    public static int memberCount(final OneSidedPort port)
+    {
+        return port instanceof final MirroredPort mirrored ? mirrored.memberCount() : 1;
     }
 
     /** Begins to swap a word; whether it was the expected one is not reported. */
@@ -96,6 +111,16 @@ public final class RegionAccess implements AutoCloseable
         begin(at);
         port.begin();
         SlotRound.propose(port, scratch.region, SWAP_RESULT_AT, offset, expected, desired);
+        isSwap = true;
+        post();
+    }
+
+    /** Begins to kill a tentative word; whether it was there still is not reported. */
+    public void kill(final OneSidedPort at, final long offset, final long tentative, final long emptied)
+    {
+        begin(at);
+        port.begin();
+        SlotRound.kill(port, scratch.region, SWAP_RESULT_AT, offset, tentative, emptied);
         isSwap = true;
         post();
     }
@@ -130,10 +155,22 @@ public final class RegionAccess implements AutoCloseable
         }
         pieceBytes = (int)Math.min(PIECE_BYTES, end - next);
         port.begin();
-        port.read(scratch.region, 0, pieceBytes, next);
+        stageRead();
         isSwap = false;
         post();
         return 1;
+    }
+
+    private void stageRead()
+    {
+        if (port instanceof final MirroredPort mirrored)
+        {
+            mirrored.readAt(member, scratch.region, 0, pieceBytes, next);
+        }
+        else
+        {
+            port.read(scratch.region, 0, pieceBytes, next);
+        }
     }
 
     /** Takes the completion of its batch. */

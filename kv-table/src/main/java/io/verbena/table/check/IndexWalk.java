@@ -10,6 +10,7 @@ import io.verbena.table.format.SubtableDescriptor;
 import io.verbena.table.format.TableDescriptor;
 
 import org.agrona.MutableDirectBuffer;
+import org.agrona.collections.LongHashSet;
 
 import java.util.ArrayDeque;
 import java.util.BitSet;
@@ -17,12 +18,13 @@ import java.util.List;
 
 /**
  * Finds which chunks of a memory node hold subtables that are in use, by reading the header lines of those that
- * descriptors name and of all that are linked to them. Right only for what nobody can link any more. Owner thread only;
- * may be thrown away when the access is idle.
+ * descriptors name and of all that are linked to them, on any copy: a link that is decided at the head is committed
+ * by whoever meets it, and one on a middle only counts when the others are lost. Right only for what nobody can link
+ * any more. Owner thread only; may be thrown away when the access is idle.
  */
 public final class IndexWalk
 {
-    private record Part(TableDescriptor table, Subtable subtable)
+    private record Part(TableDescriptor table, Subtable subtable, int member)
     {
     }
 
@@ -31,6 +33,9 @@ public final class IndexWalk
     private final ChunkView view;
     private final BitSet inUse = new BitSet();
     private final ArrayDeque<Part> parts = new ArrayDeque<>();
+    /** Offsets of subtables, with several copies, where each link is met several times. */
+    private final LongHashSet seen = new LongHashSet();
+    private final int copies;
     private Part part;
     private boolean failed;
 
@@ -51,15 +56,25 @@ public final class IndexWalk
         this.access = access;
         this.port = port;
         this.view = view;
+        copies = RegionAccess.memberCount(port);
         for (final TableDescriptor table : tables)
         {
             for (final Subtable subtable : Subtable.of(table))
             {
                 if (subtable.memoryNodeId() == memoryNodeId)
                 {
-                    parts.add(new Part(table, subtable));
+                    add(table, subtable);
                 }
             }
+        }
+    }
+
+    private void add(final TableDescriptor table, final Subtable subtable)
+    {
+        final boolean isNew = copies == 1 || seen.add(subtable.offset());
+        for (int member = 0; member < copies && isNew; member++)
+        {
+            parts.add(new Part(table, subtable, member));
         }
     }
 
@@ -98,7 +113,8 @@ public final class IndexWalk
             return 1;
         }
         part = parts.poll();
-        access.read(port, part.subtable.offset(), SubtableDescriptor.HEADER_BYTES, this::onHeader);
+        access.readAt(
+            port, part.member, part.subtable.offset(), SubtableDescriptor.HEADER_BYTES, this::onHeader);
         return 1;
     }
 
@@ -119,7 +135,7 @@ public final class IndexWalk
             markOne(SubtableDescriptor.predecessor(buffer, 0));
             markOne(SubtableDescriptor.secondPredecessor(buffer, 0));
         }
-        if (MergeLink.isWithdrawn(SubtableDescriptor.splitWord(buffer, 0)))
+        if (copies == 1 && MergeLink.isWithdrawn(SubtableDescriptor.splitWord(buffer, 0)))
         {
             failed = true; // with one copy nobody leaves such a word: a damaged link, and what it led to is in use
             return;
@@ -133,12 +149,12 @@ public final class IndexWalk
         {
             // The sibling's chunk too: its own descriptor entry may be older than this one's.
             markOne(from.subtable.sibling(link).offset());
-            parts.add(new Part(from.table, from.subtable.merged(link)));
+            add(from.table, from.subtable.merged(link));
             return;
         }
         for (int side = 0; side < 2 && link != SplitLink.NONE; side++)
         {
-            parts.add(new Part(from.table, from.subtable.child(link, side)));
+            add(from.table, from.subtable.child(link, side));
         }
     }
 

@@ -31,9 +31,12 @@ import static java.nio.ByteOrder.LITTLE_ENDIAN;
  */
 public final class OrphanScan
 {
-    private record Part(TableDescriptor table, Subtable subtable, boolean isHeader)
+    /** @param member whose groups are read; {@link #HEADER} for the header line, at the primary. */
+    private record Part(TableDescriptor table, Subtable subtable, int member)
     {
     }
+
+    private static final int HEADER = -1;
 
     private static final int GRANULE_BYTES = SlotWord.BLOCK_ALIGNMENT_BYTES;
 
@@ -86,7 +89,7 @@ public final class OrphanScan
             {
                 if (subtable.memoryNodeId() == memoryNodeId)
                 {
-                    parts.add(new Part(table, subtable, true));
+                    parts.add(new Part(table, subtable, HEADER));
                 }
             }
         }
@@ -143,13 +146,13 @@ public final class OrphanScan
             part = parts.poll();
             isReading = true;
             final Subtable subtable = part.subtable;
-            if (part.isHeader)
+            if (part.member == HEADER)
             {
                 access.read(port, subtable.offset(), SubtableDescriptor.HEADER_BYTES, this::onHeader);
             }
             else
             {
-                access.read(port, subtable.groupOffset(0),
+                access.readAt(port, part.member, subtable.groupOffset(0),
                     (long)part.table.groupCount() * BucketDescriptor.GROUP_BYTES, this::onGroups);
             }
             return 1;
@@ -168,7 +171,7 @@ public final class OrphanScan
         {
             killed++;
             isKilling = true;
-            access.swap(port, kills.pollLong(), kills.pollLong(), emptiedWords.getAsLong());
+            access.kill(port, kills.pollLong(), kills.pollLong(), emptiedWords.getAsLong());
         }
         else
         {
@@ -192,19 +195,32 @@ public final class OrphanScan
             // Another table's by now; the cluster's version has changed, which shows it.
             return;
         }
-        parts.add(new Part(part.table, part.subtable, false));
+        for (int member = firstMember(); member < RegionAccess.memberCount(port); member++)
+        {
+            parts.add(new Part(part.table, part.subtable, member));
+        }
         if (MergeLink.isLink(link))
         {
             if (part.subtable.side() == 1)
             {
-                parts.add(new Part(part.table, part.subtable.merged(link), true));
+                parts.add(new Part(part.table, part.subtable.merged(link), HEADER));
             }
             return;
         }
         for (int side = 0; side < 2 && link != SplitLink.NONE; side++)
         {
-            parts.add(new Part(part.table, part.subtable.child(link, side), true));
+            parts.add(new Part(part.table, part.subtable.child(link, side), HEADER));
         }
+    }
+
+    /**
+     * With several copies claims stand at the head only, and what is decided stands there before it is on the others;
+     * what has lost stands on a middle until somebody takes it away, and counts when the others are lost. So the head
+     * is read first and the primary last: a word that has gone from one of them is on the next, or was replaced.
+     */
+    private static int firstMember()
+    {
+        return 0;
     }
 
     private void onGroups(final MutableDirectBuffer buffer, final int lengthBytes, final long offset)

@@ -25,8 +25,8 @@ public final class TableMerge extends SubtableWork
     /** What the batch under way does. */
     private enum Phase
     {
-        INSPECT, INSPECT_SIBLING, IS_DECIDED, COUNT, RESERVE_READ, RESERVE, FORMAT, PROPOSE, DECIDE, WITHDRAW, UNIT,
-        FINISH
+        INSPECT, INSPECT_SIBLING, IS_DECIDED, COUNT, RESERVE_READ, RESERVE, FORMAT, PROPOSE, DECIDE, REFUSE, WITHDRAW,
+        UNIT, FINISH
     }
 
     private final EpochTracker epochs;
@@ -46,6 +46,8 @@ public final class TableMerge extends SubtableWork
     private long undecidedEpoch;
     /** The word in the place of the link of side 0 when there was none. */
     private long linkedOn;
+    /** The same of side 1, as far as it was looked for. */
+    private long decidedOn = SplitLink.NONE;
     private int suffix;
     private int depth;
     private long merged;
@@ -147,7 +149,8 @@ public final class TableMerge extends SubtableWork
             case RESERVE -> room.stageReserve();
             case FORMAT -> format.stage();
             case PROPOSE -> batch.swapLink(0, linkAt(0), linkedOn, linkOf(0));
-            case DECIDE -> batch.swapLink(0, linkAt(1), SplitLink.NONE, linkOf(1));
+            case DECIDE -> batch.swapLink(0, linkAt(1), decidedOn, linkOf(1));
+            case REFUSE -> batch.swapLink(0, linkAt(1), decidedOn, withdrawnWord());
             case WITHDRAW -> batch.swapLink(0, linkAt(0), linkOf(0), withdrawnWord());
             case UNIT -> unit.stage(batch);
             default -> batch.swapLink(0, merged + SubtableDescriptor.PREDECESSOR_OFFSET, offsets[0], 0);
@@ -172,6 +175,7 @@ public final class TableMerge extends SubtableWork
             case FORMAT -> phase = format.onComplete() ? Phase.PROPOSE : Phase.FORMAT;
             case PROPOSE -> onPropose();
             case DECIDE -> onDecide();
+            case REFUSE -> onRefused();
             case WITHDRAW -> onWithdrawn();
             case UNIT -> onUnit();
             default -> done();
@@ -352,17 +356,30 @@ public final class TableMerge extends SubtableWork
         }
         else if (isAlone && isSibling && line.link() == SplitLink.NONE)
         {
+            decidedOn = line.linkWord();
             phase = Phase.DECIDE;
         }
         else if (isAlone || isStale())
         {
-            phase = Phase.WITHDRAW;
+            decidedOn = line.linkWord();
+            phase = mayBeDecidedElsewhere(isSibling) ? Phase.REFUSE : Phase.WITHDRAW;
         }
         else
         {
             isUndecided = true;
             fail("somebody else has proposed a merge, and not decided it yet");
         }
+    }
+
+    /**
+     * Whether the decision may stand on a copy that is not the primary, where it was not seen: its proposer may have
+     * ended between two members. So nothing is taken back before a word of its own stands in the place of the decision
+     * on all of them. Only a sibling that is whole and has no link is certain to be one still, and to stay one until
+     * this merge ends; what has a link, or is not whole, decides nothing and may be in use for something else.
+     */
+    private boolean mayBeDecidedElsewhere(final boolean isSibling)
+    {
+        return link.isMirrored && isSibling && line.link() == SplitLink.NONE && isWhole(line.predecessor());
     }
 
     /**
@@ -463,13 +480,31 @@ public final class TableMerge extends SubtableWork
     private void onDecide()
     {
         final long found = batch.result(0);
-        if (found == SplitLink.NONE || found == linkOf(1))
+        if (found == decidedOn || found == linkOf(1))
+        {
+            beginUnits();
+        }
+        else if (link.isMirrored && MergeLink.isWithdrawn(found))
+        {
+            // An earlier proposal was refused: that says nothing of this one.
+            decidedOn = found;
+        }
+        else
+        {
+            // The sibling was split before; that stays so, and nobody can decide this merge any more.
+            phase = Phase.WITHDRAW;
+        }
+    }
+
+    /** Whatever else stands there now, the proposal cannot be decided any more on any copy. */
+    private void onRefused()
+    {
+        if (batch.result(0) == linkOf(1))
         {
             beginUnits();
         }
         else
         {
-            // The sibling was split before; that stays so, and nobody can decide this merge any more.
             phase = Phase.WITHDRAW;
         }
     }

@@ -240,14 +240,24 @@ public final class MirrorPort implements MirroredPort, AutoCloseable
     @Override
     public void read(final MemoryRegion local, final long localOffset, final int lengthBytes, final long remoteOffset)
     {
-        stage(MirrorRequest.READ, local, localOffset, lengthBytes, remoteOffset);
+        readAt(rounds.readMember(), local, localOffset, lengthBytes, remoteOffset);
     }
 
     @Override
-    public void readAtHead(
-        final MemoryRegion local, final long localOffset, final int lengthBytes, final long remoteOffset)
+    public int memberCount()
     {
-        stage(MirrorRequest.HEAD_READ, local, localOffset, lengthBytes, remoteOffset);
+        return members.length;
+    }
+
+    @Override
+    public void readAt(
+        final int member,
+        final MemoryRegion local,
+        final long localOffset,
+        final int lengthBytes,
+        final long remoteOffset)
+    {
+        stage(MirrorRequest.READ, local, localOffset, lengthBytes, remoteOffset).member = member;
     }
 
     @Override

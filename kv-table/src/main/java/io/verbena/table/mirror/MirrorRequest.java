@@ -7,12 +7,11 @@ import io.verbena.table.format.SlotWord;
 final class MirrorRequest
 {
     static final int READ = 0;
-    static final int HEAD_READ = 1;
-    static final int WRITE = 2;
-    static final int PROPOSE = 3;
-    static final int CLAIM = 4;
-    static final int KILL = 5;
-    static final int SETTLE = 6;
+    static final int WRITE = 1;
+    static final int PROPOSE = 2;
+    static final int CLAIM = 3;
+    static final int KILL = 4;
+    static final int SETTLE = 5;
 
     /** Nothing posted yet. */
     static final int START = 0;
@@ -40,6 +39,8 @@ final class MirrorRequest
     int lengthBytes;
     long offset;
     boolean isFenced;
+    /** Of a READ: the member that it goes to. */
+    int member;
     /** Whether its bits say what a slot holds; those of headers and links say where subtables are. */
     boolean isSlot;
     /** Whether it is part of the step that is under way. */

@@ -111,7 +111,7 @@ final class MirrorRound
         if (!request.isRound())
         {
             return request.kind == MirrorRequest.WRITE ||
-                member == (request.kind == MirrorRequest.HEAD_READ ? HEAD : readMember());
+                member == request.member;
         }
         return switch (request.step)
         {
@@ -133,7 +133,7 @@ final class MirrorRound
             }
             return;
         }
-        final OneSidedPort member = members[request.kind == MirrorRequest.HEAD_READ ? HEAD : readMember()];
+        final OneSidedPort member = members[request.member];
         if (request.isFenced)
         {
             member.fenceNext();

@@ -5,6 +5,7 @@ import io.verbena.table.format.BlockDescriptor;
 import io.verbena.table.format.SizeClasses;
 import io.verbena.table.format.SlotWord;
 import java.util.List;
+import java.util.stream.IntStream;
 import org.agrona.ExpandableDirectByteBuffer;
 import org.agrona.MutableDirectBuffer;
 
@@ -51,7 +52,9 @@ public final class SlotReconciliation
         final int from = sourceOf(survivors);
         source = members.get(from);
         isPrimary = from == survivors.length - 1;
-        others = members.stream().filter(copy -> copy != source && survivors[members.indexOf(copy)]).toList();
+        // By place: copies whose memory is equal may be equal objects.
+        others = IntStream.range(0, survivors.length).filter(member -> member != from && survivors[member])
+            .<Copy>mapToObj(members::get).toList();
     }
 
     /**

@@ -332,7 +332,7 @@ public final class Batch
     {
         if (port instanceof final MirroredPort mirrored)
         {
-            mirrored.readAtHead(scratch.region, localOffset, lengthBytes, remoteOffset);
+            mirrored.readAt(0, scratch.region, localOffset, lengthBytes, remoteOffset);
             current.cost.stagedVerbs++;
         }
         else

@@ -4,6 +4,9 @@ import static io.verbena.test.Mutation.calling;
 import static io.verbena.test.Mutation.callingFirst;
 import static io.verbena.test.Mutation.returning;
 
+import io.verbena.table.access.SlotRound;
+import io.verbena.table.check.OrphanScan;
+import io.verbena.table.growth.TableMerge;
 import io.verbena.table.mirror.MutatedRounds;
 import io.verbena.test.Mutation;
 
@@ -44,6 +47,12 @@ public enum MirrorMutation
     CACHE_MOVED(returning(Operation.class, "isTargetThere", true)),
     /** Slots are frozen in one batch with the link, as with one copy. */
     LINK_FIRST(returning(Mutation.type("io.verbena.table.mirror.MirrorBatch"), "isBehindLink", false)),
+    /** A proposal is taken back where the primary does not have its decision. */
+    REFUSE_FIRST(returning(TableMerge.class, "mayBeDecidedElsewhere", false)),
+    /** The reaper does not read the head. */
+    SCAN_HEADS(returning(OrphanScan.class, "firstMember", 1)),
+    /** The reaper proposes an emptied word on a claim, instead of killing it. */
+    SCAN_KILLS(calling(SlotRound.class, "kill", MutatedSteps.class, "proposeOnClaim")),
     /** Links are judged as slot words are. */
     LINKS_ARE_NO_SLOTS(returning(Mutation.type("io.verbena.table.mirror.MirrorRequest"), "isOfSlot", true));
 

@@ -2,7 +2,10 @@ package io.verbena.table.operation;
 
 import static io.verbena.test.Mutation.field;
 
+import io.verbena.raas.OneSidedPort;
+import io.verbena.rdma.verbs.MemoryRegion;
 import io.verbena.table.access.Scratch;
+import io.verbena.table.access.SlotRound;
 import io.verbena.table.allocation.BlockAllocator;
 import io.verbena.table.directory.OpenTable;
 import io.verbena.table.format.BucketDescriptor;
@@ -21,6 +24,17 @@ public final class MutatedSteps
 
     private MutatedSteps()
     {
+    }
+
+    public static void proposeOnClaim(
+        final OneSidedPort port,
+        final MemoryRegion local,
+        final long resultAt,
+        final long slotOffset,
+        final long tentative,
+        final long emptied)
+    {
+        SlotRound.propose(port, local, resultAt, slotOffset, tentative, emptied);
     }
 
     public static void judgeReRead(final Inserts inserts, final Operation op)
