@@ -14,6 +14,7 @@ import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -22,6 +23,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 @Timeout(300)
 class UserSystemTest
 {
+    private static final long STEP_NS = TimeUnit.SECONDS.toNanos(60);
     private static final String SECRET = "open sesame";
 
     @TempDir
@@ -52,7 +54,8 @@ class UserSystemTest
     /** What holds once every node has heard of it. */
     private void await(final int status, final String... arguments) throws InterruptedException
     {
-        for (int i = 0; i < 100 && run(arguments).status() != status; i++)
+        final long deadlineNs = System.nanoTime() + STEP_NS;
+        while (run(arguments).status() != status && System.nanoTime() - deadlineNs < 0)
         {
             Thread.sleep(50);
         }
