@@ -31,8 +31,8 @@ public final class SharedClient implements AutoCloseable
     }
 
     /**
-     * Ends the command that runs or is about to, as soon as it uses the client: closes that. One that has ended, or uses
-     * none, is not affected.
+     * Ends the command that runs or is about to, as soon as it uses the client: closes that. One that has ended, or
+     * uses none, is not affected.
      */
     public void interrupt()
     {

@@ -72,8 +72,8 @@ final class ShellTerminal
             builder.variable(LineReader.HISTORY_FILE, history);
         }
         final LineReader reader = builder.build();
-        // From here the reader takes Ctrl-C for itself, until it has a line: what comes to us then is for that line, even
-        // if its command has not begun.
+        // From here the reader takes Ctrl-C for itself, until it has a line: what comes to us then is for that line,
+        // even if its command has not begun.
         reader.getWidgets().put(LineReader.CALLBACK_INIT, () ->
         {
             session.begin();

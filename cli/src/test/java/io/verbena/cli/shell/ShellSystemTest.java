@@ -349,10 +349,10 @@ class ShellSystemTest
             shell.type("get hello\r");
             shell.await("verbena: interrupted");
             shell.await("verbena default> ");
-            shell.type("table list\r"); // which it was not for
-            shell.await("other");
-            shell.await("verbena default> ");
         }
+        shell.type("get hello --timeout-ms 3000\r"); // which none was for
+        shell.await(" found no node");
+        shell.await("verbena default> ");
     }
 
     private void outliveTheCluster() throws Exception
