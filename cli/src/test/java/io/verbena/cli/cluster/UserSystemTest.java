@@ -55,11 +55,13 @@ class UserSystemTest
     private void await(final int status, final String... arguments) throws InterruptedException
     {
         final long deadlineNs = System.nanoTime() + STEP_NS;
-        while (run(arguments).status() != status && System.nanoTime() - deadlineNs < 0)
+        CommandLines.Result last = run(arguments);
+        while (last.status() != status && System.nanoTime() - deadlineNs < 0)
         {
             Thread.sleep(50);
+            last = run(arguments);
         }
-        assertThat(run(arguments).status()).isEqualTo(status);
+        assertThat(last.status()).as("%s: %s%s", List.of(arguments), last.out(), last.err()).isEqualTo(status);
     }
 
     private String secretFile(final String secret) throws IOException
@@ -95,7 +97,8 @@ class UserSystemTest
     void shouldServeUsersByTheirRights() throws Exception
     {
         final String file = secretFile(SECRET);
-        assertThat(run("up", "--memory", "64").status()).isZero();
+        final CommandLines.Result up = run("up", "--memory", "64");
+        assertThat(up.status()).as(up.err()).isZero();
         expect(ExitStatus.OK, "no users", "user", "list");
         expect(ExitStatus.OK, "", "put", "ann/1", "v".repeat(200));
         expect(ExitStatus.OK, "",
