@@ -218,7 +218,7 @@ class DevGuestTest
 
         assertThat(process.waitFor(30, TimeUnit.SECONDS)).isTrue();
         final long guest = Long.parseLong(Files.readString(folder.resolve("cache/pid")).strip());
-        ProcessHandle.of(guest).ifPresent(handle -> handle.onExit().orTimeout(10, TimeUnit.SECONDS).join());
+        ProcessHandle.of(guest).ifPresent(handle -> handle.onExit().orTimeout(30, TimeUnit.SECONDS).join());
         assertNothingLeft();
     }
 

@@ -25,7 +25,7 @@ class SessionSystemTest
     private static final String PROMPT = "$ ";
     private static final String ANYTHING = "...";
     private static final Pattern KILL = Pattern.compile("kill -9 \\d+ +\\((\\S+)\\)");
-    private static final long STEP_NS = TimeUnit.SECONDS.toNanos(10);
+    private static final long STEP_NS = TimeUnit.SECONDS.toNanos(60);
 
     /** A command, and what the page says that it prints. */
     private record Step(String command, List<String> said)

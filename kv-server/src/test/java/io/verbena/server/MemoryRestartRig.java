@@ -62,7 +62,7 @@ abstract class MemoryRestartRig
         token = ClusterToken.readOrCreate(directory.resolve("token"));
         meta = MetaServerRole.open(
             fabric, name, new ClusterAddress("127.0.0.1", 0), token, directory.resolve("data"), true,
-            new MetaServerConfiguration());
+            metaServer());
         runners.add(start(meta));
         memory = start(openMemory());
         runners.add(start(ComputeNodeRole.open(
@@ -71,6 +71,12 @@ abstract class MemoryRestartRig
         client = RemoteKvClient.open(device, locator(), new KvClientOptions().timeout(STEP), device::close);
         table = client.createTable("t", new TableOptions(1_000));
         table.withTimeout(STEP).put(KEY, VALUE);
+    }
+
+    /** What the meta server is like. */
+    MetaServerConfiguration metaServer()
+    {
+        return new MetaServerConfiguration();
     }
 
     /** What the compute node is like. */

@@ -28,7 +28,6 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
 import java.util.Properties;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicIntegerArray;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
@@ -88,17 +87,6 @@ class MemoryRestartTest extends MemoryRestartRig
         end();
         memory = start(openMemory());
         assertThat(table.get(KEY).orElseThrow().value()).isEqualTo(KEY);
-    }
-
-    @Test
-    void shouldBeLetInAtOnceThoughTheLifeBeforeHasALease()
-    {
-        final RoleRunner first = memory;
-        end();
-        final long beganNs = System.nanoTime();
-        memory = start(openMemory());
-        assertThat(first.isReady()).isFalse();
-        assertThat(System.nanoTime() - beganNs).as("less than a lease").isLessThan(TimeUnit.SECONDS.toNanos(5));
     }
 
     @Test

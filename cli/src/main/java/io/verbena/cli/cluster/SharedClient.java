@@ -21,7 +21,7 @@ public final class SharedClient implements AutoCloseable
     private KvClient client;
     private boolean isInterrupted;
 
-    /** A command begins: interrupts so far were not for it. */
+    /** A line is read: interrupts so far were not for its command. */
     public void begin()
     {
         synchronized (lock)
@@ -31,8 +31,8 @@ public final class SharedClient implements AutoCloseable
     }
 
     /**
-     * Ends the command that runs, as soon as it uses the client: closes that. One that has ended, or uses none, is not
-     * affected.
+     * Ends the command that runs or is about to, as soon as it uses the client: closes that. One that has ended, or
+     * uses none, is not affected.
      */
     public void interrupt()
     {

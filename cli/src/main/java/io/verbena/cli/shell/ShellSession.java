@@ -79,6 +79,12 @@ final class ShellSession implements AutoCloseable
         isOver = true;
     }
 
+    /** A line is read: interrupts so far were not for its command. */
+    void begin()
+    {
+        client.begin();
+    }
+
     /**
      * Executes a line.
      *
@@ -94,7 +100,6 @@ final class ShellSession implements AutoCloseable
         {
             return ExitStatus.OK;
         }
-        client.begin();
         final CommandLine line = line(words.getFirst(), place).setOut(out).setErr(err);
         final String[] arguments = words.toArray(new String[0]);
         final String refused = line.getSubcommands().containsKey(words.getFirst()) ?
@@ -181,7 +186,7 @@ final class ShellSession implements AutoCloseable
         }
     }
 
-    /** Ends the command that is being executed. */
+    /** Ends the command that is being executed, or the next one when none is, unless a line begins before. */
     void interrupt()
     {
         client.interrupt();

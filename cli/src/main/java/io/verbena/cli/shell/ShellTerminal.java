@@ -27,7 +27,7 @@ final class ShellTerminal
     private static final String OWNER_ONLY = "rw-------";
 
     private final ShellSession session;
-    /** Of the command that runs; below 0 while none does. */
+    /** Of the line that was read last and its command; below 0 once that has ended. */
     private final AtomicInteger interrupts = new AtomicInteger(-1);
 
     ShellTerminal(final ShellSession session)
@@ -72,6 +72,14 @@ final class ShellTerminal
             builder.variable(LineReader.HISTORY_FILE, history);
         }
         final LineReader reader = builder.build();
+        // From here the reader takes Ctrl-C for itself, until it has a line: what comes to us then is for that line,
+        // even if its command has not begun.
+        reader.getWidgets().put(LineReader.CALLBACK_INIT, () ->
+        {
+            session.begin();
+            interrupts.set(0);
+            return true;
+        });
         terminal.handle(Terminal.Signal.INT, (signal) -> onInterrupt());
         out.println("'help' lists the commands, Ctrl-D ends the shell.");
         out.flush();
@@ -80,7 +88,10 @@ final class ShellTerminal
             try
             {
                 final String line = reader.readLine("verbena " + session.table() + "> ");
-                interrupts.set(0);
+                if (Thread.interrupted())
+                {
+                    onInterrupt(); // which came to the reader when it had the line
+                }
                 session.execute(ShellWords.of(line).words(), "");
             }
             catch (final UserInterruptException ex)
@@ -104,7 +115,7 @@ final class ShellTerminal
         final int before = interrupts.get();
         if (before < 0)
         {
-            return; // between two lines
+            return; // its command has ended, and no other line is read
         }
         interrupts.incrementAndGet();
         if (0 == before)

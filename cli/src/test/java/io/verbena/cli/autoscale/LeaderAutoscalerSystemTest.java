@@ -20,6 +20,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.BooleanSupplier;
 import java.util.stream.Collectors;
 
@@ -151,10 +152,17 @@ class LeaderAutoscalerSystemTest
         }
     }
 
-    private static Entry leader(final List<Entry> members)
+    /** On a busy machine there may be none for a moment. */
+    private static Entry leader(final List<Entry> members) throws InterruptedException
     {
-        return members.stream().filter((member) -> HealthProbe.figures(member) instanceof final Map<?, ?> figures &&
-            figures.containsKey("cluster_id")).findFirst().orElseThrow();
+        final AtomicReference<Entry> leader = new AtomicReference<>();
+        await("a leader", () ->
+        {
+            members.stream().filter((member) -> HealthProbe.figures(member) instanceof final Map<?, ?> figures &&
+                figures.containsKey("cluster_id")).findFirst().ifPresent(leader::set);
+            return null != leader.get();
+        });
+        return leader.get();
     }
 
     /** Processes of this host, by the single meta server that {@code up} started. */

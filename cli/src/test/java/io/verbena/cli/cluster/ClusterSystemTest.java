@@ -43,7 +43,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 @Timeout(400)
 class ClusterSystemTest
 {
-    private static final long STEP_NS = TimeUnit.SECONDS.toNanos(20);
+    private static final long STEP_NS = TimeUnit.SECONDS.toNanos(60);
     private static final Duration STEP = Duration.ofNanos(STEP_NS);
 
     @TempDir
@@ -372,7 +372,7 @@ class ClusterSystemTest
         succeed("up", "--compute-nodes", "2", "--memory", "64");
         final ClusterFolder folder = ClusterFolder.of(directory);
         final String address = folder.address();
-        try (KvClient client = KvClient.connect(address, new KvClientOptions().tokenFile(folder.token())))
+        try (KvClient client = KvClient.connect(address, new KvClientOptions().tokenFile(folder.token()).timeout(STEP)))
         {
             final KvTable table = client.table("default");
             final byte[] key = {1};
@@ -491,7 +491,8 @@ class ClusterSystemTest
     {
         succeed("up", "--memory", "64");
         final ClusterFolder folder = ClusterFolder.of(directory);
-        try (KvClient client = KvClient.connect(folder.address(), new KvClientOptions().tokenFile(folder.token())))
+        try (KvClient client = KvClient.connect(
+            folder.address(), new KvClientOptions().tokenFile(folder.token()).timeout(STEP)))
         {
             final Writer writer = new Writer(client.table("default"));
             final Thread thread = new Thread(writer);
@@ -512,7 +513,8 @@ class ClusterSystemTest
             succeed("up");
             succeed("status");
         }
-        try (KvClient client = KvClient.connect(folder.address(), new KvClientOptions().tokenFile(folder.token())))
+        try (KvClient client = KvClient.connect(
+            folder.address(), new KvClientOptions().tokenFile(folder.token()).timeout(STEP)))
         {
             final KvTable table = client.table("default");
             assertThat(table.withTimeout(STEP).get(Writer.bytes(Writer.KEYS - 1))).isPresent();

@@ -165,7 +165,7 @@ class LostBytesSystemTest
             cluster.metaOptions(List.of("--lease-seconds", Integer.toString(LEASE_SECONDS)));
             cluster.up(LocalCluster.ANY_PORT, MEMORY_NODES, 64, COMPUTE_NODES, (line) -> {});
             try (KvClient client = KvClient.connect(
-                folder().address(), new KvClientOptions().tokenFile(folder().token())))
+                folder().address(), new KvClientOptions().tokenFile(folder().token()).timeout(STEP)))
             {
                 final KvTable table = client.createTable("t", new TableOptions(2_000));
                 for (int i = 0; i < APPENDERS; i++)

@@ -30,7 +30,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 @Timeout(300)
 class MemoryNodeEndSystemTest
 {
-    private static final Duration STEP = Duration.ofSeconds(20);
+    private static final Duration STEP = Duration.ofSeconds(60);
     /** Shorter than the memory node is away: some operations end with an error. */
     private static final Duration WRITE = Duration.ofMillis(500);
     private static final int WRITERS = 3;
@@ -135,7 +135,8 @@ class MemoryNodeEndSystemTest
     {
         succeed("up", "--memory", "64", "--compute-nodes", "2");
         final ClusterFolder folder = ClusterFolder.of(directory);
-        try (KvClient client = KvClient.connect(folder.address(), new KvClientOptions().tokenFile(folder.token())))
+        try (KvClient client = KvClient.connect(
+            folder.address(), new KvClientOptions().tokenFile(folder.token()).timeout(STEP)))
         {
             for (int i = 0; i < WRITERS; i++)
             {
@@ -147,7 +148,7 @@ class MemoryNodeEndSystemTest
             final long toldMs = System.currentTimeMillis();
             final ProcessHandle memory = memoryNode().process().orElseThrow();
             memory.destroy();
-            memory.onExit().get(30, TimeUnit.SECONDS);
+            memory.onExit().get(STEP.toSeconds(), TimeUnit.SECONDS);
             final Properties report = MemoryFolder.lastCheckpoint(folder.memoryNode("memory-1"));
             assertThat(report).doesNotContainKey("failure");
             assertThat(Long.parseLong(report.getProperty("started_ms"))).isGreaterThanOrEqualTo(toldMs);

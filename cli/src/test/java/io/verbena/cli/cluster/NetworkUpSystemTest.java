@@ -137,10 +137,15 @@ class NetworkUpSystemTest
     /** Three processes that wait, and do not poll: one that polled would use all of a processor. */
     private void assertIdle() throws InterruptedException
     {
-        TimeUnit.SECONDS.sleep(IDLE_S); // what compilers have to do
-        final long before = processorMs();
-        TimeUnit.SECONDS.sleep(IDLE_S);
-        assertThat(processorMs() - before).as("ms in %d s", IDLE_S).isLessThan(IDLE_S * 250);
+        // Compilers may have work left over, the longer the busier the machine is.
+        long usedMs = Long.MAX_VALUE;
+        for (int i = 0; i < 10 && usedMs >= IDLE_S * 250; i++)
+        {
+            final long before = processorMs();
+            TimeUnit.SECONDS.sleep(IDLE_S);
+            usedMs = processorMs() - before;
+        }
+        assertThat(usedMs).as("ms in %d s", IDLE_S).isLessThan(IDLE_S * 250);
     }
 
     private long processorMs()

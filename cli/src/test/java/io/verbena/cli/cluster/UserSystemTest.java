@@ -14,6 +14,7 @@ import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -22,6 +23,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 @Timeout(300)
 class UserSystemTest
 {
+    private static final long STEP_NS = TimeUnit.SECONDS.toNanos(60);
     private static final String SECRET = "open sesame";
 
     @TempDir
@@ -52,11 +54,14 @@ class UserSystemTest
     /** What holds once every node has heard of it. */
     private void await(final int status, final String... arguments) throws InterruptedException
     {
-        for (int i = 0; i < 100 && run(arguments).status() != status; i++)
+        final long deadlineNs = System.nanoTime() + STEP_NS;
+        CommandLines.Result last = run(arguments);
+        while (last.status() != status && System.nanoTime() - deadlineNs < 0)
         {
             Thread.sleep(50);
+            last = run(arguments);
         }
-        assertThat(run(arguments).status()).isEqualTo(status);
+        assertThat(last.status()).as("%s: %s%s", List.of(arguments), last.out(), last.err()).isEqualTo(status);
     }
 
     private String secretFile(final String secret) throws IOException
@@ -92,7 +97,8 @@ class UserSystemTest
     void shouldServeUsersByTheirRights() throws Exception
     {
         final String file = secretFile(SECRET);
-        assertThat(run("up", "--memory", "64").status()).isZero();
+        final CommandLines.Result up = run("up", "--memory", "64");
+        assertThat(up.status()).as(up.err()).isZero();
         expect(ExitStatus.OK, "no users", "user", "list");
         expect(ExitStatus.OK, "", "put", "ann/1", "v".repeat(200));
         expect(ExitStatus.OK, "",

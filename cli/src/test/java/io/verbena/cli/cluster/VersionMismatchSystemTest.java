@@ -78,7 +78,7 @@ class VersionMismatchSystemTest
                 assertThat(program.getInputStream().readNBytes(HELLO_BYTES)).startsWith(firstOf(VERSION, 0, FORMATS));
                 program.getOutputStream().write(challenge);
                 final String said = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-                assertThat(process.waitFor(20, TimeUnit.SECONDS)).isTrue();
+                assertThat(process.waitFor(60, TimeUnit.SECONDS)).isTrue();
                 assertThat(process.exitValue()).as(said).isEqualTo(ExitStatus.USAGE);
                 return said;
             }
@@ -127,9 +127,9 @@ class VersionMismatchSystemTest
             }
             assertThat(answer(address, "GET / HTTP/1.1\r\n\r\n".repeat(4).getBytes(StandardCharsets.US_ASCII)))
                 .as("to who is no program of any version").isEmpty();
-            assertThat(BootstrapClient.ask(address, ClusterToken.read(token), 10_000).fabric()).startsWith("soft:");
+            assertThat(BootstrapClient.ask(address, ClusterToken.read(token), 60_000).fabric()).startsWith("soft:");
             process.destroy();
-            assertThat(process.waitFor(30, TimeUnit.SECONDS)).isTrue();
+            assertThat(process.waitFor(60, TimeUnit.SECONDS)).isTrue();
             assertThat(process.exitValue()).isEqualTo(TERMINATED);
         }
         finally
@@ -155,7 +155,7 @@ class VersionMismatchSystemTest
     {
         try (Socket socket = new Socket(address.host(), address.port()))
         {
-            socket.setSoTimeout(10_000);
+            socket.setSoTimeout(60_000);
             socket.getOutputStream().write(hello, 0, HELLO_BYTES);
             final InputStream in = socket.getInputStream();
             final byte[] challenge = in.readAllBytes();

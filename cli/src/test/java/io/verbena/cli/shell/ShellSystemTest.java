@@ -4,7 +4,6 @@ import io.verbena.cli.CommandLines;
 import io.verbena.cli.cluster.ClusterFolder;
 import io.verbena.cli.console.CommandOutput;
 import io.verbena.cli.console.ExitStatus;
-import org.jline.terminal.Terminal;
 import org.jline.terminal.impl.ExternalTerminal;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -15,6 +14,7 @@ import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
+import java.io.OutputStream;
 import java.io.PipedInputStream;
 import java.io.PipedOutputStream;
 import java.io.PrintWriter;
@@ -31,10 +31,12 @@ import java.util.concurrent.locks.LockSupport;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /** The shell over a cluster of processes: lines from a file, and keys that a person types. */
-@Timeout(180)
+@Timeout(400)
 class ShellSystemTest
 {
-    private static final long STEP_NS = TimeUnit.SECONDS.toNanos(30);
+    private static final long STEP_NS = TimeUnit.SECONDS.toNanos(100);
+    /** What the reader writes when it has a line: bracketed paste ends. */
+    private static final String ACCEPTED = "\u001b[?2004l";
 
     @TempDir
     private Path directory;
@@ -196,22 +198,56 @@ class ShellSystemTest
         assertThat(last.err()).as(line).hasLineCount(1).startsWith("verbena: " + message);
     }
 
+    /** A terminal at which Ctrl-C comes right before or after the reader has given the signal back to the shell. */
+    private static final class SignalledTerminal extends ExternalTerminal
+    {
+        private volatile boolean comesBefore;
+        private volatile boolean comesAfter;
+        private SignalHandler shell;
+
+        private SignalledTerminal(final InputStream keys, final OutputStream screen) throws IOException
+        {
+            super("test", "xterm", keys, screen, StandardCharsets.UTF_8);
+        }
+
+        @Override
+        public SignalHandler handle(final Signal signal, final SignalHandler handler)
+        {
+            if (Signal.INT == signal && null == shell)
+            {
+                shell = handler;
+            }
+            final boolean isGivenBack = Signal.INT == signal && shell == handler;
+            if (isGivenBack && comesBefore)
+            {
+                comesBefore = false;
+                raise(Signal.INT);
+            }
+            final SignalHandler before = super.handle(signal, handler);
+            if (isGivenBack && comesAfter)
+            {
+                comesAfter = false;
+                raise(Signal.INT);
+            }
+            return before;
+        }
+    }
+
     /** A shell at a terminal that the test types at. */
     private final class Typing implements AutoCloseable
     {
         private final ByteArrayOutputStream screen = new ByteArrayOutputStream();
         private final PipedOutputStream keys = new PipedOutputStream();
-        private final Terminal terminal;
+        private final SignalledTerminal terminal;
         private final CompletableFuture<Integer> status;
         private int seen;
 
         private Typing(final Path history) throws IOException
         {
-            terminal = new ExternalTerminal(
-                "test", "xterm", new PipedInputStream(keys, 1 << 16), screen, StandardCharsets.UTF_8);
+            terminal = new SignalledTerminal(new PipedInputStream(keys, 1 << 16), screen);
             final CommandOutput out = CommandOutput.to(screen, true);
             final ShellSession session = new ShellSession(CommandLines.shellLines(), Map.of(
-                "VERBENA_DATA", cluster().toString(), "VERBENA_TIMEOUT_MS", "20000"), "default", out,
+                "VERBENA_DATA", cluster().toString(), "VERBENA_TIMEOUT_MS", "60000"), "default", out,
                 new PrintWriter(screen, true));
             status = CompletableFuture.supplyAsync(() ->
             {
@@ -297,6 +333,28 @@ class ShellSystemTest
         }
     }
 
+    /** Also before the command has begun: at its deadline it would print something else. */
+    private void interruptAtAnyMoment(final Typing shell) throws IOException
+    {
+        shell.type("get hello\r");
+        shell.await("get hello");
+        shell.await(ACCEPTED);
+        shell.type("\003");
+        shell.await("verbena: interrupted");
+        shell.await("verbena default> ");
+        for (final boolean isBefore : List.of(true, false))
+        {
+            shell.terminal.comesBefore = isBefore;
+            shell.terminal.comesAfter = !isBefore;
+            shell.type("get hello\r");
+            shell.await("verbena: interrupted");
+            shell.await("verbena default> ");
+        }
+        shell.type("get hello --timeout-ms 3000\r"); // which none was for
+        shell.await(" found no node");
+        shell.await("verbena default> ");
+    }
+
     private void outliveTheCluster() throws Exception
     {
         try (Typing shell = new Typing(null))
@@ -305,14 +363,7 @@ class ShellSystemTest
             shell.await("world");
             assertThat(run("scale", "--compute-nodes", "0")).isZero();
             shell.await("verbena default> ");
-            final long beganNs = System.nanoTime();
-            shell.type("get hello\r");
-            shell.await("get hello");
-            LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(500));
-            shell.type("\003"); // its deadline is 20 s
-            shell.await("verbena: interrupted");
-            assertThat(System.nanoTime() - beganNs).isLessThan(TimeUnit.SECONDS.toNanos(15));
-            shell.await("verbena default> ");
+            interruptAtAnyMoment(shell);
             assertThat(run("down")).isZero();
             shell.type("get hello --timeout-ms 300\r");
             shell.await("verbena: ");

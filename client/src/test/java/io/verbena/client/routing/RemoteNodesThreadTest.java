@@ -287,8 +287,15 @@ class RemoteNodesThreadTest
         thread.start();
         final Request request = enqueue(new Request());
         nodes.dutyLock.wake();
-        Thread.sleep(300);
-        assertThat(nodes.polls).as("of 2,000 that it may take where they take no time").isBetween(10, 200);
+        final long beganNs = System.nanoTime();
+        do
+        {
+            Thread.sleep(300);
+        }
+        while (nodes.polls < 10 && System.nanoTime() - beganNs < LONG_NS);
+        final long tookNs = System.nanoTime() - beganNs;
+        assertThat((long)nodes.polls).as("%d ns: of one in 50 us that it may take where they sleep not", tookNs)
+            .isBetween(10L, tookNs / TimeUnit.MICROSECONDS.toNanos(1_500));
         nodes.answersNow = true;
         nodes.dutyLock.wake();
         assertThat(request.await()).isTrue();

@@ -31,6 +31,8 @@ public final class FabricWatch implements AutoCloseable
     /** Failures that were logged; the watch's thread. */
     private final Set<String> reported = new HashSet<>();
     private volatile boolean isClosed;
+    /** Written by the watch's thread. */
+    private volatile long looks;
 
     /** @param devices open now; a live view. */
     FabricWatch(final FabricDirectory files, final Collection<SoftHost> devices, final WatchPace pace)
@@ -53,6 +55,7 @@ public final class FabricWatch implements AutoCloseable
         {
             pace.sleep(this::accesses);
             attempt("find dead peers", this::findDead);
+            looks++;
             if (SystemNanoClock.INSTANCE.nanoTime() - tidiedNs >= TIDY_NS)
             {
                 tidiedNs = SystemNanoClock.INSTANCE.nanoTime();
@@ -63,6 +66,12 @@ public final class FabricWatch implements AutoCloseable
             }
         }
         files.probeOnly(Set.of());
+    }
+
+    /** How often it has looked for dead peers so far; any thread. */
+    long looks()
+    {
+        return looks;
     }
 
     private long accesses()

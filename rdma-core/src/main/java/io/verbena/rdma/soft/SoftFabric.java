@@ -173,6 +173,11 @@ public final class SoftFabric implements Fabric
         return files;
     }
 
+    FabricWatch watch()
+    {
+        return watch;
+    }
+
     @Override
     public void awaitCloseAtExit(final long timeoutNs)
     {

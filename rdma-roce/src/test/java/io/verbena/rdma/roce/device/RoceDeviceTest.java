@@ -19,6 +19,7 @@ import io.verbena.rdma.verbs.RdmaException;
 import io.verbena.rdma.verbs.SendFlags;
 import io.verbena.rdma.verbs.UnsupportedVerbException;
 import io.verbena.rdma.verbs.WorkCompletionStatus;
+import io.verbena.test.UnusedPorts;
 
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -61,11 +62,7 @@ class RoceDeviceTest
     @Test
     void shouldGiveEachDevicePortsOfItsOwnAndTheFirstTheOneAskedFor() throws IOException
     {
-        final int free;
-        try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.ofLiteral("::1")))
-        {
-            free = socket.getLocalPort();
-        }
+        final int free = UnusedPorts.next();
         try (Fabric named = Fabrics.open("roce:[::1]:" + free + ",memory=" + directory);
             Device first = named.openDevice("first");
             Device second = named.openDevice("second"))

@@ -16,6 +16,7 @@ import io.verbena.rdma.verbs.QueuePairState;
 import io.verbena.rdma.verbs.RdmaException;
 import io.verbena.rdma.verbs.SendFlags;
 import io.verbena.rdma.verbs.WorkCompletions;
+import io.verbena.test.UnusedPorts;
 
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -408,7 +409,7 @@ class RoceThreadsTest
     void shouldTakeThePortsAfterTheGivenOne() throws IOException
     {
         final InetAddress host = InetAddress.ofLiteral("::1");
-        try (DatagramSocket second = new DatagramSocket(0, host))
+        try (DatagramSocket second = new DatagramSocket(UnusedPorts.next(), host))
         {
             final int first = second.getLocalPort() - 1;
             try (Fabric named = Fabrics.open("roce:[::1]:" + first + ",threads=2,memory=" + directory))

@@ -17,7 +17,6 @@ import java.net.DatagramSocket;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.file.Path;
-import java.util.concurrent.TimeUnit;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -30,7 +29,7 @@ class SilentPortTest
     private Path directory;
 
     @Test
-    void shouldNameUdpPortThatIsSilentWithinFiveSeconds() throws IOException
+    void shouldNameUdpPortThatIsSilent() throws IOException
     {
         final AcceptingDevice peer = new AcceptingDevice();
         try (ConnectionService service = new ConnectionService(peer, "test", new InetSocketAddress(HOST, 0), null);
@@ -62,14 +61,13 @@ class SilentPortTest
             ProtectionDomain domain = device.allocateProtectionDomain();
             RocePair.Requester requester = new RocePair.Requester(device, domain))
         {
-            final long startNs = System.nanoTime();
             final ConnectionAttempt attempt = requester.connect(target, AcceptingDevice.SERVICE_PORT);
             while (attempt.poll() == ConnectionAttempt.State.PENDING)
             {
                 Thread.onSpinWait();
             }
+            // At its deadline it would be TIMED_OUT; that this is found out within 5 s is ServiceAttemptTest's.
             assertThat(attempt.poll()).isEqualTo(ConnectionAttempt.State.UNREACHABLE);
-            assertThat(System.nanoTime() - startNs).isLessThan(TimeUnit.SECONDS.toNanos(5));
             assertThat(requester.queuePair.state()).isEqualTo(QueuePairState.RESET);
             return attempt.problem();
         }
