@@ -4,6 +4,7 @@ import io.verbena.meta.MetaServer;
 import io.verbena.meta.MetaServerConfiguration;
 import io.verbena.meta.raft.GroupRehearsal;
 import io.verbena.meta.store.InMemoryMetaStore;
+import io.verbena.meta.store.MetaStoreException;
 import io.verbena.protocol.bootstrap.BootstrapAnswer;
 import io.verbena.protocol.bootstrap.BootstrapClient;
 import io.verbena.protocol.bootstrap.BootstrapLocator;
@@ -50,6 +51,7 @@ import java.util.concurrent.locks.LockSupport;
 final class LeaderWarmUp implements AutoCloseable
 {
     private static final Logger LOGGER = LoggerFactory.getLogger(LeaderWarmUp.class);
+    private static final String SLOWER = "this member leads slower the first time: {}";
     private static final String LOOPBACK = "127.0.0.1";
     private static final String NAME = "leader-warm-up";
     private static final int HANDSHAKE_MS = 5_000;
@@ -68,6 +70,7 @@ final class LeaderWarmUp implements AutoCloseable
     private Thread thread;
     private volatile boolean isCancelled;
     private volatile boolean isComplete;
+    private volatile boolean hasServed;
 
     /**
      * @param fabric for two devices; stays open until this is closed.
@@ -100,6 +103,12 @@ final class LeaderWarmUp implements AutoCloseable
         return isComplete;
     }
 
+    /** @return whether the meta server's part was run. Any thread. */
+    boolean hasServed()
+    {
+        return hasServed;
+    }
+
     /** Ends it, and waits until its devices are closed. */
     @Override
     public void close()
@@ -122,18 +131,33 @@ final class LeaderWarmUp implements AutoCloseable
     {
         try (Device serving = fabric.openDevice(NAME); Device calling = fabric.openDevice(NAME + "-node"))
         {
-            final boolean isElected = GroupRehearsal.run(
-                MetaGroupKey.of(ClusterToken.random()), folder, serving.clock(), () -> isCancelled);
+            final boolean isElected = rehearse(serving);
             serve(serving, calling);
+            hasServed = true;
             isComplete = isElected;
         }
         catch (final CancellationException ignore)
         {
             // The member leads, or ends.
         }
-        catch (final IOException | RuntimeException ex)
+        catch (final RuntimeException ex)
         {
-            LOGGER.debug("this member leads slower the first time: {}", ex.toString());
+            LOGGER.debug(SLOWER, ex.toString());
+        }
+    }
+
+    /** What comes next does not need it. */
+    private boolean rehearse(final Device device)
+    {
+        try
+        {
+            return GroupRehearsal.run(
+                MetaGroupKey.of(ClusterToken.random()), folder, device.clock(), () -> isCancelled);
+        }
+        catch (final IOException | MetaStoreException ex)
+        {
+            LOGGER.debug(SLOWER, ex.toString());
+            return false;
         }
     }
 

@@ -86,6 +86,25 @@ class LeaderWarmUpTest
         }
     }
 
+    /** The folder is there and no folder: no member of the library's can start. */
+    @Test
+    void shouldServeThoughNothingCanBeRehearsed() throws Exception
+    {
+        try (Fabric fabric = open())
+        {
+            final Path notAFolder = Files.createFile(directory.resolve("file")).resolve("below");
+            final List<Path> before = files();
+            try (LeaderWarmUp warmUp = new LeaderWarmUp(fabric, notAFolder))
+            {
+                warmUp.begin();
+                awaitNoThread();
+                assertThat(warmUp.isComplete()).isFalse();
+                assertThat(warmUp.hasServed()).isTrue();
+            }
+            assertThat(files()).isEqualTo(before);
+        }
+    }
+
     @Test
     void shouldNotBeginOnceTheMemberHasLed()
     {

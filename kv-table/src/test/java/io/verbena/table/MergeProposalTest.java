@@ -149,6 +149,22 @@ class MergeProposalTest
         }
     }
 
+    /** Also where nobody else works on the table: the word may have been a link of a split. */
+    @Test
+    void shouldDecideNoProposalOverADamagedLink()
+    {
+        split();
+        final long proposal = propose();
+        final long damaged = SplitLink.of(memory(), memory()) ^ 1;
+        region().putLong(
+            (int)table.subtable(1).offset() + SubtableDescriptor.SPLIT_OFFSET, damaged, LITTLE_ENDIAN);
+        final TableMerge merge = run(fixture.engine.growth().finishMergeAlone(table, 0, LONG_NS));
+        assertThat(merge.state()).as("%s", merge).isEqualTo(TableMerge.State.FAILED);
+        assertThat(merge.failure()).contains("damaged", Long.toHexString(damaged));
+        assertThat(linkOf(0)).isEqualTo(proposal);
+        assertThat(linkOf(1)).isEqualTo(damaged);
+    }
+
     /** With one copy nothing is asked twice: three lines are read, and the link is taken back. */
     @Test
     void shouldTakeAStaleProposalBackWithOneSwap()

@@ -258,7 +258,7 @@ public final class TableMerge extends SubtableWork
         {
             fail("it is split, or its sibling");
         }
-        else if (!link.isMirrored && MergeLink.isWithdrawn(line.linkWord()))
+        else if (isDamaged())
         {
             fail(String.format("a link that is damaged, or its sibling's: %016x", line.linkWord()));
         }
@@ -267,6 +267,12 @@ public final class TableMerge extends SubtableWork
             fail("it is not whole, or its sibling: finish what it comes from first");
         }
         return state() != State.RUNNING;
+    }
+
+    /** Where there is one copy, no proposal leaves such a word. */
+    private boolean isDamaged()
+    {
+        return !link.isMirrored && MergeLink.isWithdrawn(line.linkWord());
     }
 
     /** Whether every slot of a subtable is initialised: only then its header names no predecessor. */
@@ -353,6 +359,11 @@ public final class TableMerge extends SubtableWork
         if (isSibling && line.link() == linkOf(1))
         {
             beginUnits();
+        }
+        else if (isAlone && isSibling && isDamaged())
+        {
+            // It may have been a link of a split, over which nothing may be decided.
+            fail(String.format("a link that is damaged, its sibling's: %016x", line.linkWord()));
         }
         else if (isAlone && isSibling && line.link() == SplitLink.NONE)
         {

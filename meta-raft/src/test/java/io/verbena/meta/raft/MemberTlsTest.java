@@ -117,11 +117,13 @@ class MemberTlsTest
     }
 
     @Test
-    void shouldRefuseWhoeverHasNot()
+    void shouldRefuseWhoeverHasNot() throws Exception
     {
         assertThatThrownBy(() -> ask(null)).as("in clear").isInstanceOf(Exception.class);
         assertThatThrownBy(() -> ask(withoutCertificate())).as("no certificate").isInstanceOf(Exception.class);
         assertThatThrownBy(() -> ask(MemberTls.parameters(OTHER))).as("another secret").isInstanceOf(Exception.class);
+        assertThatThrownBy(() -> ask(with(certificate(OTHER::voucher)))).as("another secret's name")
+            .isInstanceOf(Exception.class);
         assertThatThrownBy(() -> ask(with(certificate((key) -> "meta-2")))).as("a name").isInstanceOf(Exception.class);
         // Of the certificate of a member, seen on the way: it vouches for that member's key.
         final IssuedCertificate stolen = certificate(TestMembers.GROUP::voucher);
@@ -130,6 +132,7 @@ class MemberTlsTest
             .as("somebody else's name").isInstanceOf(Exception.class);
         assertThatThrownBy(() -> ask(with(new IssuedCertificate(stolen.chain(), certificate((_) -> "x").key()))))
             .as("somebody else's certificate").isInstanceOf(Exception.class);
+        assertThat(ask(with(certificate(KEY::voucher)))).as("it is there, and answers").isEqualTo("meta-1");
     }
 
     @Test

@@ -6,8 +6,8 @@ import java.security.MessageDigest;
 
 /**
  * One exchange of messages between devices with a {@link ConnectionSecret}: each message has a random number and what
- * authenticates it, together with the request that it answers, so that none is taken that was changed, or belongs to
- * another exchange. Immutable, any thread.
+ * authenticates it, together with the messages before it, so that none is taken that was changed, or belongs to another
+ * exchange. Immutable, any thread.
  */
 final class ConnectionProof
 {
@@ -16,12 +16,13 @@ final class ConnectionProof
     private static final byte[] NONE = {};
 
     private final ConnectionSecret secret;
-    private final byte[] request;
+    /** The messages before. */
+    private final byte[] before;
 
-    private ConnectionProof(final ConnectionSecret secret, final byte[] request)
+    private ConnectionProof(final ConnectionSecret secret, final byte[] before)
     {
         this.secret = secret;
-        this.request = request;
+        this.before = before;
     }
 
     /** @return the request with its random number and its proof. */
@@ -37,6 +38,20 @@ final class ConnectionProof
         return new ConnectionProof(secret, NONE).isAuthentic(request);
     }
 
+    /**
+     * Of what follows an answer to the request of this one: a message that was recorded is none of another answer.
+     *
+     * @param accept the answer.
+     * @return of the messages that follow.
+     */
+    ConnectionProof after(final ConnectionMessage accept)
+    {
+        final ByteArrayOutputStream both = new ByteArrayOutputStream();
+        both.writeBytes(before);
+        both.writeBytes(accept.bytes());
+        return new ConnectionProof(secret, both.toByteArray());
+    }
+
     /** @return of the messages that follow a request. */
     static ConnectionProof of(final ConnectionSecret secret, final ConnectionMessage request)
     {
@@ -49,14 +64,14 @@ final class ConnectionProof
         final byte[] random = new byte[ConnectionMessage.RANDOM_LENGTH_BYTES];
         device.random().nextBytes(random);
         final ConnectionMessage numbered = message.proved(random, NONE);
-        return message.proved(random, secret.mac(request, numbered.bytes()));
+        return message.proved(random, secret.mac(before, numbered.bytes()));
     }
 
     /** @return whether the message is one of this exchange, as the peer has sent it. */
     boolean isAuthentic(final ConnectionMessage message)
     {
         return message.isProved() && MessageDigest.isEqual(
-            message.proof(), secret.mac(request, message.proved(message.random(), NONE).bytes()));
+            message.proof(), secret.mac(before, message.proved(message.random(), NONE).bytes()));
     }
 
     /**
@@ -79,9 +94,9 @@ final class ConnectionProof
         final ByteArrayOutputStream context = new ByteArrayOutputStream();
         context.writeBytes(direction.getBytes(StandardCharsets.US_ASCII));
         // Its length, so that no two pairs of request and answer are the same bytes.
-        context.write(request.length >>> Byte.SIZE);
-        context.write(request.length);
-        context.writeBytes(request);
+        context.write(before.length >>> Byte.SIZE);
+        context.write(before.length);
+        context.writeBytes(before);
         context.writeBytes(answer);
         return context.toByteArray();
     }

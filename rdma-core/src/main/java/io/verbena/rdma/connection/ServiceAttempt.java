@@ -118,6 +118,13 @@ final class ServiceAttempt implements ConnectionAttempt, ConnectionChannel.Reque
 
     private void accept(final ConnectionMessage answer)
     {
+        if (proof != null && !isOfTarget(answer.source()))
+        {
+            // Whoever has the key could have been put in the place of the one that was asked.
+            device.onRefused(target, "an answer of another device");
+            decide(State.UNREACHABLE, NO_DATA, name(target) + ": the answer is of another device");
+            return;
+        }
         final int agreedMtu = Math.min(mtu, answer.mtu());
         try
         {
@@ -136,6 +143,12 @@ final class ServiceAttempt implements ConnectionAttempt, ConnectionChannel.Reque
             // Closed meanwhile, or the device refuses the peer's address.
             decide(State.UNREACHABLE, NO_DATA, ex.getMessage());
         }
+    }
+
+    /** Of its ports, which the lanes of a device have of their own, another one may answer. */
+    private boolean isOfTarget(final DeviceAddress source)
+    {
+        return source.gidHigh() == target.gidHigh() && source.gidLow() == target.gidLow();
     }
 
     /** Service: says that this side is ready when nothing is left to be waited for, or that it has given up. */
@@ -158,7 +171,7 @@ final class ServiceAttempt implements ConnectionAttempt, ConnectionChannel.Reque
         {
             final ConnectionMessage ready = new ConnectionMessage(
                 ConnectionMessage.READY, 0, 0, 0, mtu, 0, new DeviceAddress(0, 0), NO_DATA);
-            channel.send(proof == null ? ready : proof.sealed(device, ready), true);
+            channel.send(proof == null ? ready : proof.after(accepted).sealed(device, ready), true);
         }
         else
         {

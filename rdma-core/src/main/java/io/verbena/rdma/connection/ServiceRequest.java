@@ -18,6 +18,8 @@ final class ServiceRequest implements ConnectionRequest, ConnectionChannel.Respo
     private final ConnectionMessage message;
     /** Null of a request in clear. */
     private final ConnectionProof proof;
+    /** Of what the peer says when it is ready; null until it was accepted, and in clear. Guarded by this. */
+    private ConnectionProof ofReady;
     private boolean isAnswered;
     private boolean isPeerGone;
     private boolean isReady;
@@ -110,6 +112,7 @@ final class ServiceRequest implements ConnectionRequest, ConnectionChannel.Respo
             {
                 own.seal(proof == null ? null : proof.keys(answer, false));
             }
+            ofReady = proof == null ? null : proof.after(answer);
             own.establish(message, psn, Math.min(mtu, message.mtu()), accessFlags);
             accepted = own;
             service.execute(() -> channel.send(answer, false));
@@ -161,11 +164,11 @@ final class ServiceRequest implements ConnectionRequest, ConnectionChannel.Respo
         return proof == null ? answer : proof.sealed(device, answer);
     }
 
-    /** What the peer says next is of this exchange. */
+    /** What the peer says next is of this exchange: it has the answer. */
     @Override
-    public boolean takes(final ConnectionMessage next)
+    public synchronized boolean takes(final ConnectionMessage next)
     {
-        return proof == null || proof.isAuthentic(next);
+        return proof == null || ofReady != null && ofReady.isAuthentic(next);
     }
 
     @Override

@@ -28,6 +28,8 @@ final class FakeDevice implements ConnectionDevice, AutoCloseable
     volatile Runnable onAnswered;
     volatile ConnectionSecret secret;
     volatile boolean isClearAccepted;
+    /** 1 stands for this host. */
+    volatile long gidLow = 1;
     final AtomicInteger refused = new AtomicInteger();
 
     FakeDevice() throws IOException
@@ -94,7 +96,7 @@ final class FakeDevice implements ConnectionDevice, AutoCloseable
     @Override
     public DeviceAddress address()
     {
-        return new DeviceAddress(0, 1, service.tcpPort());
+        return new DeviceAddress(0, gidLow, service.tcpPort());
     }
 
     @Override

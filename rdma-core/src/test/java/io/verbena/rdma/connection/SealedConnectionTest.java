@@ -53,6 +53,7 @@ class SealedConnectionTest
     private Path directory;
     private FakeDevice own;
     private FakeDevice peer;
+    private byte[] recorded;
 
     @BeforeEach
     void open() throws IOException
@@ -231,10 +232,11 @@ class SealedConnectionTest
     {
         final ConnectionMessage request = ConnectionProof.request(SECRET, own, new ConnectionMessage(
             ConnectionMessage.REQUEST, 7, 1, 1, 5, 1, own.address(), new byte[0]));
-        peer.peerPatienceMs = 300;
-        final SecretKey first = accepted(request);
+        final SecretKey first = accepted(request, null);
+        assertThat(recorded).isNotNull();
         responder.toReset(null);
-        assertThat(accepted(request)).isNotEqualTo(first);
+        peer.peerPatienceMs = 300;
+        assertThat(accepted(request, recorded)).isNotEqualTo(first);
         final long endNs = System.nanoTime() + TimeUnit.SECONDS.toNanos(20);
         while (responder.state() != QueuePairState.ERR && System.nanoTime() - endNs < 0)
         {
@@ -243,7 +245,30 @@ class SealedConnectionTest
         assertThat(responder.state()).isEqualTo(QueuePairState.ERR);
     }
 
-    private SecretKey accepted(final ConnectionMessage request) throws IOException
+    /** Somebody between leads the connection to another device that has the key. */
+    @Test
+    void shouldTakeNoAnswerOfAnotherDevice()
+    {
+        final DeviceAddress asked = peer.address();
+        peer.gidLow = 2;
+        try (ConnectionListener listener = peer.service.listen(7, () -> { }))
+        {
+            final ConnectionAttempt attempt = own.connect(requester, asked, 20_000);
+            FakeDevice.awaitRequest(listener).accept(peer.queuePair(responder), 0, new byte[0]);
+            assertThat(FakeDevice.await(attempt)).isEqualTo(State.UNREACHABLE);
+            assertThat(attempt.problem()).endsWith(": the answer is of another device");
+            assertThat(requester.state()).isNotEqualTo(QueuePairState.RTS);
+            assertThat(own.refused).hasValue(1);
+        }
+    }
+
+    private static ConnectionMessage message(final byte[] bytes)
+    {
+        return ConnectionMessage.take(ByteBuffer.wrap(bytes).position(bytes.length));
+    }
+
+    /** With the READY that is given, or else with the one of this exchange, which is recorded. */
+    private SecretKey accepted(final ConnectionMessage request, final byte[] givenReady) throws IOException
     {
         try (ConnectionListener listener = peer.service.listen(7, () -> { });
             Socket socket = new Socket(HOST, peer.service.tcpPort()))
@@ -251,10 +276,12 @@ class SealedConnectionTest
             socket.setSoTimeout(20_000);
             socket.getOutputStream().write(request.bytes());
             FakeDevice.awaitRequest(listener).accept(peer.queuePair(responder), 0, new byte[0]);
-            socket.getInputStream().readNBytes(ConnectionMessage.HEADER_LENGTH_BYTES);
-            // READY without the proof of this exchange.
-            socket.getOutputStream().write(new ConnectionMessage(
-                ConnectionMessage.READY, 0, 0, 0, 5, 0, own.address(), new byte[0]).bytes());
+            final ConnectionMessage answer = message(socket.getInputStream().readNBytes(
+                ConnectionMessage.HEADER_LENGTH_BYTES + ConnectionMessage.RANDOM_LENGTH_BYTES +
+                    ConnectionMessage.PROOF_LENGTH_BYTES));
+            recorded = ConnectionProof.of(SECRET, request).after(answer).sealed(own, new ConnectionMessage(
+                ConnectionMessage.READY, 0, 0, 0, 5, 0, own.address(), new byte[0])).bytes();
+            socket.getOutputStream().write(null == givenReady ? recorded : givenReady);
             socket.getInputStream().readAllBytes();
             return responder.keys.sending();
         }

@@ -16,6 +16,7 @@ import io.verbena.rdma.verbs.DcTargetOptions;
 import io.verbena.rdma.verbs.ProtectionDomain;
 import io.verbena.rdma.verbs.QueuePair;
 import io.verbena.rdma.verbs.QueuePairOptions;
+import io.verbena.rdma.verbs.QueuePairState;
 import io.verbena.rdma.verbs.QueuePairType;
 import io.verbena.rdma.verbs.RdmaException;
 import io.verbena.rdma.verbs.UnsupportedVerbException;
@@ -165,9 +166,14 @@ public final class RoceEngine
      *
      * @param queuePair of this engine, RC or UC.
      * @param keys      of this connection alone; null: packets go in clear.
+     * @throws RdmaException when the queue pair is connected already, or closed: what it has stays.
      */
     public void seal(final RoceQueuePair queuePair, final ConnectionKeys keys)
     {
+        if (queuePair.state() != QueuePairState.RESET && queuePair.state() != QueuePairState.INIT)
+        {
+            throw new RdmaException("the queue pair is " + queuePair.state() + " already: " + queuePair);
+        }
         queuePair.port.route().seal(
             keys == null ? null : new PacketCipher(keys.sending(), keys.receiving(), scratch));
     }

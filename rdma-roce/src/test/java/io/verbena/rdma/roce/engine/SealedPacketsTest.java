@@ -11,6 +11,7 @@ import io.verbena.rdma.verbs.DcTargetOptions;
 import io.verbena.rdma.verbs.QueuePairAttributes;
 import io.verbena.rdma.verbs.QueuePairState;
 import io.verbena.rdma.verbs.QueuePairType;
+import io.verbena.rdma.verbs.RdmaException;
 import io.verbena.rdma.verbs.UnsupportedVerbException;
 import io.verbena.rdma.verbs.WorkCompletionStatus;
 
@@ -226,6 +227,16 @@ class SealedPacketsTest
                 assertThat(dropped(b.engine.counters())).as("length %d", lengthBytes).isEqualTo(before + 1);
             }
         }
+    }
+
+    /** Else one that was sealed would go on in clear. */
+    @Test
+    void shouldKeepTheKeysOfAQueuePairThatIsConnected()
+    {
+        final Object keys = a.engine.cipher(qa.number());
+        assertThatThrownBy(() -> a.engine.seal(qa, null)).isInstanceOf(RdmaException.class)
+            .hasMessageContaining("RTS already");
+        assertThat(a.engine.cipher(qa.number())).isSameAs(keys).isNotNull();
     }
 
     @Test

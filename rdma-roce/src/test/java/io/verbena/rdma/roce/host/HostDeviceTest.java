@@ -262,8 +262,9 @@ class HostDeviceTest
     @Test
     void shouldWakeSleeperAtOnceByTheNetwork() throws InterruptedException
     {
+        final long soonNs = TimeUnit.MILLISECONDS.toNanos(40);
         long leastNs = Long.MAX_VALUE;
-        for (int round = 0; round < 5; round++)
+        for (int round = 0; round < 50 && leastNs >= soonNs; round++)
         {
             receive(remoteEnd, 2);
             server.completions.requestNotification(false);
@@ -276,7 +277,7 @@ class HostDeviceTest
             leastNs = Math.min(leastNs, System.nanoTime() - startNs);
             assertThat(server.await()).isEqualTo(WorkCompletionStatus.SUCCESS);
         }
-        assertThat(leastNs).isLessThan(TimeUnit.MILLISECONDS.toNanos(40));
+        assertThat(leastNs).isLessThan(soonNs);
     }
 
     @Test
