@@ -5,6 +5,7 @@ import io.verbena.rdma.verbs.RdmaException;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermission;
 import java.security.GeneralSecurityException;
@@ -77,6 +78,10 @@ public final class ConnectionSecret
                     " lower-case hex digits, as in a cluster's token file");
             }
             return new ConnectionSecret(HexFormat.of().parseHex(digits));
+        }
+        catch (final NoSuchFileException ex)
+        {
+            throw new RdmaException("the key in " + file + " cannot be read: there is no such file", ex);
         }
         catch (final IOException ex)
         {

@@ -349,7 +349,7 @@ class SealedConnectionTest
             Files.writeString(file, text);
             assertProblem(file, "is no key: it takes 64 lower-case hex digits");
         }
-        assertProblem(directory.resolve("none"), "cannot be read");
+        assertProblem(directory.resolve("none"), "cannot be read: there is no such file");
     }
 
     private static void assertProblem(final Path file, final String problem)
