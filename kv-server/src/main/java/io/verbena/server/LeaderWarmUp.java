@@ -69,7 +69,7 @@ final class LeaderWarmUp implements AutoCloseable
     private final Path folder;
     private Thread thread;
     private volatile boolean isCancelled;
-    private volatile boolean isComplete;
+    private volatile boolean hasRehearsed;
     private volatile boolean hasServed;
 
     /**
@@ -100,7 +100,7 @@ final class LeaderWarmUp implements AutoCloseable
     /** @return whether all of it was run. Any thread. */
     boolean isComplete()
     {
-        return isComplete;
+        return hasRehearsed && hasServed;
     }
 
     /** @return whether the meta server's part was run. Any thread. */
@@ -131,10 +131,9 @@ final class LeaderWarmUp implements AutoCloseable
     {
         try (Device serving = fabric.openDevice(NAME); Device calling = fabric.openDevice(NAME + "-node"))
         {
-            final boolean isElected = rehearse(serving);
+            hasRehearsed = rehearse(serving);
             serve(serving, calling);
             hasServed = true;
-            isComplete = isElected;
         }
         catch (final CancellationException ignore)
         {

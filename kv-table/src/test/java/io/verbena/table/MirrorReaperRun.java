@@ -11,7 +11,6 @@ import io.verbena.table.directory.OpenTable;
 import io.verbena.table.directory.TablePlan;
 import io.verbena.table.format.BucketDescriptor;
 import io.verbena.table.format.SlotWord;
-import io.verbena.table.format.SubtableDescriptor;
 import io.verbena.table.format.Superblock;
 import io.verbena.table.mirror.MirrorPort;
 import io.verbena.table.mirror.SlotReconciliation;
@@ -35,7 +34,7 @@ import java.util.stream.IntStream;
 final class MirrorReaperRun implements AutoCloseable
 {
     private static final int NODE = 3;
-    private static final int TABLE_AT = 4096;
+    private static final int TABLE_AT = MirroredRun.TABLE_AT;
     private static final int CHUNK_BYTES = 1 << 15;
     private static final int MEMORY_BYTES = 5 * CHUNK_BYTES;
     /** By engine. */
@@ -294,7 +293,7 @@ final class MirrorReaperRun implements AutoCloseable
             .<SlotReconciliation.Copy>mapToObj(id -> new MemoryCopy(fabric.memory(id))).toList(), survivors);
         for (int slot = 0; slot < BucketDescriptor.SLOTS_PER_GROUP; slot++)
         {
-            words.reconcile(slotAt(slot));
+            words.reconcile(MirroredRun.slotAt(slot));
         }
         for (int i = 0; i < copies; i++)
         {
@@ -344,14 +343,6 @@ final class MirrorReaperRun implements AutoCloseable
         final boolean isStored = rival.result == OperationResult.STORED && value[0] != 400;
         final boolean isDeleted = rival.result == OperationResult.DELETED && value[0] != 0;
         return isStored || isDeleted ? name + ": lost: " + OperationKind.name(kind) + " value=" + value[0] : null;
-    }
-
-    private static long slotAt(final int slot)
-    {
-        return TABLE_AT + SubtableDescriptor.GROUPS_OFFSET +
-            (long)slot / BucketDescriptor.SLOTS_PER_BUCKET * BucketDescriptor.BUCKET_BYTES +
-            BucketDescriptor.SLOTS_OFFSET +
-            (long)slot % BucketDescriptor.SLOTS_PER_BUCKET * BucketDescriptor.SLOT_BYTES;
     }
 
     @Override

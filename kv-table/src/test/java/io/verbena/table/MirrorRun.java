@@ -2,7 +2,6 @@ package io.verbena.table;
 
 import io.verbena.table.format.BucketDescriptor;
 import io.verbena.table.format.SlotWord;
-import io.verbena.table.format.SubtableDescriptor;
 import io.verbena.table.format.TableDescriptor;
 import io.verbena.table.mirror.SlotReconciliation;
 import java.util.PrimitiveIterator;
@@ -82,14 +81,6 @@ final class MirrorRun extends MirroredRun
         final long word = SlotWord.withKind(
             SlotWord.committed(1, 0, version, 2, SlotWord.BLOCK_ALIGNMENT_BYTES), SlotWord.KIND_TENTATIVE);
         members.forEach(id -> fabric.memory(id).putLong((int)slotAt(slot), word, LITTLE_ENDIAN));
-    }
-
-    private static long slotAt(final int slot)
-    {
-        return TABLE_AT + SubtableDescriptor.GROUPS_OFFSET +
-            (long)slot / BucketDescriptor.SLOTS_PER_BUCKET * BucketDescriptor.BUCKET_BYTES +
-            BucketDescriptor.SLOTS_OFFSET +
-            (long)slot % BucketDescriptor.SLOTS_PER_BUCKET * BucketDescriptor.SLOT_BYTES;
     }
 
     @Override

@@ -492,6 +492,15 @@ abstract class MirroredRun implements AutoCloseable
             .mapToLong(node -> node.mirror.finished()).sum();
     }
 
+    /** @return where a slot of the one group is. */
+    static long slotAt(final int slot)
+    {
+        return TABLE_AT + SubtableDescriptor.GROUPS_OFFSET +
+            (long)slot / BucketDescriptor.SLOTS_PER_BUCKET * BucketDescriptor.BUCKET_BYTES +
+            BucketDescriptor.SLOTS_OFFSET +
+            (long)slot % BucketDescriptor.SLOTS_PER_BUCKET * BucketDescriptor.SLOT_BYTES;
+    }
+
     @Override
     public final void close()
     {

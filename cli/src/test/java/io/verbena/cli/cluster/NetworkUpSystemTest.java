@@ -33,6 +33,7 @@ class NetworkUpSystemTest
     private static final Pattern ADDRESS = Pattern.compile("up: (verbena://\\S+)");
     private static final InetAddress LOOPBACK = InetAddress.ofLiteral("::1");
     private static final long IDLE_S = 2;
+    private static final long MOST_IDLE_MS = IDLE_S * 250;
 
     @TempDir
     private Path directory;
@@ -138,14 +139,22 @@ class NetworkUpSystemTest
     private void assertIdle() throws InterruptedException
     {
         // Compilers may have work left over, the longer the busier the machine is.
-        long usedMs = Long.MAX_VALUE;
-        for (int i = 0; i < 10 && usedMs >= IDLE_S * 250; i++)
+        final long deadlineNs = System.nanoTime() + TimeUnit.SECONDS.toNanos(60);
+        long usedMs = usedMs();
+        while (usedMs >= MOST_IDLE_MS && System.nanoTime() - deadlineNs < 0)
         {
-            final long before = processorMs();
-            TimeUnit.SECONDS.sleep(IDLE_S);
-            usedMs = processorMs() - before;
+            usedMs = usedMs();
         }
-        assertThat(usedMs).as("ms in %d s", IDLE_S).isLessThan(IDLE_S * 250);
+        // Whoever polls now and then is found by the next ones.
+        assertThat(List.of(usedMs, usedMs(), usedMs())).as("ms in %d s, three times", IDLE_S)
+            .allSatisfy((each) -> assertThat(each).isLessThan(MOST_IDLE_MS));
+    }
+
+    private long usedMs() throws InterruptedException
+    {
+        final long before = processorMs();
+        TimeUnit.SECONDS.sleep(IDLE_S);
+        return processorMs() - before;
     }
 
     private long processorMs()

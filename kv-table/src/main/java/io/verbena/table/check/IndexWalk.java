@@ -33,7 +33,7 @@ public final class IndexWalk
     private final ChunkView view;
     private final BitSet inUse = new BitSet();
     private final ArrayDeque<Part> parts = new ArrayDeque<>();
-    /** Offsets of subtables, with several copies, where each link is met several times. */
+    /** Offsets of subtables, with several copies, where each link is found several times. */
     private final LongHashSet seen = new LongHashSet();
     private final int copies;
     private Part part;

@@ -37,8 +37,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 /**
- * What arrives behind the function pointers of mlx5: a library compiled from {@code told-mlx5.c}, with the types of the
- * real header, stands for libmlx5 and writes down each call. There is no mlx5 RNIC here.
+ * What arrives behind the function pointers of mlx5: a library compiled from {@code recording-mlx5.c}, with the types
+ * of the real header, stands for libmlx5 and writes down each call. There is no mlx5 RNIC here.
  */
 @SuppressWarnings("restricted")
 class Mlx5DowncallTest
@@ -60,11 +60,11 @@ class Mlx5DowncallTest
     @BeforeEach
     void setUp() throws IOException, InterruptedException
     {
-        final Path file = folder.resolve("libtold.so");
+        final Path file = folder.resolve("librecording.so");
         if (!Files.exists(file))
         {
-            final Path source = folder.resolve("told-mlx5.c");
-            try (InputStream stream = Mlx5DowncallTest.class.getResourceAsStream("told-mlx5.c"))
+            final Path source = folder.resolve("recording-mlx5.c");
+            try (InputStream stream = Mlx5DowncallTest.class.getResourceAsStream("recording-mlx5.c"))
             {
                 Files.copy(stream, source, StandardCopyOption.REPLACE_EXISTING);
             }
@@ -72,7 +72,7 @@ class Mlx5DowncallTest
         }
         lookup = SymbolLookup.libraryLookup(file, arena);
         library = new Mlx5Library(lookup, lookup);
-        told();
+        recorded();
         answer(0);
         set("be_quiet", 0);
     }
@@ -83,12 +83,12 @@ class Mlx5DowncallTest
         arena.close();
     }
 
-    private String told()
+    private String recorded()
     {
         try
         {
             return MemorySegment.ofAddress((long)Linker.nativeLinker().downcallHandle(
-                lookup.findOrThrow("told"), FunctionDescriptor.of(JAVA_LONG)).invokeExact())
+                lookup.findOrThrow("recorded"), FunctionDescriptor.of(JAVA_LONG)).invokeExact())
                 .reinterpret(1 << 16).getString(0);
         }
         catch (final Throwable ex)
@@ -124,7 +124,7 @@ class Mlx5DowncallTest
     {
         final Mlx5SendQueue queue = library.sendQueue(
             library.createInitiator("test", 0x10, 0x20, 0x30, 0x40, new QueuePairCapabilities(8, 0, 16, 0, 3)));
-        told();
+        recorded();
         return queue;
     }
 
@@ -166,7 +166,7 @@ class Mlx5DowncallTest
 
         assertThat(ring.post(sends(), SERIAL, 7, counters)).isZero();
         final String target = "target ah=a0a000001000 dctn=abcdef key=8182838485868788\n";
-        assertThat(told()).isEqualTo("start\n" +
+        assertThat(recorded()).isEqualTo("start\n" +
             "id=500000000 flags=3 read rkey=91 address=200000001\nsge lkey=71 address=100000001 length=64\n" + target +
             "id=500000001 flags=0 write rkey=92 address=200000002\nsge lkey=72 address=100000002 length=0\n" +
             "target ah=a0a000001008 dctn=7 key=ffffffffffffffff\n" +
@@ -195,7 +195,7 @@ class Mlx5DowncallTest
         final int count = ring.end(this);
 
         assertThat(ring.post(sends(), SERIAL, count, counters)).isZero();
-        assertThat(told()).contains("write rkey=91 address=200000001\nlist of 2\n" +
+        assertThat(recorded()).contains("write rkey=91 address=200000001\nlist of 2\n" +
             "sge lkey=71 address=100000001 length=64\nsge lkey=81 address=400000000 length=9\ntarget ");
     }
 
@@ -212,7 +212,7 @@ class Mlx5DowncallTest
         final int count = ring.end(this);
 
         assertThat(ring.post(sends(), SERIAL, count, counters)).isZero();
-        assertThat(told()).contains("flags=2 send\ninline 'before' length=7\n").doesNotContain("sge");
+        assertThat(recorded()).contains("flags=2 send\ninline 'before' length=7\n").doesNotContain("sge");
     }
 
     @Test
@@ -226,7 +226,7 @@ class Mlx5DowncallTest
             stage(ring, SendRing.SEND, batch, SendFlags.SIGNALED, 1);
             ring.toDcTarget(WAY, batch, KEY);
             assertThat(ring.post(sends, SERIAL, ring.end(this), counters)).isZero();
-            assertThat(told()).contains("id=50000000" + batch, "lkey=" + Integer.toHexString(0x70 + batch),
+            assertThat(recorded()).contains("id=50000000" + batch, "lkey=" + Integer.toHexString(0x70 + batch),
                 "dctn=" + batch);
             ring.release(ring.position(CompletionId.of(SERIAL, false, batch)));
         }
@@ -289,7 +289,7 @@ class Mlx5DowncallTest
     {
         assertThat(library.createInitiator("test", 0x10, 0x20, 0x30, 0x40, new QueuePairCapabilities(128, 0, 64, 0, 3)))
             .isNotZero();
-        assertThat(told()).isEqualTo("create context=10 pd=20 send_cq=30 recv_cq=40 srq=0 type=ff comp_mask=41 " +
+        assertThat(recorded()).isEqualTo("create context=10 pd=20 send_cq=30 recv_cq=40 srq=0 type=ff comp_mask=41 " +
             "ops=7f max_send_wr=128 max_send_sge=3 max_inline_data=64 max_recv_wr=0 max_recv_sge=0 sq_sig_all=0 " +
             "dv_mask=2 dc_type=2 access_key=0\n");
     }
@@ -298,7 +298,7 @@ class Mlx5DowncallTest
     void shouldDescribeTargetWithItsKeyAndSharedReceives()
     {
         assertThat(library.createTarget("test", 0x10, 0x20, 0x30, 0x50, KEY)).isNotZero();
-        assertThat(told()).isEqualTo("create context=10 pd=20 send_cq=30 recv_cq=30 srq=50 type=ff comp_mask=1 " +
+        assertThat(recorded()).isEqualTo("create context=10 pd=20 send_cq=30 recv_cq=30 srq=50 type=ff comp_mask=1 " +
             "ops=0 max_send_wr=0 max_send_sge=0 max_inline_data=0 max_recv_wr=0 max_recv_sge=0 sq_sig_all=0 " +
             "dv_mask=2 dc_type=1 access_key=8182838485868788\n");
     }

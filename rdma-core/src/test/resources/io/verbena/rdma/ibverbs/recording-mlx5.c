@@ -17,7 +17,7 @@ static int quiet;
 static struct ibv_qp_ex extended;
 static struct mlx5dv_qp_ex special;
 
-static void tell(const char *format, ...)
+static void record(const char *format, ...)
 {
     va_list arguments;
     if (quiet)
@@ -27,8 +27,8 @@ static void tell(const char *format, ...)
     va_end(arguments);
 }
 
-/* What was told since the last time. */
-const char *told(void)
+/* What was recorded since the last time. */
+const char *recorded(void)
 {
     lines[used] = 0;
     used = 0;
@@ -48,85 +48,85 @@ void be_quiet(int value)
 static void request(struct ibv_qp_ex *qp)
 {
     if (qp != &extended)
-        tell("WRONG QUEUE PAIR ");
-    tell("id=%" PRIx64 " flags=%x ", qp->wr_id, qp->wr_flags);
+        record("WRONG QUEUE PAIR ");
+    record("id=%" PRIx64 " flags=%x ", qp->wr_id, qp->wr_flags);
 }
 
 static void start(struct ibv_qp_ex *qp)
 {
-    tell(qp == &extended ? "start\n" : "WRONG QUEUE PAIR\n");
+    record(qp == &extended ? "start\n" : "WRONG QUEUE PAIR\n");
 }
 
 static int complete(struct ibv_qp_ex *qp)
 {
-    tell(qp == &extended ? "complete\n" : "WRONG QUEUE PAIR\n");
+    record(qp == &extended ? "complete\n" : "WRONG QUEUE PAIR\n");
     return result;
 }
 
 static void rdma_read(struct ibv_qp_ex *qp, uint32_t rkey, uint64_t address)
 {
     request(qp);
-    tell("read rkey=%x address=%" PRIx64 "\n", rkey, address);
+    record("read rkey=%x address=%" PRIx64 "\n", rkey, address);
 }
 
 static void rdma_write(struct ibv_qp_ex *qp, uint32_t rkey, uint64_t address)
 {
     request(qp);
-    tell("write rkey=%x address=%" PRIx64 "\n", rkey, address);
+    record("write rkey=%x address=%" PRIx64 "\n", rkey, address);
 }
 
 static void rdma_write_imm(struct ibv_qp_ex *qp, uint32_t rkey, uint64_t address, __be32 immediate)
 {
     request(qp);
-    tell("write rkey=%x address=%" PRIx64 " immediate=%x\n", rkey, address, ntohl(immediate));
+    record("write rkey=%x address=%" PRIx64 " immediate=%x\n", rkey, address, ntohl(immediate));
 }
 
 static void send_plain(struct ibv_qp_ex *qp)
 {
     request(qp);
-    tell("send\n");
+    record("send\n");
 }
 
 static void send_imm(struct ibv_qp_ex *qp, __be32 immediate)
 {
     request(qp);
-    tell("send immediate=%x\n", ntohl(immediate));
+    record("send immediate=%x\n", ntohl(immediate));
 }
 
 static void compare_swap(struct ibv_qp_ex *qp, uint32_t rkey, uint64_t address, uint64_t compare, uint64_t swap)
 {
     request(qp);
-    tell("compare rkey=%x address=%" PRIx64 " with=%" PRIx64 " swap=%" PRIx64 "\n", rkey, address, compare, swap);
+    record("compare rkey=%x address=%" PRIx64 " with=%" PRIx64 " swap=%" PRIx64 "\n", rkey, address, compare, swap);
 }
 
 static void fetch_add(struct ibv_qp_ex *qp, uint32_t rkey, uint64_t address, uint64_t addend)
 {
     request(qp);
-    tell("add rkey=%x address=%" PRIx64 " addend=%" PRIx64 "\n", rkey, address, addend);
+    record("add rkey=%x address=%" PRIx64 " addend=%" PRIx64 "\n", rkey, address, addend);
 }
 
 static void set_sge(struct ibv_qp_ex *qp, uint32_t lkey, uint64_t address, uint32_t length)
 {
-    tell("sge lkey=%x address=%" PRIx64 " length=%u\n", lkey, address, length);
+    record("sge lkey=%x address=%" PRIx64 " length=%u\n", lkey, address, length);
 }
 
 static void set_sge_list(struct ibv_qp_ex *qp, size_t count, const struct ibv_sge *list)
 {
-    tell("list of %zu\n", count);
+    record("list of %zu\n", count);
     for (size_t i = 0; i < count; i++)
         set_sge(qp, list[i].lkey, list[i].addr, list[i].length);
 }
 
 static void set_inline(struct ibv_qp_ex *qp, void *address, size_t length)
 {
-    tell("inline '%s' length=%zu\n", (const char *)address, length);
+    record("inline '%s' length=%zu\n", (const char *)address, length);
 }
 
 static void set_target(struct mlx5dv_qp_ex *qp, struct ibv_ah *ah, uint32_t number, uint64_t key)
 {
     if (qp != &special)
-        tell("WRONG QUEUE PAIR ");
-    tell("target ah=%" PRIxPTR " dctn=%x key=%" PRIx64 "\n", (uintptr_t)ah, number, key);
+        record("WRONG QUEUE PAIR ");
+    record("target ah=%" PRIxPTR " dctn=%x key=%" PRIx64 "\n", (uintptr_t)ah, number, key);
 }
 
 bool mlx5dv_is_supported(struct ibv_device *device)
@@ -137,15 +137,15 @@ bool mlx5dv_is_supported(struct ibv_device *device)
 struct ibv_qp *mlx5dv_create_qp(
     struct ibv_context *context, struct ibv_qp_init_attr_ex *general, struct mlx5dv_qp_init_attr *own)
 {
-    tell("create context=%" PRIxPTR " pd=%" PRIxPTR " send_cq=%" PRIxPTR " recv_cq=%" PRIxPTR " srq=%" PRIxPTR " ",
+    record("create context=%" PRIxPTR " pd=%" PRIxPTR " send_cq=%" PRIxPTR " recv_cq=%" PRIxPTR " srq=%" PRIxPTR " ",
         (uintptr_t)context, (uintptr_t)general->pd, (uintptr_t)general->send_cq, (uintptr_t)general->recv_cq,
         (uintptr_t)general->srq);
-    tell("type=%x comp_mask=%x ops=%" PRIx64 " ", general->qp_type, general->comp_mask, general->send_ops_flags);
-    tell("max_send_wr=%u max_send_sge=%u max_inline_data=%u ", general->cap.max_send_wr, general->cap.max_send_sge,
+    record("type=%x comp_mask=%x ops=%" PRIx64 " ", general->qp_type, general->comp_mask, general->send_ops_flags);
+    record("max_send_wr=%u max_send_sge=%u max_inline_data=%u ", general->cap.max_send_wr, general->cap.max_send_sge,
         general->cap.max_inline_data);
-    tell("max_recv_wr=%u max_recv_sge=%u sq_sig_all=%d ", general->cap.max_recv_wr, general->cap.max_recv_sge,
+    record("max_recv_wr=%u max_recv_sge=%u sq_sig_all=%d ", general->cap.max_recv_wr, general->cap.max_recv_sge,
         general->sq_sig_all);
-    tell("dv_mask=%" PRIx64 " dc_type=%x access_key=%" PRIx64 "\n", own->comp_mask, own->dc_init_attr.dc_type,
+    record("dv_mask=%" PRIx64 " dc_type=%x access_key=%" PRIx64 "\n", own->comp_mask, own->dc_init_attr.dc_type,
         own->dc_init_attr.dct_access_key);
     if (result != 0)
     {
