@@ -76,6 +76,7 @@ public final class InvariantCrc
     private static final int WAY_HASH = 0x9E37_79B1;
     private static final int WAY_SHIFT = Integer.SIZE - Integer.numberOfTrailingZeros(CACHED_WAYS);
 
+    private final EthernetCrc own = new EthernetCrc();
     private final CRC32 crc = new CRC32();
     private final byte[] prefix = new byte[ONES_BYTES + IPV6_BYTES + UDP_BYTES + BthDescriptor.LENGTH_BYTES];
     private final UnsafeBuffer prefixBuffer = new UnsafeBuffer(prefix);
@@ -164,17 +165,16 @@ public final class InvariantCrc
             ways[way + 2] = packet.destinationHigh();
             ways[way + 3] = packet.destinationLow();
             ways[way + 4] = portsAndLength;
-            ways[way + 5] = computeAll(packet) ^ computeFrom(packet, 0);
+            ways[way + 5] = computeAll(packet) ^ computeOwn(packet);
         }
-        return computeFrom(packet, 0) ^ (int)ways[way + 5];
+        return computeOwn(packet) ^ (int)ways[way + 5];
     }
 
-    /** Of the bytes from one on, as a CRC of its own. */
-    private int computeFrom(final RocePacket packet, final int first)
+    /** Of the packet's own bytes, as a CRC of their own. */
+    private int computeOwn(final RocePacket packet)
     {
-        crc.reset();
-        update(packet, first);
-        return (int)crc.getValue();
+        return own.compute(packet.bytes(), packet.address(), packet.offset(), packet.lengthBytes() - LENGTH_BYTES,
+            packet.offset());
     }
 
     /** Headers and all, the congestion marks as ones. */
@@ -185,16 +185,11 @@ public final class InvariantCrc
         prefixBuffer.putByte(bthOffset + BthDescriptor.CONGESTION_OFFSET, (byte)ONES);
         crc.reset();
         crc.update(prefix, 0, bthOffset + BthDescriptor.LENGTH_BYTES);
-        update(packet, BthDescriptor.LENGTH_BYTES);
-        return (int)crc.getValue();
-    }
-
-    private void update(final RocePacket packet, final int first)
-    {
         final ByteBuffer bytes = packet.bytes();
         final int offset = packet.offset();
-        bytes.limit(offset + packet.lengthBytes() - LENGTH_BYTES).position(offset + first);
+        bytes.limit(offset + packet.lengthBytes() - LENGTH_BYTES).position(offset + BthDescriptor.LENGTH_BYTES);
         crc.update(bytes);
+        return (int)crc.getValue();
     }
 
     private int encodeNetworkHeaders(final RocePacket packet)

@@ -1,5 +1,6 @@
 package io.verbena.rdma.roce.wire;
 
+import org.agrona.BufferUtil;
 import org.agrona.concurrent.UnsafeBuffer;
 
 import java.nio.ByteBuffer;
@@ -18,6 +19,8 @@ public final class RocePacket
     /** Shortest packet: BTH and CRC. */
     public static final int MIN_LENGTH_BYTES = BthDescriptor.LENGTH_BYTES + InvariantCrc.LENGTH_BYTES;
 
+    private static final int LINE_BYTES = 64;
+
     private final ByteBuffer bytes;
     private final UnsafeBuffer buffer;
     private final long address;
@@ -35,7 +38,7 @@ public final class RocePacket
     /** Makes one with memory of its own for the longest packet. */
     public RocePacket()
     {
-        this(ByteBuffer.allocateDirect(MAX_LENGTH_BYTES));
+        this(BufferUtil.allocateDirectAligned(MAX_LENGTH_BYTES, LINE_BYTES));
     }
 
     /**
@@ -51,7 +54,8 @@ public final class RocePacket
     }
 
     /**
-     * Becomes the packet at a place of the memory that it was made in.
+     * Becomes the packet at a place of the memory that it was made in. From then on the bytes before that place are
+     * its own, too: its CRC is computed faster when up to 15 of them are overwritten.
      *
      * @param offset      of its BTH.
      * @param lengthBytes of the packet with its CRC.
@@ -80,6 +84,12 @@ public final class RocePacket
     int offset()
     {
         return offset;
+    }
+
+    /** @return address of that memory. */
+    long address()
+    {
+        return address;
     }
 
     /** @return bytes of the packet with its CRC. */
