@@ -76,8 +76,9 @@ public final class RemoteKvClient
             {
                 fabric.close();
             }
-            throw new KvUnavailableException("cluster at " + address + " is on fabric " + name +
-                ", which cannot be used here: " + ex.getMessage());
+            throw new KvUnavailableException(null == options.fabric() ?
+                "cluster at " + address + " is on fabric " + name + ", which cannot be used here: " + ex.getMessage() :
+                "fabric " + name + " cannot be used here: " + ex.getMessage());
         }
     }
 

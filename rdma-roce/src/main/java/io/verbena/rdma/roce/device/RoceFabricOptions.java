@@ -167,7 +167,8 @@ public record RoceFabricOptions(
         {
             return Integer.parseInt(text);
         }
-        throw bad(part);
+        throw new RdmaException("bad fabric argument '" + part + "': mtu is 256, 512, 1024, 2048 or 4096, the most " +
+            "bytes of data in a packet");
     }
 
     private static int spinUs(final String text, final String part)
@@ -195,7 +196,8 @@ public record RoceFabricOptions(
     {
         if (!text.equals("accepted"))
         {
-            throw bad(part);
+            throw new RdmaException("bad fabric argument '" + part + "': clear=accepted is all that it can be; " +
+                "without it connections in clear are refused");
         }
         return true;
     }

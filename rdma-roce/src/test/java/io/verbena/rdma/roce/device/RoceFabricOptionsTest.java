@@ -38,12 +38,25 @@ class RoceFabricOptionsTest
 
     @ParameterizedTest
     @ValueSource(strings = {
-        "[::1", "[::1]4791", "[::1]:0", "[::1]:65536", "[::1]:x", "10.0.0.7:", ":4791", "::1,mtu=1000", "::1,mtu",
+        "[::1", "[::1]4791", "[::1]:0", "[::1]:65536", "[::1]:x", "10.0.0.7:", ":4791", "::1,mtu",
         "::1,memory=", "::1,port=3", "host=::1"})
     void shouldRefuseInOneLineWhatIsNoArgument(final String argument)
     {
         assertThatThrownBy(() -> RoceFabricOptions.parse(argument)).isInstanceOf(RdmaException.class)
             .hasMessageContaining("roce takes ").hasMessageNotContaining("\n");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"500", "1000", "0", "8192", "x", "1024 "})
+    void shouldSayHowLongPacketsMayBe(final String mtu)
+    {
+        for (final int each : new int[]{256, 512, 1024, 2048, 4096})
+        {
+            assertThat(RoceFabricOptions.parse("::1,mtu=" + each).mtu()).isEqualTo(each);
+        }
+        assertThatThrownBy(() -> RoceFabricOptions.parse("::1,mtu=" + mtu)).isInstanceOf(RdmaException.class)
+            .hasMessage("bad fabric argument 'mtu=" + mtu +
+                "': mtu is 256, 512, 1024, 2048 or 4096, the most bytes of data in a packet");
     }
 
     @ParameterizedTest
