@@ -376,9 +376,10 @@ public final class ComputeNode implements Agent
         {
             stop(State.LEFT);
         }
-        else if (joining.isLate(nowNs))
+        else if (joining.isForbidden() || joining.isLate(nowNs))
         {
-            failure = "compute node could not join within its deadline: " + failure;
+            failure = "compute node could not join" + (joining.isForbidden() ? "" : " within its deadline") + ": " +
+                failure;
             stop(State.FAILED);
         }
         else

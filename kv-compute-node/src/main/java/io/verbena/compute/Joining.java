@@ -35,6 +35,7 @@ final class Joining implements AutoCloseable
     private boolean isPausing;
     private long nextAtNs;
     private long retryDelayNs;
+    private boolean isForbidden;
     private SessionStart start;
 
     Joining(
@@ -107,6 +108,12 @@ final class Joining implements AutoCloseable
         return !hasServed && nowNs - beganNs > configuration.joinTimeoutNs();
     }
 
+    /** @return whether the node has never served, and may not, as the meta server has said last. */
+    boolean isForbidden()
+    {
+        return !hasServed && isForbidden;
+    }
+
     /** @return whether an attempt is under way. */
     boolean isUnderWay()
     {
@@ -138,6 +145,7 @@ final class Joining implements AutoCloseable
         if (null != start)
         {
             retryDelayNs = Math.min(start.retryDelayNs(), MAX_RETRY_DELAY_NS);
+            isForbidden = start.isDone() && start.isForbidden();
             start.close();
             start = null;
         }

@@ -79,6 +79,12 @@ final class SessionStart implements AutoCloseable
             "cannot register at the meta server: " + registering.status() + " " + registering.failure();
     }
 
+    /** @return whether it came to nothing because this node may not register. Once it {@link #isDone()}. */
+    boolean isForbidden()
+    {
+        return ControlStatus.FORBIDDEN == registering.status();
+    }
+
     /** @return after how long the meta server wants to be asked again; 0 when it did not say. */
     long retryDelayNs()
     {

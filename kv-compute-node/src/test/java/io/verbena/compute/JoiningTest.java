@@ -88,6 +88,21 @@ class JoiningTest
         assertThat(pauseNs(0)).as("a first one again").isBetween(SHORTEST_PAUSE_NS, LONGEST_PAUSE_NS / 4);
     }
 
+    /** Its certificate names another role, say; a node that has served may be allowed again. */
+    @Test
+    void shouldKnowThatItMayNotJoin()
+    {
+        rig.refuse("register", ControlStatus.UNAVAILABLE);
+        rig.run(this::poll);
+        rig.runUntil(() -> failures.size() > 1);
+        assertThat(joining.isForbidden()).isFalse();
+        rig.refuse("register", ControlStatus.FORBIDDEN);
+        rig.runUntil(joining::isForbidden);
+        assertThat(failures).last().asString().startsWith("cannot register at the meta server: FORBIDDEN");
+        joining.onServing();
+        assertThat(joining.isForbidden()).isFalse();
+    }
+
     private void refuseFor(final long delayNs)
     {
         rig.answer("register", (arguments) ->

@@ -247,8 +247,9 @@ final class Membership
             heartbeats = new Heartbeats(ended, link.actAs(ended.result()));
             onRegistered(ended.result(), nowNs);
         }
-        else if (isFinal(ended.status()))
+        else if (isFinal(ended.status()) || ControlStatus.FORBIDDEN == ended.status() && 0 == nodeId)
         {
+            // A node that has memory waits: a certificate that was revoked may be accepted again.
             state = State.REFUSED;
             failure = ended.failure();
         }

@@ -46,6 +46,7 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Function;
+import java.util.function.Supplier;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -186,6 +187,24 @@ class RoleCertificatesTest
         assertThat(register(compute, NodeRole.COMPUTE_NODE)).isEqualTo(ControlStatus.OK);
         assertThat(Files.readString(folder.resolve("data/audit.jsonl"))).contains("refused")
             .contains("with roles memory: it takes a certificate with verbena:role/compute");
+    }
+
+    /** What no waiting changes is said at once, and not when the time to join is over. */
+    @Test
+    void shouldEndNodesThatMayNotRegister()
+    {
+        assertRefused(() -> MemoryNodeRole.open(fabric, locator("compute"), 32 << 20), "verbena:role/memory");
+        assertRefused(() -> ComputeNodeRole.open(fabric, locator("memory"), null,
+            new ComputeNodeConfiguration().joinTimeoutNs(TimeUnit.HOURS.toNanos(1)),
+            ComputeNodeRole.DEFAULT_MAX_CLIENTS), "verbena:role/compute");
+    }
+
+    private void assertRefused(final Supplier<Role> opening, final String uri)
+    {
+        final RoleRunner runner = RoleRunner.start(opening.get(), false);
+        assertThat(runner.awaitReady(STEP_NS)).isFalse();
+        assertThat(runner.awaitEnd(STEP_NS)).isTrue();
+        assertThat(runner.failure()).contains("it takes a certificate with " + uri).doesNotContain("deadline");
     }
 
     @Test
