@@ -1,6 +1,7 @@
 package io.verbena.cli.cluster;
 
 import io.verbena.cli.CommandLines;
+import io.verbena.cli.browser.HeadlessBrowser;
 import io.verbena.cli.cluster.ProcessTable.Entry;
 import io.verbena.client.KvClient;
 import io.verbena.client.KvClientOptions;
@@ -117,6 +118,7 @@ class MetaGroupSystemTest
             assertThat(client.tables()).contains("default", "after-kill", "after-stop", "after-cont");
         }
         awaitHealthyStatus();
+        showPage(folder);
         succeed("down");
         succeed("up");
         succeed("table", "list");
@@ -173,6 +175,34 @@ class MetaGroupSystemTest
         }
         while ((0 != last.status() || last.out().contains("error:")) && System.nanoTime() - deadlineNs < 0);
         assertThat(last.out()).contains("  ready\n").doesNotContain("error:");
+    }
+
+    /** The page of any member shows all of them, and what the leader knows, whichever that is. */
+    private static void showPage(final ClusterFolder folder) throws Exception
+    {
+        if (HeadlessBrowser.installed().isEmpty())
+        {
+            System.out.println("no Chromium is installed: the page of a group is not tested");
+            return;
+        }
+        final Entry leader = leader(folder);
+        final Entry follower = new ProcessTable(folder.processes()).entries().stream().filter((entry) ->
+            entry.name().startsWith("meta") && !entry.name().equals(leader.name())).findFirst().orElseThrow();
+        try (HeadlessBrowser browser = HeadlessBrowser.start())
+        {
+            browser.open("http://localhost:" + follower.healthPort() + "/dashboard", 1_920, 1_000, false);
+            browser.await("document.querySelectorAll('#group tbody tr').length === 3 && " +
+                "!document.getElementById('group-section').hidden");
+            browser.await("[...document.querySelectorAll('#map .node')].filter(each => " +
+                "each.textContent.includes('" + leader.name() + "leads')).length === 1");
+            assertThat(browser.evaluate("new Set([...document.querySelectorAll('#map .node rect')]" +
+                ".map(each => each.getAttribute('x') + ' ' + each.getAttribute('y'))).size"))
+                .as("places on the map, of three meta servers and two nodes").isEqualTo(5L);
+            assertThat(browser.evaluate("document.querySelectorAll('#map > svg > line').length"))
+                .as("both nodes reach the leader, and one the other").isEqualTo(3L);
+            assertThat(browser.evaluate("document.getElementById('tiles').innerText")).asString()
+                .contains("1\ncompute nodes", "1\nmemory nodes");
+        }
     }
 
     private static void createTable(final KvClient client, final String name)

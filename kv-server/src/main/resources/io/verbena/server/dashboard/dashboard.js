@@ -15,6 +15,8 @@ const MOST_LINES = 6;
 const MOST_NODES_ON_MAP = 48;
 const MOST_LIMITS = 14;
 const MOST_EVENTS = 8;
+// As status says "behind".
+const MANY_ENTRIES = 1000;
 
 const history = [];
 // By process, or node of this one: what it had counted when it answered last.
@@ -117,6 +119,11 @@ function healthOf(process) {
 
 function ofRole(status, role) {
   return status.processes.filter((process) => healthOf(process).role === role);
+}
+
+/** Of a group the member that leads: only it knows nodes and epochs. */
+function leads(process) {
+  return healthOf(process).epoch !== undefined;
 }
 
 /** The part of a distribution below which a fraction lies: bucket i ends at 2^i us. */
@@ -306,7 +313,7 @@ function tile(label, value) {
 
 function showTiles(status) {
   const point = history[history.length - 1];
-  const meta = healthOf(ofRole(status, 'meta-server')[0] || {});
+  const meta = healthOf(ofRole(status, 'meta-server').find(leads) || {});
   const memory = ofRole(status, 'memory-node').map(healthOf);
   const compute = ofRole(status, 'compute-node').map(healthOf);
   const records = status.tables ? sum(status.tables.map((table) => table.records)) : null;
@@ -458,7 +465,7 @@ function members(status) {
     if (health.node_id) {
       nodeIds.set(keyOf(process), health.node_id);
     }
-    return {name: process.name, role, nodeId: nodeIds.get(keyOf(process)) || 0, pid: process.pid, health, trouble,
+    return {name: process.name, role, leads: leads(process), nodeId: nodeIds.get(keyOf(process)) || 0, pid: process.pid, health, trouble,
       state: trouble || 'ready', transports: health.node_transports || {}, lease: null, incarnation: health.incarnation};
   });
   const known = found.flatMap((member) => member.health.nodes || []);
@@ -480,7 +487,7 @@ function ways(all) {
   const found = new Map();
   for (const from of all) {
     for (const [peer, transport] of Object.entries(from.transports)) {
-      const to = all.find((member) => peer === 'meta-server' ? member.role === 'meta-server' :
+      const to = all.find((member) => peer === 'meta-server' ? member.role === 'meta-server' && member.leads :
         member.nodeId > 0 && 'node ' + member.nodeId === peer);
       if (to && to !== from) {
         const key = [from.name, to.name].sort().join('\n');
@@ -521,10 +528,11 @@ function mapOf(all, edges, style, width) {
   let y = 4;
   for (const role of ['compute-node', 'meta-server', 'memory-node']) {
     const ofThis = all.filter((member) => member.role === role);
-    for (let begin = 0; begin < ofThis.length; begin += perRow) {
-      const row = ofThis.slice(begin, begin + perRow);
+    const inRow = role === 'meta-server' ? 1 : perRow;
+    for (let begin = 0; begin < ofThis.length; begin += inRow) {
+      const row = ofThis.slice(begin, begin + inRow);
       row.forEach((member, i) => {
-        // The meta server stands at the side: ways between the others pass it by.
+        // Meta servers stand at the side, one below the other: ways between the others pass them by.
         const centre = role === 'meta-server' && all.length > 2 ? width - boxWidth / 2 - 4 :
           (i + 0.5) * (width - (width > 520 ? boxWidth + 40 : 0)) / row.length;
         places.set(member, {x: centre, y});
@@ -547,7 +555,8 @@ function mapOf(all, edges, style, width) {
     group.append(drawn('rect', {x: place.x - boxWidth / 2, y: place.y, width: boxWidth, height: boxHeight, rx: 6}));
     group.append(drawn('text', {x: place.x, y: place.y + 17}, member.name));
     group.append(drawn('text', {x: place.x, y: place.y + 32, class: 'sub'},
-      member.trouble || (member.isElsewhere ? 'no figures' : member.nodeId ? 'node ' + member.nodeId : 'ready')));
+      member.trouble || (member.isElsewhere ? 'no figures' : member.nodeId ? 'node ' + member.nodeId :
+        member.health.group_member ? (member.leads ? 'leads' : 'follows') : 'ready')));
     group.append(drawn('title', {}, member.name + ': ' + member.state));
     svg.append(group);
   }
@@ -654,7 +663,25 @@ function showLimits(status) {
   fillTable('limits', ['process', {text: 'limit', left: true}, 'in use', 'use', 'most', {text: 'raised by', left: true}],
     limits.slice(0, MOST_LIMITS).map((limit) => [limit.process, {text: limit.name, className: 'left'},
       smallBar(limit.share, limit.share >= 0.9), count(limit.use), count(limit.limit),
-      {text: limit.option, className: 'left'}]), 'nothing is used of any limit');
+      {text: limit.option, className: 'long'}]), 'nothing is used of any limit');
+}
+
+/** As `status` has it: who leads, and how far each member is. */
+function showGroup(status) {
+  const group = ofRole(status, 'meta-server').filter((process) => healthOf(process).group_member);
+  $('group-section').hidden = group.length === 0;
+  const committed = Math.max(0, ...group.map((process) => healthOf(process).group_commit_index));
+  fillTable('group', ['process', {text: 'member', left: true}, {text: 'leader', left: true}, 'term', 'leadership',
+    'lease', 'committed', 'applied', 'behind', 'snapshot'], group.map((process) => {
+    const health = healthOf(process);
+    const behind = committed - health.group_applied_index;
+    return [process.name, {text: health.group_member, className: 'left'},
+      {text: health.group_leader || 'none', className: 'left ' + (health.group_leader ? '' : 'bad')},
+      count(health.group_term), count(health.group_leadership), health.group_lease_left_ms + ' ms',
+      count(health.group_commit_index), count(health.group_applied_index),
+      {text: count(behind), className: behind >= MANY_ENTRIES ? 'warn' : ''},
+      health.group_snapshot_index < 0 ? '–' : count(health.group_snapshot_index)];
+  }), 'none');
 }
 
 function showProcesses(status) {
@@ -684,6 +711,7 @@ function show() {
   showMemory(latest);
   showTables(latest);
   showLimits(latest);
+  showGroup(latest);
   showProcesses(latest);
 }
 
