@@ -31,6 +31,8 @@ class JoinStormSimTest
     private static final long LEASE_NS = 100_000_000;
     private static final long TIMEOUT_NS = 2_000_000_000;
     private static final long MAX_STEPS = 40_000_000;
+    private static final long SPACING_NS = 1_000_000;
+    private static final long LULL_NS = 20_000_000;
 
     private final SlowDisk disk = new SlowDisk();
     private final List<SimComputeNode> nodes = new ArrayList<>();
@@ -165,6 +167,35 @@ class JoinStormSimTest
         assertThat((double)slowestNs / aloneNs).isLessThan(3);
         assertThat(disk.writes - before).as("shared").isLessThan(4);
         expectEachOnce();
+    }
+
+    /** One a millisecond, as processes that are started together come: the spares are used up again and again. */
+    @ParameterizedTest
+    @ValueSource(ints = {0, 4, 16})
+    void shouldShareWritesAmongAHundredThatComeOneAfterTheOther(final int spareIdentities)
+    {
+        open(1, 1024, spareIdentities);
+        joinNs(1);
+        pause(LULL_NS);
+        final int before = disk.writes;
+        for (int i = 0; i < 100; i++)
+        {
+            add();
+            pause(SPACING_NS);
+        }
+        runUntil(() -> nodes.stream().allMatch((node) -> null != node.registration && node.beats > 0) &&
+            spares <= metaServer.spareIdentities());
+        System.out.println("one a millisecond: spares " + spares + ", writes " + (disk.writes - before));
+        assertThat(disk.writes - before).as("writes of 100 nodes").isBetween(1, 20);
+        pause(LULL_NS);
+        assertThat(joinNs(1)).as("alone again").isLessThan(2 * SYNC_NS);
+        expectEachOnce();
+    }
+
+    private void pause(final long lengthNs)
+    {
+        final long endNs = world.clock().nanoTime() + lengthNs;
+        runUntil(() -> world.clock().nanoTime() - endNs >= 0);
     }
 
     /** Each in the middle of its lease, whatever the others do. */

@@ -33,6 +33,7 @@ import org.slf4j.LoggerFactory;
 
 import java.io.IOException;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.TimeUnit;
@@ -109,17 +110,21 @@ final class LeaderWarmUp implements AutoCloseable
         return hasServed;
     }
 
-    /** Ends it, and waits until its devices are closed. */
+    /** Ends it, and waits until its devices are closed. Its folder goes, also that of a process that was killed. */
     @Override
     public void close()
     {
         isCancelled = true;
         try
         {
-            if (null != thread)
+            if (null == thread || thread.join(Duration.ofMillis(END_MS)))
             {
-                thread.join(END_MS);
+                GroupRehearsal.discard(folder);
             }
+        }
+        catch (final IOException ex)
+        {
+            LOGGER.warn("folder {} is of no use any more and cannot be deleted: {}", folder, ex.toString());
         }
         catch (final InterruptedException ex)
         {

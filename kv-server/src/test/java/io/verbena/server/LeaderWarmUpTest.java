@@ -105,6 +105,20 @@ class LeaderWarmUpTest
         }
     }
 
+    /** A member that leads at once never rehearses, and what a killed process left would stay. */
+    @Test
+    void shouldTakeAwayWhatAKilledProcessLeftThoughNothingIsRehearsed() throws Exception
+    {
+        Files.writeString(Files.createDirectories(folder().resolve("1")).resolve("in_use.lock"), "of a killed process");
+        try (Fabric fabric = open())
+        {
+            final LeaderWarmUp warmUp = new LeaderWarmUp(fabric, folder());
+            assertThat(folder()).as("another one may rehearse there").exists();
+            warmUp.close();
+            assertThat(folder()).doesNotExist();
+        }
+    }
+
     @Test
     void shouldNotBeginOnceTheMemberHasLed()
     {

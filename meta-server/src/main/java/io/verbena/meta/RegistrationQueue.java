@@ -26,7 +26,8 @@ import java.util.function.Supplier;
  * {@link #GATHER_NS} at most, and share one write. Between two writes every message that has arrived is handled, so
  * that no heartbeat waits for more than one. Bounded: a node beyond is refused, with the time after which to ask again.
  * A compute node for which there is a spare identity is answered at once; what it got is written down when the server
- * is quiet, together with the next spares. Used by the server's thread.
+ * is quiet, together with the next spares. While many come one after the other, writes begin {@link #STORM_NS} apart:
+ * else each would be shared by the few that come during the one before. Used by the server's thread.
  */
 final class RegistrationQueue
 {
@@ -34,6 +35,9 @@ final class RegistrationQueue
     static final int MAX_GROUP = 256;
     /** Longest wait for more to arrive: less than the write that it may save. */
     static final long GATHER_NS = TimeUnit.MILLISECONDS.toNanos(1);
+
+    /** From the beginning of a write for several nodes to that of the next one, unless no more may wait. */
+    static final long STORM_NS = TimeUnit.MILLISECONDS.toNanos(8);
 
     /** Without an arrival for the last write's length divided by this, nothing more is expected. */
     private static final int QUIET_FRACTION = 16;
@@ -64,6 +68,9 @@ final class RegistrationQueue
     private long gatheredSinceNs;
     private long lastArrivalNs;
     private long writeBeganNs;
+    /** That have registered since the last write began, and those that shared it. */
+    private int joinedSinceWrite;
+    private int joinedByLastWrite;
     private boolean hasWritten;
     private long lastWriteNs;
     private long refused;
@@ -136,6 +143,7 @@ final class RegistrationQueue
             throw MembershipRefusals.of(ex);
         }
         directory.membershipVersion(conductor.table().version());
+        joinedSinceWrite++;
         answer(new Admitted(member, List.of(), answer.get()));
     }
 
@@ -190,13 +198,11 @@ final class RegistrationQueue
             lastArrivalNs = nowNs;
         }
 
-        final boolean isGathered = isQuiet && nowNs - lastArrivalNs >= lastWriteNs / QUIET_FRACTION ||
-            waiting.size() >= MAX_GROUP || nowNs - gatheredSinceNs >= GATHER_NS;
+        final boolean isFull = waiting.size() >= Math.min(MAX_GROUP, maxWaiting);
 
-        if (!waiting.isEmpty() && isGathered)
+        if (!waiting.isEmpty() && (isFull || isGathered(isQuiet, nowNs, gatheredSinceNs)))
         {
-            writeBeganNs = nowNs;
-            hasWritten = true;
+            beginWrite(nowNs);
             admitGroup(nowNs);
             workCount++;
         }
@@ -204,6 +210,22 @@ final class RegistrationQueue
         // Answers before the next write: nobody waits for what others get.
         workCount += ChangeNotifier.give(due, PendingRegistration::give);
         return workCount + recordSpares(isQuiet, nowNs);
+    }
+
+    /** Whether a write that could have begun at some time had better wait for no more to arrive. */
+    private boolean isGathered(final boolean isQuiet, final long nowNs, final long sinceNs)
+    {
+        final boolean isPaced = joinedByLastWrite > 1 && nowNs - writeBeganNs < STORM_NS;
+        return !isPaced && (isQuiet && nowNs - lastArrivalNs >= lastWriteNs / QUIET_FRACTION ||
+            nowNs - sinceNs >= GATHER_NS);
+    }
+
+    private void beginWrite(final long nowNs)
+    {
+        writeBeganNs = nowNs;
+        hasWritten = true;
+        joinedByLastWrite = joinedSinceWrite + waiting.size();
+        joinedSinceWrite = 0;
     }
 
     private int recordSpares(final boolean isQuiet, final long nowNs)
@@ -216,16 +238,12 @@ final class RegistrationQueue
             return 0;
         }
 
-        final boolean isTime = nowNs - lackingSinceNs >= GATHER_NS ||
-            isQuiet && nowNs - lastArrivalNs >= lastWriteNs / QUIET_FRACTION;
-
-        if (!isLackingSpares || !isTime)
+        if (!isLackingSpares || !isGathered(isQuiet, nowNs, lackingSinceNs))
         {
             return 0;
         }
 
-        writeBeganNs = nowNs;
-        hasWritten = true;
+        beginWrite(nowNs);
         isLackingSpares = false;
         return conductor.recordSpares(wantedSpares) ? 1 : 0;
     }

@@ -36,6 +36,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import java.util.stream.IntStream;
 
 /** {@code verbena bench meta}: a group of three meta servers against a single one. */
@@ -59,6 +60,10 @@ final class BenchMetaCommand implements Callable<Integer>
     private static final int TABLES_A_LEASE = 20;
     private static final int WARM_UP_ROUNDS = 3;
     private static final int LEADER_TIMEOUT_MS = 60_000;
+    /** Nodes that have left are fenced, and forgotten, in less. */
+    private static final long QUIET_NS = TimeUnit.MILLISECONDS.toNanos(500);
+    private static final int QUIET_LOOKS = 5;
+    private static final long SETTLE_NS = TimeUnit.SECONDS.toNanos(20);
     private static final Duration DATA_TIMEOUT = Duration.ofSeconds(20);
     private static final double MOST_DEATH_MS = 3_000;
     private static final double MOST_STOP_MS = 5_000;
@@ -233,9 +238,9 @@ final class BenchMetaCommand implements Callable<Integer>
             double mostSyncs = 0;
             for (int i = -WARM_UP_ROUNDS; i < rounds; i++)
             {
-                final List<Long> before = syncs(group);
+                final List<Long> before = settledSyncs(group);
                 final long joinedNs = ofGroup.joinNs();
-                final List<Long> after = syncs(group);
+                final List<Long> after = settledSyncs(group);
                 final long singleJoinedNs = ofSingle.joinNs();
                 ofGroup.leave();
                 ofSingle.leave();
@@ -252,6 +257,30 @@ final class BenchMetaCommand implements Callable<Integer>
                     TOGETHER * NS_PER_S / median(singleNs), LEAST_RATE_RATIO),
                 MetaRow.most("syncs_of_100_joins_count", mostSyncs, MOST_SYNCS));
         }
+    }
+
+    /** When nothing is written any more: what an earlier round left behind, or this one, is over. */
+    private List<Long> settledSyncs(final Up group)
+    {
+        final long endNs = clock.nanoTime() + SETTLE_NS;
+        List<Long> last = syncs(group);
+        long sinceNs = clock.nanoTime();
+        while (clock.nanoTime() - sinceNs < QUIET_NS)
+        {
+            LockSupport.parkNanos(QUIET_NS / QUIET_LOOKS);
+            final List<Long> now = syncs(group);
+            if (!now.equals(last))
+            {
+                last = now;
+                sinceNs = clock.nanoTime();
+            }
+            if (clock.nanoTime() - endNs > 0)
+            {
+                throw new CommandFailedException(ExitStatus.UNAVAILABLE, "the group still writes its log after " +
+                    TimeUnit.NANOSECONDS.toSeconds(SETTLE_NS) + " s in which no node came or went", null);
+            }
+        }
+        return last;
     }
 
     /** Of each member: how often its log was synced to the disk so far. */

@@ -339,7 +339,8 @@ public final class GroupAdministration implements AutoCloseable
         return new View(replies, members);
     }
 
-    private static Collection<RaftPeer> members(final Map<String, GroupInfoReply> replies)
+    /** As the leader has them, or else who knows most of what is committed; none where nobody answers. */
+    static Collection<RaftPeer> members(final Map<String, GroupInfoReply> replies)
     {
         GroupInfoReply best = null;
         for (final GroupInfoReply reply : replies.values())

@@ -50,7 +50,7 @@ public final class GroupRehearsal
         final GroupKey group, final Path folder, final NanoClock clock, final BooleanSupplier isCancelled)
         throws IOException
     {
-        delete(folder);
+        discard(folder);
         final List<String> peers = List.of(LOOPBACK + ':' + freePort(), LOOPBACK + ':' + freePort());
         RaftMember first = null;
         RaftMember second = null;
@@ -64,7 +64,7 @@ public final class GroupRehearsal
         {
             // The leader first: it would go on looking for the other one.
             CloseHelper.closeAll(first, second);
-            delete(folder);
+            discard(folder);
         }
     }
 
@@ -104,7 +104,13 @@ public final class GroupRehearsal
         }
     }
 
-    private static void delete(final Path folder) throws IOException
+    /**
+     * Deletes what a rehearsal leaves behind when its process is killed.
+     *
+     * @param folder of it, in which none runs now; there or not.
+     * @throws IOException when it cannot be deleted.
+     */
+    public static void discard(final Path folder) throws IOException
     {
         if (Files.exists(folder))
         {

@@ -13,10 +13,9 @@ import java.util.List;
  * @param members       how many the group has; 0 for who joins and was not added yet.
  * @param unreachable   names of members that a leader does not reach.
  * @param behind        names of members that answer a leader and are far behind in the log.
- * @param logSyncs      how often its log was synced to the disk since it was started.
  */
 public record GroupStat(
     String leader, long term, long commitIndex, long appliedIndex, long snapshotIndex, int members,
-    List<String> unreachable, List<String> behind, long logSyncs)
+    List<String> unreachable, List<String> behind)
 {
 }

@@ -323,8 +323,7 @@ public final class RaftMember implements GroupLog, AutoCloseable
         return new GroupStat(null == leader ? "" : leader.toString(), division.getInfo().getCurrentTerm(),
             division.getRaftLog().getLastCommittedIndex(), machine.state().index(), machine.snapshotIndex(),
             division.getRaftConf().getCurrentPeers().size(), unreachable, role.hasLeaderInfo() ? behind(
-                division.getCommitInfos(), division.getRaftLog().getLastCommittedIndex(), unreachable) : List.of(),
-            logSyncs());
+                division.getCommitInfos(), division.getRaftLog().getLastCommittedIndex(), unreachable) : List.of());
     }
 
     /** Only a leader knows; none where another member leads. */
@@ -344,7 +343,8 @@ public final class RaftMember implements GroupLog, AutoCloseable
             .sorted().toList();
     }
 
-    private long logSyncs()
+    /** @return how often its log was synced to the disk since it was started, at this moment. */
+    public long logSyncs()
     {
         return division.getRaftLog().getRaftLogMetrics() instanceof final RaftLogMetricsBase metrics ?
             metrics.getRegistry().counter(SegmentedRaftLogMetrics.RAFT_LOG_FLUSH_COUNT).getCount() : 0;

@@ -144,6 +144,17 @@ class GroupAdministrationTest
             .satisfies((ex) -> assertThat(((GroupChangeException)ex).category()).isIn(REFUSED, UNAVAILABLE));
     }
 
+    /** All others are asked, the last one of the list as well. */
+    @Test
+    void shouldRefuseANewDiskThatTheLastMemberAloneRemembers() throws IOException
+    {
+        startGroup();
+        lose(2);
+        members.stop(1);
+        assertThatThrownBy(() -> members.start(2, true)).isInstanceOf(MetaStoreException.class)
+            .hasMessageContaining("member meta-2 had its log");
+    }
+
     @Test
     void shouldMoveTheLeaderAndRemoveIt()
     {

@@ -21,7 +21,7 @@ class GroupProblemTest
 
     private static GroupStat stat(final int members, final List<String> unreachable, final List<String> behind)
     {
-        return new GroupStat("meta-1", 3, 10, 10, -1, members, unreachable, behind, 0);
+        return new GroupStat("meta-1", 3, 10, 10, -1, members, unreachable, behind);
     }
 
     private static CommitInfoProto member(final String name, final long commitIndex)
@@ -78,7 +78,7 @@ class GroupProblemTest
     @Test
     void shouldNameAGroupThatHasNoLeaderForLong()
     {
-        final GroupStat none = new GroupStat("", 3, 10, 10, -1, 3, List.of(), List.of(), 0);
+        final GroupStat none = new GroupStat("", 3, 10, 10, -1, 3, List.of(), List.of());
         final GroupHealth health = new GroupHealth("meta-1", 0);
         assertThat(health.problems(LIMIT_NS - 1, none, 0, "", false)).isEmpty();
         assertThat(health.problems(LIMIT_NS, none, 0, "", false)).containsOnlyKeys(GroupProblem.NO_LEADER);

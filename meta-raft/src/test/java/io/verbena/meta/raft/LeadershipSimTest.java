@@ -29,6 +29,13 @@ class LeadershipSimTest
     private static final long LEASE_NS = 1_000 * MS;
     private static final int MEMBERS = 3;
     private static final int STEPS = 900;
+    private static final int CUT_STEPS = 60;
+
+    /** What does not get through between a member and the others. */
+    private enum Cut
+    {
+        QUESTIONS, ANSWERS, BOTH
+    }
 
     /** A command or a question on its way. */
     private record Flight(Member from, long atNs, Runnable arrival)
@@ -46,6 +53,8 @@ class LeadershipSimTest
         private int applied;
         private boolean believes;
         private long stillUntilNs;
+        private long cutUntilNs;
+        private Cut cut = Cut.BOTH;
         private CompletableFuture<Boolean> write;
         private long writes;
         private int given;
@@ -73,8 +82,8 @@ class LeadershipSimTest
         public CompletableFuture<Boolean> append(final MetaCommand command)
         {
             final CompletableFuture<Boolean> answer = new CompletableFuture<>();
-            final boolean isLost = 0 == random.nextInt(8);
-            final boolean isAnswerLost = 0 == random.nextInt(8);
+            final boolean isLost = 0 == random.nextInt(8) || isCutOff(Cut.QUESTIONS);
+            final boolean isAnswerLost = 0 == random.nextInt(8) || isCutOff(Cut.ANSWERS);
             final int since = process;
             flights.add(new Flight(this, realNs + delayNs(), () ->
             {
@@ -117,7 +126,7 @@ class LeadershipSimTest
             final CompletableFuture<Long> answer = new CompletableFuture<>();
             final long now = truth.leadership().number();
             final boolean isEarly = random.nextBoolean();
-            final boolean isLost = 0 == random.nextInt(8);
+            final boolean isLost = 0 == random.nextInt(8) || isCutOff(Cut.QUESTIONS) || isCutOff(Cut.ANSWERS);
             flights.add(new Flight(this, realNs + delayNs(), () ->
             {
                 if (isLost)
@@ -138,6 +147,11 @@ class LeadershipSimTest
             return state;
         }
 
+        private boolean isCutOff(final Cut way)
+        {
+            return realNs < cutUntilNs && (Cut.BOTH == cut || way == cut);
+        }
+
         private boolean isStill()
         {
             return realNs < stillUntilNs;
@@ -146,7 +160,8 @@ class LeadershipSimTest
         /** Applies what it has heard of, then acts. */
         private void act()
         {
-            for (int more = random.nextInt(4); more > 0 && applied < committed.size(); more--)
+            for (int more = random.nextInt(4);
+                more > 0 && applied < committed.size() && !isCutOff(Cut.ANSWERS); more--)
             {
                 state.apply(1, applied, committed.get(applied));
                 applied++;
@@ -217,6 +232,8 @@ class LeadershipSimTest
     }
 
     private Random random;
+    /** Of partitions; null: there are none. */
+    private Random cuts;
     private long realNs;
     private final List<MetaCommand> committed = new ArrayList<>();
     private final ReplicatedState truth = new ReplicatedState();
@@ -272,6 +289,12 @@ class LeadershipSimTest
 
     private void disturb(final List<Member> members)
     {
+        if (null != cuts && 0 == cuts.nextInt(CUT_STEPS))
+        {
+            final Member away = members.get(cuts.nextInt(members.size()));
+            away.cut = Cut.values()[cuts.nextInt(Cut.values().length)];
+            away.cutUntilNs = realNs + cuts.nextLong(5 * LEASE_NS);
+        }
         final Member member = members.get(random.nextInt(members.size()));
         switch (random.nextInt(80))
         {
@@ -289,18 +312,31 @@ class LeadershipSimTest
     @Test
     void shouldNeverHaveTwoLeadersNorGiveANumberTwice()
     {
+        shouldKeepToTheRules(false);
+    }
+
+    /** For up to five leases a member sends nothing, hears nothing, or both, and believes what it believed before. */
+    @Test
+    void shouldKeepToTheRulesWhenMembersAreCutOffOneWayOrBoth()
+    {
+        shouldKeepToTheRules(true);
+    }
+
+    private static void shouldKeepToTheRules(final boolean hasCuts)
+    {
         final int seeds = Integer.getInteger("verbena.raft.seeds", 1_000);
         int given = 0;
         int all = 0;
         for (long seed = 0; seed < seeds; seed++)
         {
             final LeadershipSimTest world = new LeadershipSimTest();
+            world.cuts = hasCuts ? new Random(~seed) : null;
             world.run(seed);
             given += world.numbers.size();
             all += world.leaderships;
         }
         assertThat(all).as("leaderships in %s runs", seeds).isGreaterThan(2 * seeds);
-        assertThat(given).as("numbers given in %s runs", seeds).isGreaterThan(2 * seeds);
+        assertThat(given).as("numbers given in %s runs", seeds).isGreaterThan(hasCuts ? seeds : 2 * seeds);
     }
 
     /**

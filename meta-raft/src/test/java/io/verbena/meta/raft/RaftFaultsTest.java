@@ -7,11 +7,16 @@ import io.verbena.meta.store.MetaCounters;
 import io.verbena.meta.store.MetaStoreException;
 import io.verbena.meta.store.StoredTable;
 import io.verbena.test.UnusedPorts;
+import org.apache.ratis.client.RaftClient;
+import org.apache.ratis.conf.RaftProperties;
 import org.apache.ratis.proto.RaftProtos.LogEntryProto;
 import org.apache.ratis.proto.RaftProtos.StateMachineLogEntryProto;
 import org.apache.ratis.protocol.Message;
+import org.apache.ratis.protocol.RaftGroup;
 import org.apache.ratis.protocol.RaftGroupId;
+import org.apache.ratis.protocol.RaftPeer;
 import org.apache.ratis.protocol.RaftPeerId;
+import org.apache.ratis.retry.RetryPolicies;
 import org.apache.ratis.server.RaftServer;
 import org.apache.ratis.server.storage.RaftStorage;
 import org.apache.ratis.statemachine.TransactionContext;
@@ -273,6 +278,32 @@ class RaftFaultsTest
         damage(newest("snapshot."));
         assertThatThrownBy(() -> open(false, address).close()).isInstanceOf(MetaStoreException.class)
             .hasMessageContaining("member 1 of the group cannot start");
+    }
+
+    /** It is still the one that the log follows, and must not act as if it knew what the log says. */
+    @Test
+    void shouldNotLeadOnceItCannotApplyAnEntry() throws Exception
+    {
+        final String address = closed();
+        final GroupKey key = new GroupKey(new UUID(1, 2), new byte[16]);
+        final RaftPeer peer = RaftPeer.newBuilder().setId("meta-1").setAddress(address).build();
+        try (RaftMember member = open(false, address); RaftClient client = RaftClient.newBuilder()
+            .setProperties(new RaftProperties()).setParameters(MemberTls.parameters(key))
+            .setRaftGroup(RaftGroup.valueOf(GROUP, peer)).setLeaderId(peer.getId())
+            .setRetryPolicy(RetryPolicies.noRetry()).build())
+        {
+            awaitLeader(member);
+            client.async().send(Message.valueOf("no command"));
+            final long deadlineNs = System.nanoTime() + DEADLINE_NS;
+            while (member.failure().isEmpty())
+            {
+                assertThat(System.nanoTime() - deadlineNs).as("in time").isNegative();
+                LockSupport.parkNanos(1_000_000);
+            }
+            assertThat(member.failure()).contains("cannot be applied");
+            assertThat(member.stat().leader()).as("whom the log follows").isEqualTo("meta-1");
+            assertThat(member.mayLead()).isFalse();
+        }
     }
 
     @Test

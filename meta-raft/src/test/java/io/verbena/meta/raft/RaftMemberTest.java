@@ -17,6 +17,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Stream;
 
 import static io.verbena.meta.raft.TestMembers.CLOCK;
@@ -83,6 +84,81 @@ class RaftMemberTest
         assertThat(stat.leader()).isEqualTo("meta-" + third);
         assertThat(stat.unreachable()).isEmpty();
         assertThat(stat.commitIndex()).isGreaterThanOrEqualTo(3);
+    }
+
+    /** The first member may bring what a single meta server had; the others wait for it, and ask again and again. */
+    @Test
+    void shouldGiveWayToTheFirstMemberOfANewGroupHoweverLateItStarts()
+    {
+        members.start(2, true);
+        members.start(3, true);
+        TestMembers.await(() -> members.get(2).stat().leader().startsWith("meta-"));
+        final long sinceNs = CLOCK.nanoTime();
+        // Longer than a request to another one to lead may take: the first of them has failed by then.
+        while (CLOCK.nanoTime() - sinceNs < TimeUnit.SECONDS.toNanos(4))
+        {
+            assertThat(members.get(2).mayLead()).isFalse();
+            assertThat(members.get(3).mayLead()).isFalse();
+            LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(10));
+        }
+        members.start(1, true);
+        assertThat(members.leader()).isEqualTo(1);
+        members.write(new MetaBatch().counters(MetaCounters.initial(7)));
+        TestMembers.await(() -> !members.get(2).state().isEmpty() && !members.get(3).state().isEmpty());
+        members.stop(1);
+        assertThat(members.leader()).as("from now on any of them").isNotEqualTo(1);
+    }
+
+    @Test
+    void shouldLetNoFollowerLead()
+    {
+        members.startAll(true);
+        members.write(new MetaBatch().counters(MetaCounters.initial(7)));
+        final int leader = members.leader();
+        for (int member = 1; member <= MEMBERS; member++)
+        {
+            final int other = member;
+            TestMembers.await(() -> !members.get(other).state().isEmpty());
+            assertThat(members.get(other).mayLead()).as("member %s, while %s leads", other, leader)
+                .isEqualTo(other == leader);
+        }
+    }
+
+    /** What a meta server writes together is one entry, and costs each member one sync of its disk. */
+    @Test
+    void shouldSyncOnceForEachWriteAtEachMember()
+    {
+        members.startAll(true);
+        members.write(new MetaBatch().counters(MetaCounters.initial(7)));
+        final int leader = members.leader();
+        for (int member = 1; member <= MEMBERS; member++)
+        {
+            awaitSame(member, leader);
+        }
+        final long[] before = new long[MEMBERS + 1];
+        for (int member = 1; member <= MEMBERS; member++)
+        {
+            before[member] = members.get(member).logSyncs();
+        }
+        final long entryBefore = members.get(leader).stat().appliedIndex();
+        final int writes = 8;
+        final int nodes = 100;
+        for (int i = 0; i < writes; i++)
+        {
+            final MetaBatch batch = new MetaBatch();
+            for (int node = 0; node < nodes; node++)
+            {
+                batch.table(table("t" + i + '-' + node));
+            }
+            members.store(leader).write(batch);
+        }
+        assertThat(members.get(leader).stat().appliedIndex() - entryBefore).as("entries").isEqualTo(writes);
+        for (int member = 1; member <= MEMBERS; member++)
+        {
+            members.awaitTables(member, writes * nodes);
+            assertThat(members.get(member).logSyncs() - before[member]).as("syncs at member %s", member)
+                .isBetween(1L, (long)writes);
+        }
     }
 
     /** What it missed is not in the log any more. */

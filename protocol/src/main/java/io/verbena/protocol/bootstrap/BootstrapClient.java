@@ -85,8 +85,25 @@ public final class BootstrapClient
     {
         return address.others().isEmpty() ?
             ask(address, token, timeoutMs, BootstrapDescriptor.VERSION, BootstrapDescriptor.FORMATS) :
-            GroupBootstrap.ask(address, timeoutMs, (member, memberTimeoutMs) -> ask(
-                member, token, memberTimeoutMs, BootstrapDescriptor.VERSION, BootstrapDescriptor.FORMATS));
+            find(address, token, timeoutMs);
+    }
+
+    /**
+     * As {@link #ask(ClusterAddress, BootstrapSecret, int)}, but a single address, too, is asked again for as long: a
+     * cluster that was there before is started again, or the one member that is known leads again.
+     */
+    static BootstrapAnswer find(final ClusterAddress address, final BootstrapSecret token, final int timeoutMs)
+    {
+        final long endNs = SystemNanoClock.INSTANCE.nanoTime() + TimeUnit.MILLISECONDS.toNanos(timeoutMs);
+        // Where there is only one to ask, no other answer is delayed by waiting for it.
+        return GroupBootstrap.ask(address, timeoutMs, (member, memberTimeoutMs) -> ask(
+            member, token, address.others().isEmpty() ? leftMs(endNs) : memberTimeoutMs, BootstrapDescriptor.VERSION,
+            BootstrapDescriptor.FORMATS));
+    }
+
+    private static int leftMs(final long endNs)
+    {
+        return (int)Math.max(1, TimeUnit.NANOSECONDS.toMillis(endNs - SystemNanoClock.INSTANCE.nanoTime()));
     }
 
     static BootstrapAnswer ask(

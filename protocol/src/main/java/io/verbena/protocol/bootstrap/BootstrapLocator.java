@@ -8,8 +8,8 @@ import java.util.concurrent.locks.LockSupport;
 
 /**
  * Finds the meta server by the handshake at the cluster's address, on a virtual thread: when somebody says that it
- * cannot be reached, at most ten times a second. Members of a group are asked until one of them leads, for 5 s at
- * most; a single address is asked once. Thread-safe; needs no closing.
+ * cannot be reached. Each address is asked until one answers, for 5 s at most: a single one may be that of a member of
+ * a group which leads again only later. Thread-safe; needs no closing.
  */
 public final class BootstrapLocator implements MetaServerLocator
 {
@@ -92,7 +92,7 @@ public final class BootstrapLocator implements MetaServerLocator
     {
         try
         {
-            final BootstrapAnswer answer = BootstrapClient.ask(cluster, token, TIMEOUT_MS);
+            final BootstrapAnswer answer = BootstrapClient.find(cluster, token, TIMEOUT_MS);
             if (answer.fabric().equals(fabric))
             {
                 // It may have been started again with a certificate that names roles.

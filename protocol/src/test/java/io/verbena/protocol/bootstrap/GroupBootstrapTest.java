@@ -143,8 +143,21 @@ class GroupBootstrapTest
     {
         final int port = leader.address().port();
         leader.close();
-        final ClusterAddress group = group(silent.getLocalPort(), port);
-        final BootstrapLocator locator = new BootstrapLocator(group, token, ANSWER);
+        shouldFindWhoComesLater(group(silent.getLocalPort(), port), port);
+    }
+
+    /** All that is known of the cluster is one address, where nobody listens for a while. */
+    @Test
+    void shouldGoOnAskingASingleAddressUntilSomebodyListensThere()
+    {
+        final int port = leader.address().port();
+        leader.close();
+        shouldFindWhoComesLater(group(port), port);
+    }
+
+    private void shouldFindWhoComesLater(final ClusterAddress cluster, final int port)
+    {
+        final BootstrapLocator locator = new BootstrapLocator(cluster, token, ANSWER);
         locator.onUnreachable();
         LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(1_200));
         final PeerAddress next = new PeerAddress(new DeviceAddress(4, 5, 6), 1, 0, 0);
