@@ -148,9 +148,10 @@ class VerbenaCommandTest
     void shouldServeOtherHostsOnlyWhereTheUserAllowsIt()
     {
         final String data = folder.resolve("meta").toString();
-        assertOneLine(ExitStatus.USAGE, "--listen verbena://0.0.0.0:0 is for other hosts, too: hosts that reach it " +
-            "are not authenticated yet", run("meta-server", "--data", data, "--listen", "0.0.0.0:0"));
-        assertOneLine(ExitStatus.USAGE, "give --insecure-network",
+        assertOneLine(ExitStatus.USAGE, "--listen verbena://0.0.0.0:0 is for other hosts, too: without TLS and " +
+            "sealed packets, hosts on the way may read and change every record. Give the cluster --encrypt",
+            run("meta-server", "--data", data, "--listen", "0.0.0.0:0"));
+        assertOneLine(ExitStatus.USAGE, "--insecure-network",
             run("meta-server", "--data", data, "--listen", "[::]:0"));
         assertOneLine(ExitStatus.USAGE, "--advertise ::1 is for the fabric roce, and this is soft: leave it out",
             run("meta-server", "--data", data, "--advertise", "::1"));

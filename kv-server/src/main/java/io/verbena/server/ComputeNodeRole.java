@@ -137,7 +137,7 @@ public final class ComputeNodeRole implements Role
         refused = new PacedWarning(LOGGER, "refused {} connections of clients, for which there was no room: " +
             "raise --max-clients, or start another compute node", beganNs);
         encryption = new EncryptionFigures(
-            server, node.endpoint(), configuration.isEncryptionRequired(), LOGGER, beganNs);
+            device, server, node.endpoint(), configuration.isEncryptionRequired(), LOGGER, beganNs);
     }
 
     /**

@@ -2,7 +2,9 @@ package io.verbena.server;
 
 import io.verbena.protocol.remote.RequestServer;
 import io.verbena.protocol.request.ComputeEndpoint;
+import io.verbena.raas.identity.PeerIdentity;
 import io.verbena.raas.usage.EncryptionUse;
+import io.verbena.rdma.verbs.Device;
 import io.verbena.server.metrics.Measurements;
 import io.verbena.server.metrics.Metric;
 
@@ -10,14 +12,16 @@ import org.slf4j.Logger;
 
 import java.util.Map;
 
-/** Encrypted connections of a compute node's clients, and what was refused. Written by the node's thread. */
+/** Encrypted connections of a compute node, and those refused because of encryption. Written by the node's thread. */
 final class EncryptionFigures
 {
     private final RequestServer server;
     private final PacedWarning refused;
+    private final RefusedUnsealed unsealed;
     private volatile EncryptionUse use = EncryptionUse.NONE;
 
     /**
+     * @param device     of the node.
      * @param server     of the node.
      * @param endpoint   of the node, which reports what is refused.
      * @param isRequired whether clients have to encrypt.
@@ -25,13 +29,15 @@ final class EncryptionFigures
      * @param nowNs      time now.
      */
     EncryptionFigures(
-        final RequestServer server, final ComputeEndpoint endpoint, final boolean isRequired, final Logger logger,
-        final long nowNs)
+        final Device device, final RequestServer server, final ComputeEndpoint endpoint, final boolean isRequired,
+        final Logger logger, final long nowNs)
     {
         this.server = server;
         refused = new PacedWarning(logger, "refused {} connections of clients because of encryption: they came in " +
             "clear where --encrypt is required, or sent what is not the next message of their connection; the audit " +
             "log says whose", nowNs);
+        unsealed = new RefusedUnsealed(
+            device, logger, (what) -> endpoint.onRefused(PeerIdentity.UNREGISTERED, what), nowNs);
         server.encryption(isRequired, endpoint::onRefused);
     }
 
@@ -40,6 +46,7 @@ final class EncryptionFigures
     {
         use = server.encryption();
         refused.poll(use.refused(), nowNs);
+        unsealed.poll(nowNs);
     }
 
     void put(final Map<String, Object> figures)
@@ -48,6 +55,7 @@ final class EncryptionFigures
         figures.put("encrypted_connections", now.connections());
         figures.put("refused_in_clear", now.refusedInClear());
         figures.put("refused_messages", now.refusedMessages());
+        unsealed.put(figures);
     }
 
     void measure(final Measurements measurements)

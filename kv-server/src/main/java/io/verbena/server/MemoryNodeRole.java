@@ -16,6 +16,8 @@ import io.verbena.server.metrics.Measurements;
 import io.verbena.server.metrics.Metric;
 
 import org.agrona.CloseHelper;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -24,6 +26,7 @@ import java.util.Map;
 /** A memory node. */
 public final class MemoryNodeRole implements Role
 {
+    private static final Logger LOGGER = LoggerFactory.getLogger(MemoryNodeRole.class);
     private static final double MS_PER_S = 1_000;
 
     private final Fabric fabric;
@@ -41,6 +44,7 @@ public final class MemoryNodeRole implements Role
     private final FigurePace pace;
     private boolean draining;
     private volatile long refusedIdentities;
+    private final RefusedUnsealed unsealed;
 
     private MemoryNodeRole(
         final Fabric fabric, final Device device, final CompletionChannel channel, final MemoryNode node,
@@ -56,6 +60,8 @@ public final class MemoryNodeRole implements Role
         stat = node.stat();
         limits = node.limits();
         pace = new FigurePace(device.clock().nanoTime());
+        // The warning is all: a memory node reports nothing to the audit log.
+        unsealed = new RefusedUnsealed(device, LOGGER, (_) -> {}, device.clock().nanoTime());
     }
 
     /**
@@ -140,6 +146,7 @@ public final class MemoryNodeRole implements Role
             limits = node.limits();
             stat = node.stat();
             refusedIdentities = node.refusedIdentities();
+            unsealed.poll(device.clock().nanoTime());
             transports = node.transports();
         }
         return work;
@@ -207,6 +214,7 @@ public final class MemoryNodeRole implements Role
         figures.put("damaged_records", node.damagedRecords());
         figures.put("quarantined_chunks", node.quarantinedChunks());
         figures.put("refused_identities", refusedIdentities);
+        unsealed.put(figures);
         figures.put("failed_requests", node.failedRequests());
         figures.putAll(DashboardFigures.ofConnections(transports, limits));
         final Checkpointer checkpointer = node.checkpointer();

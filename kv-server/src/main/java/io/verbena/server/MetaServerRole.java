@@ -1,5 +1,6 @@
 package io.verbena.server;
 
+import io.verbena.meta.MetaAudit;
 import io.verbena.meta.MetaServer;
 import io.verbena.meta.MetaServerConfiguration;
 import io.verbena.meta.MetaServerStat;
@@ -60,6 +61,7 @@ public final class MetaServerRole implements Role
     private volatile Map<Integer, Long> passedEpochs = Map.of();
     private volatile RaasContext.Transports transports = RaasContext.Transports.NONE;
     private volatile int clients;
+    private final RefusedUnsealed unsealed;
     private volatile long refusedConnections;
     private volatile long refusedIdentities;
     private volatile int waitingRegistrations;
@@ -87,6 +89,8 @@ public final class MetaServerRole implements Role
         pace = new FigurePace(clock.nanoTime());
         refused = new PacedWarning(LOGGER, "refused {} connections, for which there was no room: " +
             "close clients, or raise --max-clients", clock.nanoTime());
+        unsealed = new RefusedUnsealed(device, LOGGER,
+            (what) -> audit.record(MetaAudit.DENIED, "peer that proved nothing", what), clock.nanoTime());
     }
 
     /**
@@ -237,6 +241,7 @@ public final class MetaServerRole implements Role
         if (pace.isDue(work, clock.nanoTime()))
         {
             recordRefusedHandshakes();
+            unsealed.poll(clock.nanoTime());
             limits = server.limits();
             stat = server.stat();
             leasesLeftNs = server.leasesLeftNs();
@@ -316,6 +321,7 @@ public final class MetaServerRole implements Role
         figures.put("clients", clients);
         figures.put("refused_connections", refusedConnections);
         figures.put("refused_identities", refusedIdentities);
+        unsealed.put(figures);
         figures.put("waiting_registrations", waitingRegistrations);
         figures.put("refused_registrations", refusedRegistrations);
         figures.put("spare_identities", spareIdentities);

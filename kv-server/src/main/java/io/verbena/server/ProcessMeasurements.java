@@ -23,6 +23,10 @@ final class ProcessMeasurements
         {
             measurements.set(Metric.ALLOCATED, threads.getTotalThreadAllocatedBytes());
         }
+        if (null != device)
+        {
+            RefusedUnsealed.measure(device, measurements);
+        }
         final Device.NetworkCounters network = null == device ? null : device.networkCounters();
         if (null != network)
         {

@@ -9,11 +9,17 @@ import io.verbena.client.TableOptions;
 import io.verbena.client.routing.RemoteKvClient;
 import io.verbena.compute.ComputeNodeConfiguration;
 import io.verbena.meta.MetaServerConfiguration;
+import io.verbena.protocol.access.AccessRules;
+import io.verbena.protocol.access.SecretVerifier;
+import io.verbena.protocol.access.User;
+import io.verbena.protocol.bootstrap.BootstrapAnswer;
 import io.verbena.protocol.bootstrap.BootstrapClient;
 import io.verbena.protocol.bootstrap.BootstrapLocator;
+import io.verbena.protocol.bootstrap.BootstrapServer;
 import io.verbena.protocol.bootstrap.ClusterAddress;
 import io.verbena.protocol.bootstrap.ClusterToken;
 import io.verbena.protocol.bootstrap.MetaServerLocator;
+import io.verbena.protocol.bootstrap.NetworkFabric;
 import io.verbena.protocol.remote.NodeFigures;
 import io.verbena.raas.BatchListener;
 import io.verbena.raas.PeerAddress;
@@ -25,6 +31,8 @@ import io.verbena.rdma.verbs.Device;
 import io.verbena.rdma.verbs.Fabric;
 
 import org.agrona.concurrent.UnsafeBuffer;
+import io.verbena.server.metrics.MetricsPage;
+
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -139,6 +147,14 @@ class EncryptedClientsTest
         }
     }
 
+    private List<String> metrics()
+    {
+        try (MetricsPage page = new MetricsPage(compute::measure))
+        {
+            return new String(page.scrape(), StandardCharsets.UTF_8).lines().toList();
+        }
+    }
+
     /** Long keys and values, and pages of scans, go in parts. */
     @Test
     void shouldServeClientsThatEncryptWhateverTheLength()
@@ -168,7 +184,11 @@ class EncryptedClientsTest
         final Path audit = directory.resolve("data/audit.jsonl");
         await(() -> (long)compute.health().get("refused_in_clear") > 0 &&
             1 == (int)compute.health().get("encrypted_connections"));
-        assertThat(compute.health()).containsEntry("refused_messages", 0L);
+        assertThat(compute.health()).containsEntry("refused_messages", 0L)
+            .containsEntry("refused_unsealed_connections", 0L);
+        assertThat(metrics()).contains("verbena_encrypted_connections 1.0",
+            "verbena_refused_in_clear_total " + (double)(long)compute.health().get("refused_in_clear"),
+            "verbena_refused_messages_total 0.0");
         await(() ->
         {
             try
@@ -225,6 +245,25 @@ class EncryptedClientsTest
                 "--tls-ca, or KvClientOptions.tls");
         assertThatThrownBy(() -> open(MetaServerLocator.at(locator().address()), new KvClientOptions().encrypt(true)))
             .isInstanceOf(KvInvalidRequestException.class).hasMessageContaining("there is none here");
+    }
+
+    /** What the handshake says of a cluster that seals packets: users have no key, and encrypt over TLS. */
+    @Test
+    void shouldRefuseAUserOfASealedClusterWithoutTls() throws Exception
+    {
+        final Path file = Files.createFile(directory.resolve("eve.secret"),
+            PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")));
+        Files.writeString(file, "open sesame");
+        final User eve = new User("eve", 3, 2, 2, SecretVerifier.of("open sesame"), List.of());
+        try (BootstrapServer sealed = BootstrapServer.open(new ClusterAddress(LOOPBACK, 0), token,
+            new BootstrapAnswer(1, NetworkFabric.SEALED_NAME, locator().address()),
+            () -> AccessRules.of(token.clusterSecret(), 1, List.of(eve)), (roles) -> null))
+        {
+            assertThatThrownBy(() -> KvClient.connect(
+                sealed.address().toString(), new KvClientOptions().user("eve", file)))
+                .isInstanceOf(KvInvalidRequestException.class).hasMessageContaining(
+                    "takes encrypted connections only, and those of user 'eve' take TLS, which it does not have");
+        }
     }
 
     /** A spare reads from itself before clients come. */

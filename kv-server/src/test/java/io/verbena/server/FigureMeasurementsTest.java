@@ -4,6 +4,7 @@ import io.verbena.compute.figures.GrowthFigures;
 import io.verbena.compute.figures.NodeCounters;
 import io.verbena.compute.figures.SpaceFigures;
 import io.verbena.compute.figures.TableFill;
+import io.verbena.protocol.message.DeniedOperations;
 import io.verbena.raas.limit.RaasLimit;
 import io.verbena.rdma.verbs.Device;
 import io.verbena.rdma.verbs.VerbCounters;
@@ -12,17 +13,28 @@ import io.verbena.server.metrics.MetricsPage;
 import io.verbena.table.operation.EngineCounters;
 
 import org.junit.jupiter.api.Test;
+import org.slf4j.LoggerFactory;
 
 import java.lang.reflect.Proxy;
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.entry;
 
 /** Each figure of growth, memory and packets stands on the page under its own name. */
 class FigureMeasurementsTest
 {
+    private static final String UNSEALED = "verbena_refused_unsealed_connections_total ";
+
+    private final AtomicReference<Device.RefusedConnections> refused =
+        new AtomicReference<>(Device.RefusedConnections.NONE);
+
     private static List<String> page(final Consumer<Measurements> source)
     {
         try (MetricsPage page = new MetricsPage(source))
@@ -31,10 +43,11 @@ class FigureMeasurementsTest
         }
     }
 
-    private static Device device(final Device.NetworkCounters counters)
+    private Device device(final Device.NetworkCounters counters)
     {
         return (Device)Proxy.newProxyInstance(
-            FigureMeasurementsTest.class.getClassLoader(), new Class<?>[]{Device.class}, (_, _, _) -> counters);
+            FigureMeasurementsTest.class.getClassLoader(), new Class<?>[]{Device.class},
+            (_, method, _) -> method.getName().equals("refusedConnections") ? refused.get() : counters);
     }
 
     @Test
@@ -93,5 +106,37 @@ class FigureMeasurementsTest
         assertThat(page((measurements) -> ProcessMeasurements.measure(device(null), measurements)))
             .anyMatch((line) -> line.startsWith("verbena_heap_allocated_bytes_total "))
             .noneMatch((line) -> line.startsWith("verbena_network_"));
+    }
+
+    @Test
+    void shouldReportConnectionsWithoutTheKeyOfSealedPackets()
+    {
+        final Device device = device(null);
+        final List<String> audited = new ArrayList<>();
+        final RefusedUnsealed unsealed =
+            new RefusedUnsealed(device, LoggerFactory.getLogger(FigureMeasurementsTest.class), audited::add, 0);
+        final Map<String, Object> figures = new HashMap<>();
+        unsealed.poll(1);
+        unsealed.put(figures);
+        assertThat(audited).isEmpty();
+        assertThat(figures).containsOnly(entry("refused_unsealed_connections", 0L),
+            entry("last_refused_unsealed_connection", ""));
+        assertThat(page((measurements) -> ProcessMeasurements.measure(device, measurements)))
+            .contains(UNSEALED + "0.0");
+
+        refused.set(new Device.RefusedConnections(2, "fd00::7"));
+        unsealed.poll(2);
+        unsealed.poll(3);
+        refused.set(new Device.RefusedConnections(1_000_000, "fd00::8"));
+        unsealed.poll(4);
+        unsealed.put(figures);
+        assertThat(audited).as("of each poll, what came since").containsExactly(
+            "2 connections without the key of sealed packets, the last of fd00::7",
+            "999998 connections without the key of sealed packets, the last of fd00::8");
+        assertThat(audited).allMatch((each) -> each.length() + "255 times".length() < DeniedOperations.MAX_TEXT_BYTES);
+        assertThat(figures).containsOnly(entry("refused_unsealed_connections", 1_000_000L),
+            entry("last_refused_unsealed_connection", "fd00::8"));
+        assertThat(page((measurements) -> ProcessMeasurements.measure(device, measurements)))
+            .contains(UNSEALED + "1000000.0");
     }
 }

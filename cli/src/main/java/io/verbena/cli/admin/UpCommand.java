@@ -71,16 +71,16 @@ public final class UpCommand implements Callable<Integer>
             "[fd00::7]:4791 for a port that stays the same. Default: that of --listen, and any free port.")
     private String advertise;
 
-    @Option(names = "--insecure-network", description = "Allow an address that other hosts reach, although nodes " +
-        "do not encrypt.")
+    @Option(names = "--insecure-network", description = "Allow an address that other hosts reach without --tls " +
+        "and --encrypt.")
     private boolean insecureNetwork;
 
     @Option(names = "--tls", description = "Shake hands over TLS 1.3: a certificate authority is made with the " +
         "cluster, and its token file names it, so that who has that file needs nothing else. It stays so.")
     private boolean isTls;
 
-    @Option(names = "--encrypt", description = "Have compute nodes refuse clients that do not encrypt. It stays " +
-        "so until 'verbena down --discard'.")
+    @Option(names = "--encrypt", description = "Have compute nodes refuse clients that do not encrypt, and, on " +
+        "a --fabric of other hosts, seal packets between hosts. It stays so until 'verbena down --discard'.")
     private boolean encrypt;
 
     @Option(names = "--memory-nodes", paramLabel = "N",

@@ -77,6 +77,10 @@ final class LauncherOptions
         description = "Fabric of this command, PROVIDER or PROVIDER:ARGUMENT. Default: that of the cluster.")
     private String fabric;
 
+    @Option(names = "--encrypt", description = "Encrypt calls to compute nodes and the meta server. Default: as the " +
+        "cluster was made, where it is in the folder or seals packets.")
+    private boolean encrypt;
+
     @Mixin
     private final TlsOptions tls = new TlsOptions();
 
@@ -150,7 +154,7 @@ final class LauncherOptions
         final Launcher nodes = COMMAND.equals(launcher) ? commands(others, launchTimeoutS) : pods(others);
         makeFolder(folder);
         return new ClusterFleet(() -> MetaCalls.open(null == cluster ? place.address().get() : cluster, tokenFile, tls,
-            fabric, META_TIMEOUT_NS), new LeadersLauncher(nodes, permission), permission,
+            fabric, encrypt, META_TIMEOUT_NS), new LeadersLauncher(nodes, permission), permission,
             launchTimeoutS, SystemNanoClock.INSTANCE);
     }
 

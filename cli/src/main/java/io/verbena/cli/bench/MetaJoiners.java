@@ -106,7 +106,7 @@ final class MetaJoiners implements AutoCloseable
         final ClusterToken token = ClusterToken.read(folder.token());
         final BootstrapAnswer answer = BootstrapClient.ask(cluster, token, BOOTSTRAP_TIMEOUT_MS);
         final BootstrapLocator locator = new BootstrapLocator(cluster, token, answer);
-        fabric = Fabrics.open(NetworkFabric.toJoin(answer, null, null), ProcessRole.EXPENDABLE);
+        fabric = Fabrics.open(NetworkFabric.toJoin(answer, null, null, folder.token()), ProcessRole.EXPENDABLE);
         device = fabric.openDevice("bench-meta-" + ProcessHandle.current().pid());
         for (int i = 0; i < count; i++)
         {

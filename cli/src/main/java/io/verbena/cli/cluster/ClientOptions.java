@@ -196,13 +196,7 @@ public final class ClientOptions
     public OpenedStore openStore()
     {
         checkTimeout();
-        if (encrypt)
-        {
-            throw new CommandFailedException(ExitStatus.USAGE,
-                "--encrypt: this command reads memory nodes itself, which is not encrypted; leave it out, or give " +
-                    "VERBENA_ENCRYPT=false", null);
-        }
-        return OpenedStore.open(cluster, tokenFile, tls, folder(), fabric, timeoutNs());
+        return OpenedStore.open(cluster, tokenFile, tls, folder(), fabric, encrypt, timeoutNs());
     }
 
     /** Connects to the meta server alone. */

@@ -78,14 +78,12 @@ public final class MetaCalls implements AutoCloseable
         return open(folder.address(), folder.token(), TlsOptions.NONE, null, folder.isEncrypted(), timeoutNs);
     }
 
-    /** As below; calls are in clear. */
-    public static MetaCalls open(
-        final String address, final Path tokenFile, final TlsOptions tls, final String given, final long timeoutNs)
-    {
-        return open(address, tokenFile, tls, given, false, timeoutNs);
-    }
-
-    /** Connects to the meta server of a cluster at an address; {@code given} names a fabric, or is null. */
+    /**
+     * Connects to the meta server of a cluster at an address.
+     *
+     * @param given       fabric of this process; null: the cluster's.
+     * @param isEncrypted whether calls are encrypted, as they always are where the cluster seals packets.
+     */
     public static MetaCalls open(
         final String address, final Path tokenFile, final TlsOptions tls, final String given,
         final boolean isEncrypted, final long timeoutNs)
@@ -96,11 +94,11 @@ public final class MetaCalls implements AutoCloseable
             final ClusterToken token = tls.secure(ClusterToken.read(tokenFile));
             final BootstrapAnswer answer = BootstrapClient.ask(cluster, token,
                 Math.clamp(TimeUnit.NANOSECONDS.toMillis(timeoutNs), 1, BOOTSTRAP_TIMEOUT_MS));
-            final String name = NetworkFabric.toJoin(answer, given, null);
+            final String name = NetworkFabric.toJoin(answer, given, null, tokenFile);
             NetworkFabric.requireReachable(cluster, answer, name);
             return new MetaCalls(
-                Fabrics.open(name, ProcessRole.EXPENDABLE), answer, token, isEncrypted,
-                timeoutNs);
+                Fabrics.open(name, ProcessRole.EXPENDABLE), answer, token,
+                isEncrypted || NetworkFabric.isSealed(answer), timeoutNs);
         }
         catch (final BootstrapException ex)
         {

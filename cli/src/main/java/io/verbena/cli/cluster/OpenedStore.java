@@ -57,19 +57,20 @@ public final class OpenedStore implements AutoCloseable
      * @param tls       of the handshake.
      * @param folder    of a cluster on this host.
      * @param given     fabric of this process; null: the cluster's.
+     * @param isEncrypted whether nothing may be sent in clear.
      * @param timeoutNs of each answer.
      * @return the store.
      */
     static OpenedStore open(
         final String address, final Path tokenFile, final TlsOptions tls, final ClusterFolder folder,
-        final String given, final long timeoutNs)
+        final String given, final boolean isEncrypted, final long timeoutNs)
     {
         final boolean isUp =
             new ProcessTable(folder.processes()).entries().stream().anyMatch(ProcessTable.Entry::isLive);
         if (null != address || isUp)
         {
             return live(null == address ? folder.address() : address,
-                null == tokenFile ? folder.token() : tokenFile, tls, given, timeoutNs);
+                null == tokenFile ? folder.token() : tokenFile, tls, given, isEncrypted, timeoutNs);
         }
         final OfflineStore stopped = OfflineStore.open(folder);
         return new OpenedStore(stopped, stopped.memoryNodeIds(), folder.path() + ", whose processes have ended",
@@ -77,7 +78,8 @@ public final class OpenedStore implements AutoCloseable
     }
 
     private static OpenedStore live(
-        final String address, final Path tokenFile, final TlsOptions tls, final String given, final long timeoutNs)
+        final String address, final Path tokenFile, final TlsOptions tls, final String given,
+        final boolean isEncrypted, final long timeoutNs)
     {
         Fabric fabric = null;
         Device device = null;
@@ -87,7 +89,13 @@ public final class OpenedStore implements AutoCloseable
             final ClusterToken token = tls.secure(ClusterToken.read(tokenFile));
             final BootstrapAnswer answer = BootstrapClient.ask(cluster, token,
                 Math.clamp(TimeUnit.NANOSECONDS.toMillis(timeoutNs), 1, BOOTSTRAP_TIMEOUT_MS));
-            final String name = NetworkFabric.toJoin(answer, given, null);
+            final String name = NetworkFabric.toJoin(answer, given, null, tokenFile);
+            if (isEncrypted && !NetworkFabric.isSealed(name))
+            {
+                throw new CommandFailedException(ExitStatus.USAGE, "--encrypt: this command reads memory nodes " +
+                    "itself, which is encrypted only where packets are sealed, and those of fabric " + name +
+                    " are not; leave it out, or give VERBENA_ENCRYPT=false", null);
+            }
             NetworkFabric.requireReachable(cluster, answer, name);
             fabric = Fabrics.open(name, ProcessRole.EXPENDABLE);
             device = fabric.openDevice("check-" + ProcessHandle.current().pid());

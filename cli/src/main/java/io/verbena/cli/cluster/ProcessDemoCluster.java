@@ -245,7 +245,8 @@ public final class ProcessDemoCluster implements DemoCluster
     public TableCheckFigures checkTables()
     {
         final ClusterFolder folder = ClusterFolder.of(path);
-        try (OpenedStore opened = OpenedStore.open(null, null, TlsOptions.NONE, folder, null, CHECK_TIMEOUT_NS))
+        try (OpenedStore opened = OpenedStore.open(null, null, TlsOptions.NONE, folder, null, false,
+            CHECK_TIMEOUT_NS))
         {
             return figures(new StoreChecker(opened.store()).check(opened.memoryNodeIds()));
         }

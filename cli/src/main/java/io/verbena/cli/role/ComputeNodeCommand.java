@@ -98,7 +98,7 @@ public final class ComputeNodeCommand implements Callable<Integer>
             "Default: ${DEFAULT-VALUE}.")
     private int maxClients = ComputeNodeRole.DEFAULT_MAX_CLIENTS;
 
-    @Option(names = ENCRYPT, description = "Refuse clients that do not encrypt.")
+    @Option(names = ENCRYPT, description = "Refuse clients that do not encrypt, and networks in clear.")
     private boolean encrypt;
 
     @Option(names = SPARE, description = "Be ready, and have no clients sent here before the autoscaler activates " +
@@ -180,14 +180,14 @@ public final class ComputeNodeCommand implements Callable<Integer>
         final RespConfiguration port = resp.configuration(System.getenv());
         final ComputeNodeConfiguration configuration = slowlog.addTo(new ComputeNodeConfiguration()
             .splitsSubtables(growingTables).maxMemoryNodes(maxMemoryNodes)
-            .sweepIntervalNs(TimeUnit.SECONDS.toNanos(sweepIntervalSeconds)).spare(spare).instance(name)
-            .requireEncryption(encrypt));
+            .sweepIntervalNs(TimeUnit.SECONDS.toNanos(sweepIntervalSeconds)).spare(spare).instance(name));
         final URI collector = slowlog.otlpEndpoint();
         final NanoClock clock = SystemNanoClock.INSTANCE;
         final long calledNs = clock.nanoTime();
         RoleProcess.begin();
         final BootstrapAnswer cluster = options.bootstrap();
-        final String fabricName = options.fabric(cluster);
+        final String fabricName = options.fabric(cluster, encrypt, true);
+        configuration.requireEncryption(encrypt || NetworkFabric.isSealed(cluster));
         final long bootstrapNs = clock.nanoTime();
         Fabric fabric = null;
         ComputeNodeRole role = null;

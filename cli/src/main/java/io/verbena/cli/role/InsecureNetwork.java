@@ -7,15 +7,17 @@ import io.verbena.protocol.bootstrap.NetworkFabric;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Keeps a role to its own host unless the user allows otherwise, until peers are authenticated. Stateless. */
+/**
+ * Keeps a role to its own host unless the handshake is over TLS and packets are sealed, or the user allows otherwise.
+ * Stateless.
+ */
 final class InsecureNetwork
 {
     /** Of the option. */
-    static final String DESCRIPTION =
-        "Allow an address that other hosts reach, although nodes do not encrypt.";
+    static final String DESCRIPTION = "Let other hosts reach it without TLS and --encrypt.";
     private static final Logger LOGGER = LoggerFactory.getLogger(InsecureNetwork.class);
     private static final String WHY =
-        "hosts that reach it are not authenticated yet, and may read and change every record";
+        "without TLS and sealed packets, hosts on the way may read and change every record";
 
     private InsecureNetwork()
     {
@@ -25,17 +27,19 @@ final class InsecureNetwork
      * @param isAllowed by the user.
      * @param what      is there, as the user knows it.
      * @param place     address or interface; null: on no network.
+     * @param isSecure  whether the handshake is over TLS, and whatever goes to other hosts is encrypted.
      */
-    static void check(final boolean isAllowed, final String what, final String place)
+    static void check(final boolean isAllowed, final String what, final String place, final boolean isSecure)
     {
-        if (null == place || !NetworkFabric.isForOtherHosts(place))
+        if (isSecure || null == place || !NetworkFabric.isForOtherHosts(place))
         {
             return;
         }
         if (!isAllowed)
         {
             throw new CommandFailedException(ExitStatus.USAGE, what + " is for other hosts, too: " + WHY +
-                ". On a network of which all hosts are trusted, as one of WireGuard, give --insecure-network", null);
+                ". Give the cluster --encrypt and a certificate ('up --tls --encrypt'), or, on a network of which " +
+                "all hosts are trusted, as one of WireGuard, --insecure-network", null);
         }
         LOGGER.warn(
             "{} is for other hosts, too, as --insecure-network allows: {}; see docs/across-hosts.md", what, WHY);

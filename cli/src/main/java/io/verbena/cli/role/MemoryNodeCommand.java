@@ -70,6 +70,10 @@ public final class MemoryNodeCommand implements Callable<Integer>
             "UDP port, the one after the other where --advertise gives one. Processes of this host need none. " +
             "Default: ${DEFAULT-VALUE}.")
     private int responderThreads;
+
+    @Option(names = "--encrypt", description = "Refuse networks in clear.")
+    private boolean encrypt;
+
     /** What it has to look through, or to restore, before it is ready. */
     private long regionLengthBytes;
 
@@ -81,7 +85,7 @@ public final class MemoryNodeCommand implements Callable<Integer>
         OptionRange.check("--responder-threads", responderThreads, 1, MAX_RESPONDER_THREADS);
         RoleProcess.begin();
         final BootstrapAnswer cluster = options.bootstrap();
-        final String name = options.fabric(cluster, responderThreads);
+        final String name = options.fabric(cluster, encrypt, false, responderThreads);
         Fabric fabric = null;
         MemoryNodeRole role = null;
         try

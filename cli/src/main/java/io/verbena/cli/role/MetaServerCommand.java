@@ -84,12 +84,15 @@ public final class MetaServerCommand implements Callable<Integer>
     private String fabricName;
 
     @Option(names = "--advertise", paramLabel = "ADDRESS",
-        description = "Address of this host, on fabric roce, by which others reach this meta server, as 10.0.0.7, " +
-            "fd00::7 or, for a port that stays the same, [fd00::7]:4791. Default: that of --listen, and any free port.")
+        description = "Address of this host that others reach on fabric roce, as 10.0.0.7, fd00::7 or, with a fixed " +
+            "port, [fd00::7]:4791. Default: that of --listen, and any free port.")
     private String advertise;
 
     @Option(names = "--insecure-network", description = InsecureNetwork.DESCRIPTION)
     private boolean insecureNetwork;
+
+    @Option(names = "--encrypt", description = "Have joining processes seal packets, and clients encrypt requests.")
+    private boolean encrypt;
 
     @Option(names = "--fresh", description = "Begin without the nodes and tables of an earlier run: they are gone.")
     private boolean fresh;
@@ -145,6 +148,7 @@ public final class MetaServerCommand implements Callable<Integer>
     private final DashboardOpener dashboardOpener;
     private final AutoscalerOpener autoscalerOpener;
     private volatile ClusterAddress found;
+    private boolean isSealed;
     private Supplier<DashboardSource> dashboard;
     private volatile LongSupplier leadership = () -> NO_LEADERSHIP;
 
@@ -199,20 +203,19 @@ public final class MetaServerCommand implements Callable<Integer>
         try
         {
             final ClusterAddress address = ClusterAddress.parse(listen);
-            final String name = NetworkFabric.toServe(fabricName, address, advertise);
-            final boolean isListening = NetworkFabric.isForOtherHosts(address.host());
-            InsecureNetwork.check(insecureNetwork, isListening ? "--listen " + address : "fabric " + name,
-                isListening ? address.host() : NetworkFabric.place(name));
-            fabric = Fabrics.open(name, ProcessRole.SERVER);
+            final String name = fabric(address, tokenPath);
             if (!Files.isDirectory(data))
             {
                 OwnerOnly.createFolder(data);
             }
+            makeKey(tokenPath);
+            fabric = Fabrics.open(name, ProcessRole.SERVER);
             // First: what is wrong with its options leaves no folder of a new group behind.
             autoscaler = null == autoscale ? null : autoscalerOpener.open(autoscale, new AutoscalerPlace(
                 data, () -> found.toString(), tokenPath, tlsOfClient(), group.isGroup(), leaseSeconds(),
                 () -> leadership.getAsLong()));
-            role = open(fabric, NetworkFabric.clusterName(name), address, tokenPath);
+            role = open(fabric, isSealed ? NetworkFabric.SEALED_NAME : NetworkFabric.clusterName(name), address,
+                tokenPath);
             isOpen = true;
         }
         catch (final BootstrapException ex)
@@ -245,6 +248,28 @@ public final class MetaServerCommand implements Callable<Integer>
             null == advertise ? found : ClusterAddress.of(NetworkFabric.host(advertise), found.port());
         return RoleProcess.run(fabric, role, healthPort, spec.commandLine().getOut(),
             group.isGroup() ? "member of a group, while it leads at " + at : "at " + at, dashboard.get(), autoscaler);
+    }
+
+    /** Name of the fabric of this process; where it has another key than the token, all processes are given that. */
+    private String fabric(final ClusterAddress address, final Path tokenPath)
+    {
+        final String served = NetworkFabric.toServe(fabricName, address, advertise);
+        isSealed = encrypt && NetworkFabric.isNetwork(served) && !NetworkFabric.isSealed(served);
+        final String name = isSealed ? NetworkFabric.sealed(served, tokenPath, null != tlsCertificate) : served;
+        final boolean isListening = NetworkFabric.isForOtherHosts(address.host());
+        InsecureNetwork.check(insecureNetwork, isListening ? "--listen " + address : "fabric " + name,
+            isListening ? address.host() : NetworkFabric.place(name),
+            RoleOptions.isSecure(null != tlsCertificate, isSealed, name));
+        return name;
+    }
+
+    /** Packets are sealed with the token, which a first start makes. */
+    private void makeKey(final Path tokenPath)
+    {
+        if (isSealed && !group.isGroup())
+        {
+            ClusterToken.readOrCreate(tokenPath);
+        }
     }
 
     /** Nodes keep their places while another member is elected, begins to lead and is found, on busy processors too. */

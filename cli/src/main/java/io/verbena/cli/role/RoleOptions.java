@@ -40,9 +40,8 @@ public final class RoleOptions
     private String fabric;
 
     @Option(names = "--advertise", paramLabel = "ADDRESS",
-        description = "Address of this host, on fabric roce, by which others reach this node, as 10.0.0.7, fd00::7 " +
-            "or, for a port that stays the same, [fd00::7]:4791. Default: the one from which there is a route to " +
-            "the meta server, and any free port.")
+        description = "Address of this host that others reach on fabric roce, as 10.0.0.7, fd00::7 or, with a fixed " +
+            "port, [fd00::7]:4791. Default: the one with a route to the meta server, and any free port.")
     private String advertise;
 
     @Mixin
@@ -89,22 +88,35 @@ public final class RoleOptions
     /**
      * Chooses the fabric of this node, and checks that the meta server is reached there.
      *
-     * @param answer of the cluster.
+     * @param answer      of the cluster.
+     * @param isSealed    whether packets to other hosts have to be sealed.
+     * @param servesUsers whether clients without the token connect to this node.
      * @return name of the fabric.
      */
-    String fabric(final BootstrapAnswer answer)
+    String fabric(final BootstrapAnswer answer, final boolean isSealed, final boolean servesUsers)
     {
-        return fabric(answer, 1);
+        return fabric(answer, isSealed, servesUsers, 1);
     }
 
-    /** As {@link #fabric(BootstrapAnswer)}, with so many threads that answer others by the network. */
-    String fabric(final BootstrapAnswer answer, final int responderThreads)
+    /** As the other one, with so many threads that answer others by the network. */
+    String fabric(
+        final BootstrapAnswer answer, final boolean isSealed, final boolean servesUsers, final int responderThreads)
     {
         try
         {
-            final String name =
-                NetworkFabric.withThreads(NetworkFabric.toJoin(answer, fabric, advertise), responderThreads);
-            InsecureNetwork.check(insecureNetwork, "fabric " + name, NetworkFabric.place(name));
+            final boolean isTls = null != token().tls();
+            final String joined = NetworkFabric.toJoin(answer, fabric, advertise, null);
+            // Users have no token, and encrypt their calls, which takes TLS.
+            final String name = NetworkFabric.withThreads(NetworkFabric.isSealed(answer) ?
+                NetworkFabric.sealed(joined, tokenFile, servesUsers && isTls) : joined, responderThreads);
+            if (isSealed && NetworkFabric.isNetwork(name) && !NetworkFabric.isSealed(name))
+            {
+                throw new CommandFailedException(ExitStatus.USAGE, "--encrypt: the cluster at " + cluster +
+                    " does not seal packets between hosts: start its meta servers with --encrypt, or give --fabric " +
+                    name + ",encrypt=KEYFILE, and all others the same key", null);
+            }
+            InsecureNetwork.check(insecureNetwork, "fabric " + name, NetworkFabric.place(name),
+                isSecure(isTls, NetworkFabric.isSealed(answer), name));
             NetworkFabric.requireReachable(ClusterAddress.parse(cluster), answer, name);
             return name;
         }
@@ -112,6 +124,18 @@ public final class RoleOptions
         {
             throw failed(ex);
         }
+    }
+
+    /**
+     * Whether a role may be reached by other hosts that nobody trusts.
+     *
+     * @param isTls           whether the handshake is over TLS.
+     * @param isClusterSealed whether whoever joins seals packets or, as a client of a user, encrypts requests.
+     * @param fabric          of the role.
+     */
+    static boolean isSecure(final boolean isTls, final boolean isClusterSealed, final String fabric)
+    {
+        return isTls && (isClusterSealed && NetworkFabric.isSealed(fabric) || !NetworkFabric.takesClear(fabric));
     }
 
     @Override

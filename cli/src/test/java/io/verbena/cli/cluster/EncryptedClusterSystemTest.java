@@ -74,7 +74,7 @@ class EncryptedClusterSystemTest
         Files.writeString(file, SECRET);
         expect(ExitStatus.USAGE, "encryption as user 'ann' takes TLS",
             elsewhere("get", "hello", "--encrypt", "--user", "ann", "--secret-file", file.toString()));
-        expect(ExitStatus.USAGE, "--encrypt: this command reads memory nodes itself",
+        expect(ExitStatus.USAGE, "--encrypt: this command reads memory nodes itself, which is encrypted only where",
             inFolder("table", "check", "default", "--encrypt"));
 
         final ClusterFolder folder = ClusterFolder.of(directory.resolve("cluster"));

@@ -34,6 +34,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 @Timeout(900)
 class MetaGroupSystemTest
 {
+    private static final String REVOKED = "5d".repeat(32);
     private static final Duration STEP = Duration.ofSeconds(180);
 
     @TempDir
@@ -98,9 +99,12 @@ class MetaGroupSystemTest
 
             final Entry first = leader(folder);
             awaitLongLeases(first);
+            succeed("certificate", "revoke", REVOKED);
             signal(first, "KILL");
             createTable(client, "after-kill");
             final Entry second = leader(folder, first);
+            succeed("certificate", "list");
+            assertThat(last.out()).as("what one leader was told, the next one knows").isEqualTo(REVOKED + "\n");
             succeed("up");
             assertThat(last.out()).contains(first.name() + " was dead, started again");
 

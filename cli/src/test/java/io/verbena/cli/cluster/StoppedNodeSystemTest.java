@@ -248,7 +248,7 @@ class StoppedNodeSystemTest
     {
         static Memory read(final ClusterFolder folder)
         {
-            try (OpenedStore opened = OpenedStore.open(null, null, TlsOptions.NONE, folder, null, STEP_NS);
+            try (OpenedStore opened = OpenedStore.open(null, null, TlsOptions.NONE, folder, null, false, STEP_NS);
                 Arena arena = Arena.ofConfined())
             {
                 final int node = opened.memoryNodeIds().getFirst();

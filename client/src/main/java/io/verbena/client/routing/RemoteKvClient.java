@@ -47,12 +47,19 @@ public final class RemoteKvClient
     {
         final ClusterAddress cluster = cluster(address);
         final BootstrapSecret secret = secured(secret(options), options);
-        if (isEncrypted(options) && !secret.userName().isEmpty() && null == secret.tls())
+        final boolean isUserInClear = !secret.userName().isEmpty() && null == secret.tls();
+        if (isEncrypted(options) && isUserInClear)
         {
             throw new KvInvalidRequestException("encryption as user '" + secret.userName() +
                 "' takes TLS, since keys follow from what the handshake brings: give --tls-ca, or KvClientOptions.tls");
         }
         final BootstrapAnswer answer = ask(cluster, secret, options);
+        if (NetworkFabric.isSealed(answer) && isUserInClear)
+        {
+            throw new KvInvalidRequestException("the cluster at " + address + " takes encrypted connections only, " +
+                "and those of user '" + secret.userName() + "' take TLS, which it does not have: start its meta " +
+                "servers with --tls-cert, or 'up' with --tls");
+        }
         final String name = fabric(cluster, answer, options);
         Fabric fabric = null;
         try
@@ -60,11 +67,12 @@ public final class RemoteKvClient
             fabric = Fabrics.open(name);
             final Fabric opened = fabric;
             final Device device = fabric.openDevice("client-" + ProcessHandle.current().pid());
-            return open(device, new BootstrapLocator(cluster, secret, answer), options, () ->
-            {
-                device.close();
-                opened.close();
-            });
+            return open(device, new BootstrapLocator(cluster, secret, answer), options,
+                NetworkFabric.isSealed(answer) || isEncrypted(options), () ->
+                {
+                    device.close();
+                    opened.close();
+                });
         }
         catch (final KvUnavailableException ex)
         {
@@ -107,13 +115,21 @@ public final class RemoteKvClient
         final boolean isEncrypted;
         try
         {
-            isEncrypted = isEncrypted(options, metaServer);
+            isEncrypted = isEncrypted(options);
+            requireKeys(isEncrypted, metaServer);
         }
         catch (final KvInvalidRequestException ex)
         {
             onEnd.run();
             throw ex;
         }
+        return open(device, metaServer, options, isEncrypted, onEnd);
+    }
+
+    private static KvClient open(
+        final Device device, final MetaServerLocator metaServer, final KvClientOptions options,
+        final boolean isEncrypted, final Runnable onEnd)
+    {
         final ComputeNodeSet set = new ComputeNodeSet();
         final Waker waker = new Waker();
         final NanoClock clock = device.clock();
@@ -174,7 +190,7 @@ public final class RemoteKvClient
     {
         try
         {
-            final String name = NetworkFabric.toJoin(answer, options.fabric(), null);
+            final String name = NetworkFabric.toJoin(answer, options.fabric(), null, tokenFile(options));
             NetworkFabric.requireReachable(cluster, answer, name);
             return name;
         }
@@ -195,20 +211,31 @@ public final class RemoteKvClient
     {
         try
         {
-            final String variable = null == options.tokenFile() ? environment(KvClientOptions.USER_VARIABLE) : null;
-            final String user = null == options.user() ? variable : options.user();
+            final String user = user(options);
             if (null != user)
             {
                 return UserLogin.read(user, file(options.secretFile(), KvClientOptions.SECRET_FILE_VARIABLE,
                     "no secret of user '" + user + "': give the file with it, by KvClientOptions.user"));
             }
-            return ClusterToken.read(file(options.tokenFile(), KvClientOptions.TOKEN_FILE_VARIABLE,
-                "no cluster token: give the cluster's token file, by KvClientOptions.tokenFile"));
+            return ClusterToken.read(tokenFile(options));
         }
         catch (final BootstrapException ex)
         {
             throw failed(ex);
         }
+    }
+
+    private static String user(final KvClientOptions options)
+    {
+        final String variable = null == options.tokenFile() ? environment(KvClientOptions.USER_VARIABLE) : null;
+        return null == options.user() ? variable : options.user();
+    }
+
+    /** Of a client that is none of a user, else null. */
+    private static Path tokenFile(final KvClientOptions options)
+    {
+        return null != user(options) ? null : file(options.tokenFile(), KvClientOptions.TOKEN_FILE_VARIABLE,
+            "no cluster token: give the cluster's token file, by KvClientOptions.tokenFile");
     }
 
     /** With TLS as the options say, or else the environment, or else the token file. */
@@ -227,15 +254,13 @@ public final class RemoteKvClient
         }
     }
 
-    private static boolean isEncrypted(final KvClientOptions options, final MetaServerLocator metaServer)
+    private static void requireKeys(final boolean isEncrypted, final MetaServerLocator metaServer)
     {
-        final boolean isEncrypted = isEncrypted(options);
         if (isEncrypted && null == metaServer.clientTicket())
         {
             throw new KvInvalidRequestException(
                 "encryption takes keys, which follow from the cluster's token or a user's ticket: there is none here");
         }
-        return isEncrypted;
     }
 
     private static boolean isEncrypted(final KvClientOptions options)

@@ -51,6 +51,10 @@ public enum Metric
     NETWORK_DROPS("verbena_network_drops_total", COUNTER, Set.of(COMPUTE_NODE, MEMORY_NODE, META_SERVER),
         List.of("reason"), "Packets dropped by this process: invalid (damaged, malformed, for nobody here) or " +
             "unsendable (no memory in the kernel, too long for the path, no route)."),
+    /** Connections without the key. */
+    REFUSED_UNSEALED_CONNECTIONS("verbena_refused_unsealed_connections_total", COUNTER,
+        Set.of(COMPUTE_NODE, MEMORY_NODE, META_SERVER), List.of(), "Connections refused, and answers not taken, " +
+            "because the peer did not prove the key that packets are sealed with: --encrypt. 0 without one."),
     /** Congestion. */
     NETWORK_CONGESTION("verbena_network_congestion_notifications_total", COUNTER,
         Set.of(COMPUTE_NODE, MEMORY_NODE, META_SERVER), List.of(),

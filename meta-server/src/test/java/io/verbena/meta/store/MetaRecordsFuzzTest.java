@@ -14,7 +14,6 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.security.SecureRandom;
 import java.util.List;
-import java.util.function.Consumer;
 
 /**
  * What a meta server makes of records on its disk, and of commands of its group, that somebody has changed, also with
@@ -22,9 +21,15 @@ import java.util.function.Consumer;
  */
 class MetaRecordsFuzzTest
 {
+    /** Reads a record of one kind. */
+    private interface RecordDecoder
+    {
+        void decode(byte[] record);
+    }
+
     private final MessageFuzzer fuzzer = new MessageFuzzer(20, MetaStoreException.class);
 
-    private void fuzz(final String key, final byte[] record, final Consumer<byte[]> decoder)
+    private void fuzz(final String key, final byte[] record, final RecordDecoder decoder)
     {
         fuzzer.fuzz(key, record, (message, offset, lengthBytes) ->
         {
@@ -37,7 +42,7 @@ class MetaRecordsFuzzTest
                 changed.putLong(
                     MetaRecordDescriptor.CHECKSUM_OFFSET, MetaRecordDescriptor.checksum(key, changed));
             }
-            decoder.accept(copy);
+            decoder.decode(copy);
         });
     }
 

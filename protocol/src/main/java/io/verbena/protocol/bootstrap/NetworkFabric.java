@@ -16,6 +16,7 @@ import java.net.SocketException;
 import java.net.SocketTimeoutException;
 import java.net.UnknownHostException;
 import java.nio.ByteBuffer;
+import java.nio.file.Path;
 import java.util.Comparator;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -25,13 +26,16 @@ import java.util.stream.Collectors;
  * Names of the fabric {@code roce}, whose processes may be on several hosts: a cluster's handshake says {@code roce}
  * alone, and each process opens it at an address of its own host. Unless the user names another fabric, that is
  * {@code soft:network=ADDRESS} or {@code soft:network=[ADDRESS]:PORT}, with shared memory for processes of one host and
- * user; {@code roce:ADDRESS} is the network alone. All of them reach each other. Names of other fabrics pass unchanged.
- * Stateless.
+ * user; {@code roce:ADDRESS} is the network alone. All of them reach each other. A cluster that says {@code
+ * roce,encrypt} seals packets with the key of its token file, and so does each process that joins with that file. Names
+ * of other fabrics pass unchanged. Stateless.
  */
 public final class NetworkFabric
 {
     /** Name of the fabric, and of its provider. */
     public static final String NAME = "roce";
+    /** By which a cluster says that it is on the fabric, and that packets are sealed with its token. */
+    public static final String SEALED_NAME = "roce,encrypt";
     /** How names of the fabric begin that is the memory of one host. */
     private static final String ONE_HOST = "soft";
     /** Names that say where this process is on the network, without what follows that. */
@@ -39,6 +43,8 @@ public final class NetworkFabric
         Pattern.compile(NAME + ":(?<place>[^,]*)(?:,.*)?|" + ONE_HOST + ":(?:.*,)?network=(?<both>[^,]*)(?:,.*)?");
     /** What stands last in a name, if at all. */
     private static final String HUGE_PAGES = ",huge-pages";
+    private static final String KEY_FILE = ",encrypt=";
+    private static final String CLEAR_ACCEPTED = ",clear=accepted";
     private static final int MAX_PORT = 0xFFFF;
     private static final int REACH_TIMEOUT_MS = 3_000;
     /** [ADDRESS]:PORT, [ADDRESS], ADDRESS of IPv6, or HOST:PORT and HOST. */
@@ -53,7 +59,57 @@ public final class NetworkFabric
     /** @return whether processes on several hosts may use the fabric of that name. */
     public static boolean isNetwork(final String fabric)
     {
-        return NAME.equals(fabric) || NETWORKED.matcher(fabric).matches();
+        return NAME.equals(fabric) || SEALED_NAME.equals(fabric) || NETWORKED.matcher(fabric).matches();
+    }
+
+    /** @return whether the cluster seals packets with its token. */
+    public static boolean isSealed(final BootstrapAnswer cluster)
+    {
+        return SEALED_NAME.equals(cluster.fabric());
+    }
+
+    /** @return whether what other hosts are sent on the fabric of that name is sealed. */
+    public static boolean isSealed(final String fabric)
+    {
+        return isNetwork(fabric) && fabric.contains(KEY_FILE);
+    }
+
+    /** @return whether other hosts reach the fabric of that name by connections in clear. */
+    public static boolean takesClear(final String fabric)
+    {
+        final boolean isOfOneHost = fabric.startsWith(ONE_HOST) && !isNetwork(fabric);
+        return !isOfOneHost && (!isSealed(fabric) || fabric.contains(CLEAR_ACCEPTED));
+    }
+
+    /**
+     * Has packets to other hosts sealed.
+     *
+     * @param fabric          its name with what this process has there.
+     * @param keyFile         the cluster's token file.
+     * @param isClearAccepted whether peers that have no token, clients of users, are taken as well.
+     * @return the name with that; as it is where it says so already, or is that of no network.
+     * @throws BootstrapException when the file's name cannot be part of a fabric's.
+     */
+    public static String sealed(final String fabric, final Path keyFile, final boolean isClearAccepted)
+    {
+        if (!isNetwork(fabric) || isSealed(fabric))
+        {
+            return fabric;
+        }
+        final String file = keyFile.toAbsolutePath().normalize().toString();
+        if (file.indexOf(',') >= 0)
+        {
+            throw bad("token file " + file + " is the key that packets are sealed with, and has a comma in its name, " +
+                "which names of fabrics cannot have: move it", null);
+        }
+        return before(fabric, KEY_FILE + file + (isClearAccepted ? CLEAR_ACCEPTED : ""));
+    }
+
+    private static String before(final String fabric, final String option)
+    {
+        final boolean isHuge = fabric.endsWith(HUGE_PAGES);
+        return (isHuge ? fabric.substring(0, fabric.length() - HUGE_PAGES.length()) : fabric) + option +
+            (isHuge ? HUGE_PAGES : "");
     }
 
     /**
@@ -78,10 +134,19 @@ public final class NetworkFabric
      * @param given     fabric that the user names, or null.
      * @param advertise address of this host, with or without a port, by which others reach this process; null: the one
      *                  from which there is a route to the cluster.
+     * @param tokenFile of the cluster, with which packets are sealed where the cluster does so; null: this process has
+     *                  none, as the client of a user, and sends them in clear.
      * @return its name here.
      * @throws BootstrapException when there is no route, or the address is none of this host.
      */
-    public static String toJoin(final BootstrapAnswer cluster, final String given, final String advertise)
+    public static String toJoin(
+        final BootstrapAnswer cluster, final String given, final String advertise, final Path tokenFile)
+    {
+        final String name = toJoin(cluster, given, advertise);
+        return isSealed(cluster) && null != tokenFile ? sealed(name, tokenFile, false) : name;
+    }
+
+    private static String toJoin(final BootstrapAnswer cluster, final String given, final String advertise)
     {
         if (null != given && !NAME.equals(given))
         {
@@ -325,9 +390,7 @@ public final class NetworkFabric
             throw bad("--responder-threads " + threads + " is for fabric " + NAME + ", and on fabric " + fabric +
                 " no thread answers peers: leave it out", null);
         }
-        final boolean isHuge = fabric.endsWith(HUGE_PAGES);
-        return (isHuge ? fabric.substring(0, fabric.length() - HUGE_PAGES.length()) : fabric) + ",threads=" + threads +
-            (isHuge ? HUGE_PAGES : "");
+        return before(fabric, ",threads=" + threads);
     }
 
     /** @return the address or interface in the name of a fabric; null where that is on no network. */

@@ -11,6 +11,7 @@ import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.nio.ByteBuffer;
+import java.nio.file.Path;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -33,8 +34,8 @@ class NetworkFabricTest
     @Test
     void shouldBeOpenedWhereARouteToTheMetaServerBegins()
     {
-        assertThat(NetworkFabric.toJoin(cluster("roce", "::1", 1), null, null)).isEqualTo("soft:network=::1");
-        assertThat(NetworkFabric.toJoin(cluster("roce", "127.0.0.1", 1), "roce", null))
+        assertThat(NetworkFabric.toJoin(cluster("roce", "::1", 1), null, null, null)).isEqualTo("soft:network=::1");
+        assertThat(NetworkFabric.toJoin(cluster("roce", "127.0.0.1", 1), "roce", null, null))
             .isEqualTo("soft:network=127.0.0.1");
     }
 
@@ -42,13 +43,14 @@ class NetworkFabricTest
     void shouldBeOpenedAsTheUserSays()
     {
         final BootstrapAnswer cluster = cluster("roce", "::1", 1);
-        assertThat(NetworkFabric.toJoin(cluster, "ibverbs:mlx5_0", null)).isEqualTo("ibverbs:mlx5_0");
-        assertThat(NetworkFabric.toJoin(cluster, "roce:eth1", null)).isEqualTo("roce:eth1");
-        assertThat(NetworkFabric.toJoin(cluster, null, "127.0.0.1")).isEqualTo("soft:network=127.0.0.1");
-        assertThat(NetworkFabric.toJoin(cluster, null, "127.0.0.1:4800"))
+        assertThat(NetworkFabric.toJoin(cluster, "ibverbs:mlx5_0", null, null)).isEqualTo("ibverbs:mlx5_0");
+        assertThat(NetworkFabric.toJoin(cluster, "roce:eth1", null, null)).isEqualTo("roce:eth1");
+        assertThat(NetworkFabric.toJoin(cluster, null, "127.0.0.1", null)).isEqualTo("soft:network=127.0.0.1");
+        assertThat(NetworkFabric.toJoin(cluster, null, "127.0.0.1:4800", null))
             .isEqualTo("soft:network=[127.0.0.1]:4800");
-        assertThat(NetworkFabric.toJoin(cluster, null, "[::1]:65535")).isEqualTo("soft:network=[::1]:65535");
-        assertThat(NetworkFabric.toJoin(cluster("soft:/dev/shm/x", "::1", 1), null, null)).isEqualTo("soft:/dev/shm/x");
+        assertThat(NetworkFabric.toJoin(cluster, null, "[::1]:65535", null)).isEqualTo("soft:network=[::1]:65535");
+        assertThat(NetworkFabric.toJoin(cluster("soft:/dev/shm/x", "::1", 1), null, null, null))
+            .isEqualTo("soft:/dev/shm/x");
     }
 
     @Test
@@ -100,7 +102,7 @@ class NetworkFabricTest
         """)
     void shouldRefuseWhatIsNoAddressOfThisHost(final String advertise, final String expected)
     {
-        assertThatThrownBy(() -> NetworkFabric.toJoin(cluster("roce", "::1", 1), null, advertise))
+        assertThatThrownBy(() -> NetworkFabric.toJoin(cluster("roce", "::1", 1), null, advertise, null))
             .isInstanceOf(BootstrapException.class).hasMessageStartingWith(expected)
             .message().hasLineCount(1);
     }
@@ -108,7 +110,7 @@ class NetworkFabricTest
     @Test
     void shouldRefuseAnAddressWhereThereIsNoneAndEveryAddressWhereOneIsNeeded()
     {
-        assertThatThrownBy(() -> NetworkFabric.toJoin(cluster("soft", "::1", 1), null, "::1"))
+        assertThatThrownBy(() -> NetworkFabric.toJoin(cluster("soft", "::1", 1), null, "::1", null))
             .hasMessage("--advertise ::1 is for the fabric roce, and this is soft: leave it out");
         assertThatThrownBy(() -> NetworkFabric.toServe("soft", LOOPBACK, "::1")).hasMessageContaining("leave it out");
         assertThatThrownBy(() -> NetworkFabric.toServe("roce", new ClusterAddress("0.0.0.0", 7373), null))
@@ -157,6 +159,43 @@ class NetworkFabricTest
         assertThat(NetworkFabric.whySilent(cluster("roce", "fd00::1", 4800))).isEqualTo("; fd00::1 port 4800/tcp has " +
             "answered: is 4800/udp open, too, in the firewalls between?");
         assertThat(NetworkFabric.whySilent(cluster("soft:/x", "fd00::1", 4800))).isEmpty();
+    }
+
+    @Test
+    void shouldSealWithTheTokenWhereTheClusterDoes()
+    {
+        final Path token = Path.of("/x/token");
+        final BootstrapAnswer sealed = cluster(NetworkFabric.SEALED_NAME, "::1", 1);
+        assertThat(NetworkFabric.isNetwork(NetworkFabric.SEALED_NAME)).isTrue();
+        assertThat(NetworkFabric.isSealed(sealed)).isTrue();
+        assertThat(NetworkFabric.isSealed(cluster("roce", "::1", 1))).isFalse();
+        assertThat(NetworkFabric.toJoin(sealed, null, null, token)).isEqualTo("soft:network=::1,encrypt=/x/token");
+        assertThat(NetworkFabric.toJoin(sealed, "roce:eth1,mtu=512", null, token))
+            .isEqualTo("roce:eth1,mtu=512,encrypt=/x/token");
+        assertThat(NetworkFabric.toJoin(sealed, "roce:eth1,encrypt=/other", null, token))
+            .isEqualTo("roce:eth1,encrypt=/other");
+        assertThat(NetworkFabric.toJoin(sealed, null, null, null)).as("a user").isEqualTo("soft:network=::1");
+        assertThat(NetworkFabric.toJoin(cluster("roce", "::1", 1), null, null, token)).isEqualTo("soft:network=::1");
+        assertThat(NetworkFabric.sealed("soft:/x,network=::1,huge-pages", token, true))
+            .isEqualTo("soft:/x,network=::1,encrypt=/x/token,clear=accepted,huge-pages");
+        assertThat(NetworkFabric.sealed("soft:/x", token, true)).isEqualTo("soft:/x");
+        assertThat(NetworkFabric.sealed("ibverbs:mlx5_0", token, true)).isEqualTo("ibverbs:mlx5_0");
+        assertThat(NetworkFabric.sealed("roce:::1", Path.of("token"), false))
+            .isEqualTo("roce:::1,encrypt=" + Path.of("token").toAbsolutePath());
+        assertThatThrownBy(() -> NetworkFabric.sealed("roce:::1", Path.of("/a,memory=b"), false))
+            .hasMessageContainingAll("token file /a,memory=b", "has a comma in its name", "move it");
+    }
+
+    @Test
+    void shouldKnowWhereOthersConnectInClear()
+    {
+        assertThat(NetworkFabric.takesClear("soft:/x")).isFalse();
+        assertThat(NetworkFabric.takesClear("soft:network=::1")).isTrue();
+        assertThat(NetworkFabric.takesClear("roce:::1")).isTrue();
+        assertThat(NetworkFabric.takesClear("ibverbs:mlx5_0")).isTrue();
+        assertThat(NetworkFabric.takesClear("roce:::1,encrypt=/x")).isFalse();
+        assertThat(NetworkFabric.takesClear("roce:::1,encrypt=/x,clear=accepted")).isTrue();
+        assertThat(NetworkFabric.isSealed("soft:/x,encrypt=/x")).isFalse();
     }
 
     private static BootstrapAnswer cluster(final String fabric, final String address, final int port)

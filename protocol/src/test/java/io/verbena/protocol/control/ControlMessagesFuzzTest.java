@@ -144,6 +144,7 @@ class ControlMessagesFuzzTest
             to, 0, 4_096, new ControlException(ControlStatus.UNAVAILABLE, "later")), (message, offset, lengthBytes) ->
         {
             ControlHeaderDescriptor.require(lengthBytes, ControlHeaderDescriptor.LENGTH_BYTES, "reply");
+            ControlHeaderDescriptor.version(message, offset);
             ControlHeaderDescriptor.status(message, offset);
             ControlHeaderDescriptor.retryDelayNs(message, offset);
             ControlHeaderDescriptor.text(message, offset, lengthBytes);

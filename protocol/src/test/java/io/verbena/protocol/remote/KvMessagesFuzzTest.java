@@ -84,6 +84,7 @@ class KvMessagesFuzzTest
     private void readOperation(final DirectBuffer message, final int offset, final int lengthBytes)
     {
         OperationMessageDescriptor.check(message, offset, lengthBytes);
+        OperationMessageDescriptor.timeoutNs(message, offset);
         if (0 == OperationMessageDescriptor.transferId(message, offset))
         {
             OperationMessageDescriptor.decode(message, offset, message, -1, names, new Operation(), 1);
@@ -153,6 +154,7 @@ class KvMessagesFuzzTest
 
     private static void checkPart(final DirectBuffer message, final int offset)
     {
+        TransferDescriptor.id(message, offset);
         final int end = TransferDescriptor.partOffset(message, offset) + TransferDescriptor.partLength(message, offset);
         assertThat(TransferDescriptor.partOffset(message, offset)).isNotNegative();
         assertThat(end).isPositive().isLessThanOrEqualTo(TransferDescriptor.totalLength(message, offset));
@@ -170,6 +172,8 @@ class KvMessagesFuzzTest
                 ControlMessageDescriptor.check(message, offset, lengthBytes);
                 ControlMessageDescriptor.kind(message, offset).isLocal();
                 ControlMessageDescriptor.name(message, offset);
+                ControlMessageDescriptor.expectedRecords(message, offset);
+                ControlMessageDescriptor.timeoutNs(message, offset);
             });
     }
 

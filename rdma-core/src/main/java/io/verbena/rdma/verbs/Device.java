@@ -36,6 +36,19 @@ public interface Device extends AutoCloseable
         }
     }
 
+    /**
+     * Connections that a device has refused since it was opened, or answers to its own that it has not taken, because
+     * the peer did not prove the key that packets are sealed with.
+     *
+     * @param count 0 or more.
+     * @param last  address of the last peer; empty: there was none.
+     */
+    record RefusedConnections(long count, String last)
+    {
+        /** None. */
+        public static final RefusedConnections NONE = new RefusedConnections(0, "");
+    }
+
     /** @return name, for messages. */
     String name();
 
@@ -78,6 +91,12 @@ public interface Device extends AutoCloseable
     default NetworkCounters networkCounters()
     {
         return null;
+    }
+
+    /** @return what it has refused because of its key; none where it has no key. Any thread. */
+    default RefusedConnections refusedConnections()
+    {
+        return RefusedConnections.NONE;
     }
 
     /** @return its address on the fabric. */

@@ -6,6 +6,7 @@ import io.verbena.rdma.connection.ConnectionMessage;
 import io.verbena.rdma.connection.ConnectionSecret;
 import io.verbena.rdma.connection.PathCheck;
 import io.verbena.rdma.roce.engine.RoceQueuePair;
+import io.verbena.rdma.verbs.Device;
 import io.verbena.rdma.verbs.DeviceAddress;
 import io.verbena.rdma.verbs.QueuePair;
 import io.verbena.rdma.verbs.QueuePairType;
@@ -14,7 +15,7 @@ import io.verbena.rdma.verbs.RdmaException;
 import java.net.InetAddress;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.random.RandomGenerator;
 
 /** What the connection service has to know of a device. */
@@ -28,7 +29,8 @@ final class RoceConnections implements ConnectionDevice
     private final int mtu;
     private final RandomGenerator random;
     private final RoceFabricOptions options;
-    private final AtomicLong refused = new AtomicLong();
+    private final AtomicReference<Device.RefusedConnections> refused =
+        new AtomicReference<>(Device.RefusedConnections.NONE);
     private final AtomicInteger listeners = new AtomicInteger();
 
     /**
@@ -75,11 +77,12 @@ final class RoceConnections implements ConnectionDevice
     @Override
     public void onRefused(final DeviceAddress peer, final String problem)
     {
-        refused.incrementAndGet();
+        final String last = RoceAddress.inetAddress(peer).getHostAddress();
+        refused.updateAndGet((before) -> new Device.RefusedConnections(before.count() + 1, last));
     }
 
     /** Connections that were refused, or answers that were not taken, because of the secret. */
-    long refused()
+    Device.RefusedConnections refused()
     {
         return refused.get();
     }

@@ -286,8 +286,8 @@ public final class RoceDevice implements Device
         return sum;
     }
 
-    /** @return connections that were refused, or answers that were not taken, because of the secret. */
-    public long refusedConnections()
+    @Override
+    public RefusedConnections refusedConnections()
     {
         return connectionDevice.refused();
     }

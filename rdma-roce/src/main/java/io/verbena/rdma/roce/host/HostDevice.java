@@ -108,6 +108,12 @@ final class HostDevice implements Device
     }
 
     @Override
+    public RefusedConnections refusedConnections()
+    {
+        return network.refusedConnections();
+    }
+
+    @Override
     public DeviceAddress address()
     {
         return network.address();
