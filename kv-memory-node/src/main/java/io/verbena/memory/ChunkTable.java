@@ -53,7 +53,7 @@ final class ChunkTable
     private final Map<Integer, byte[]> damaged = new TreeMap<>();
     private final long[] requestIds;
     private final FreeChunks free;
-    private final MirrorLeases mirrored;
+    private final LeaseNames leaseNames;
     private long newestLease;
     private int hint;
 
@@ -72,7 +72,6 @@ final class ChunkTable
         {
             set(i, STATE_FREE, null, null);
         }
-
         headers.publish();
     }
 
@@ -86,7 +85,7 @@ final class ChunkTable
         leaseNumbers = new long[chunkCount];
         requestIds = new long[chunkCount];
         free = new FreeChunks(states);
-        mirrored = new MirrorLeases(this, free, chunkLengthBytes, chunkCount);
+        leaseNames = new LeaseNames(chunkCount);
         this.headers = headers;
     }
 
@@ -108,7 +107,6 @@ final class ChunkTable
     {
         final ChunkTable table = new ChunkTable(chunksOffset, chunkLengthBytes, headers, chunkCount);
         headers.redo();
-
         for (int i = 0; i < chunkCount; i++)
         {
             if (acceptsDamage && headers.isDamaged(i))
@@ -127,7 +125,7 @@ final class ChunkTable
                 identity(ChunkDescriptor.reaperNodeId(header, 0), ChunkDescriptor.reaperIncarnation(header, 0));
             table.leaseNumbers[i] = ChunkDescriptor.leaseNumber(header, 0);
             table.requestIds[i] = ChunkDescriptor.requestId(header, 0);
-            table.mirrored.restore(i, header);
+            table.leaseNames.restore(i, header);
             table.newestLease = Math.max(table.newestLease, table.leaseNumbers[i]);
             table.counts[table.states[i]]++;
         }
@@ -188,7 +186,7 @@ final class ChunkTable
         for (int i = 0; i < states.length; i++)
         {
             final boolean isLeased = STATE_BLOCKS == states[i] || STATE_INDEX == states[i];
-            if (isLeased && 0 != requestIds[i] && null != owners[i] && !mirrored.isMirrored(i))
+            if (isLeased && 0 != requestIds[i] && null != owners[i] && !leaseNames.isMirrored(i))
             {
                 byLease.computeIfAbsent(leaseNumbers[i], (number) -> new ArrayList<>()).add(i);
             }
@@ -326,7 +324,7 @@ final class ChunkTable
 
                 final boolean isCallers = STATE_INDEX == states[i] || isOwn(caller, i) || isClaimed(caller, i);
 
-                if (!isCallers || returned.get(i) || mirrored.isMirrored(i))
+                if (!isCallers || returned.get(i) || leaseNames.isMirrored(i))
                 {
                     throw new ControlException(
                         ControlStatus.INVALID_REQUEST,
@@ -358,7 +356,7 @@ final class ChunkTable
 
             for (int i = first; i < first + run.chunkCount(); i++)
             {
-                if (!mirrored.isMirrored(i) && isClaimable(caller, i))
+                if (!leaseNames.isMirrored(i) && isClaimable(caller, i))
                 {
                     claimed.set(i);
                 }
@@ -399,7 +397,7 @@ final class ChunkTable
 
             for (int i = first; i < first + run.chunkCount(); i++)
             {
-                if (!isOwn(caller, i) && !isClaimed(caller, i) || mirrored.isMirrored(i))
+                if (!isOwn(caller, i) && !isClaimed(caller, i) || leaseNames.isMirrored(i))
                 {
                     throw new ControlException(
                         ControlStatus.INVALID_REQUEST,
@@ -423,12 +421,10 @@ final class ChunkTable
     void orphan(final PeerIdentity identity)
     {
         answers.forget((owner) -> isLifeOf(owner, identity));
-
         for (int i = 0; i < states.length; i++)
         {
             final PeerIdentity reaper = isLifeOf(reapers[i], identity) ? null : reapers[i];
             final boolean isOwners = isLifeOf(owners[i], identity);
-
             if (STATE_BLOCKS == states[i] && isOwners)
             {
                 set(i, STATE_ORPHAN, owners[i], null);
@@ -483,10 +479,14 @@ final class ChunkTable
             STATE_ORPHAN == states[index] && null == reapers[index];
     }
 
-    /** @return leases that all members of a group record. */
-    MirrorLeases mirrored()
+    LeaseNames leaseNames()
     {
-        return mirrored;
+        return leaseNames;
+    }
+
+    int nextFree(final int from)
+    {
+        return free.next(from);
     }
 
     /** Says that an index was restored into a free chunk. */
@@ -587,14 +587,14 @@ final class ChunkTable
     {
         if (STATE_FREE == state)
         {
-            mirrored.clear(index);
+            leaseNames.clear(index);
         }
         counts[states[index]]--;
         counts[state]++;
         states[index] = (byte)state;
         owners[index] = owner;
         reapers[index] = reaper;
-        headers.write(index, state, owner, reaper, leaseNumbers[index], requestIds[index], mirrored.group(index),
-            mirrored.view(index), mirrored.count(index));
+        headers.write(index, state, owner, reaper, leaseNumbers[index], requestIds[index], leaseNames.group(index),
+            leaseNames.view(index), leaseNames.count(index));
     }
 }

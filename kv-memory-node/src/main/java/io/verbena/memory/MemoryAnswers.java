@@ -26,6 +26,7 @@ final class MemoryAnswers implements MemoryNodeService
     private final long regionLengthBytes;
     private final int chunkLengthBytes;
     private final ChunkTable chunks;
+    private final MirrorLeases mirrorLeases;
     private final Fence fence;
     private long forbidden;
 
@@ -35,6 +36,7 @@ final class MemoryAnswers implements MemoryNodeService
         this.regionLengthBytes = regionLengthBytes;
         this.chunkLengthBytes = chunkLengthBytes;
         this.chunks = chunks;
+        mirrorLeases = new MirrorLeases(chunks, chunkLengthBytes);
         this.fence = fence;
     }
 
@@ -81,7 +83,7 @@ final class MemoryAnswers implements MemoryNodeService
         final long requestId)
     {
         refuseUnregistered(caller);
-        return chunks.mirrored().act(caller, action, chunk, purpose, requestId);
+        return mirrorLeases.act(caller, action, chunk, purpose, requestId);
     }
 
     /** @return requests so far that nobody but another may make. */

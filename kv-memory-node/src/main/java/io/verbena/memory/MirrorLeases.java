@@ -8,9 +8,6 @@ import io.verbena.protocol.message.MirrorAnswer;
 import io.verbena.protocol.message.MirrorAnswer.Outcome;
 import io.verbena.protocol.message.MirroredChunk;
 import io.verbena.raas.identity.PeerIdentity;
-import io.verbena.table.format.ChunkDescriptor;
-import org.agrona.DirectBuffer;
-import org.agrona.collections.Int2ObjectHashMap;
 
 import static io.verbena.table.format.ChunkDescriptor.STATE_BLOCKS;
 import static io.verbena.table.format.ChunkDescriptor.STATE_FREE;
@@ -27,82 +24,21 @@ import static io.verbena.table.format.ChunkDescriptor.STATE_QUARANTINED;
 final class MirrorLeases
 {
     private final ChunkTable chunks;
-    private final FreeChunks free;
+    private final LeaseNames names;
     private final int chunkLengthBytes;
-    private final char[] groups;
-    private final long[] views;
-    /** Largest that was recorded. */
-    private final long[] counts;
     /** Largest that was refused, without being recorded. */
     private final long[] refusedCounts;
-    /** Newest view that a lease recorded here was made in, by group; at most as many as there are groups. */
-    private final Int2ObjectHashMap<Long> newestViews = new Int2ObjectHashMap<>();
 
-    MirrorLeases(
-        final ChunkTable chunks, final FreeChunks free, final int chunkLengthBytes, final int chunkCount)
+    /**
+     * @param chunks           of this node.
+     * @param chunkLengthBytes of each.
+     */
+    MirrorLeases(final ChunkTable chunks, final int chunkLengthBytes)
     {
         this.chunks = chunks;
-        this.free = free;
         this.chunkLengthBytes = chunkLengthBytes;
-        groups = new char[chunkCount];
-        views = new long[chunkCount];
-        counts = new long[chunkCount];
-        refusedCounts = new long[chunkCount];
-    }
-
-    /** Takes up what the process before has left in a header. */
-    void restore(final int index, final DirectBuffer header)
-    {
-        counts[index] = ChunkDescriptor.count(header, 0);
-
-        if (0 != ChunkDescriptor.group(header, 0))
-        {
-            name(index, ChunkDescriptor.group(header, 0), ChunkDescriptor.view(header, 0));
-        }
-    }
-
-    private void name(final int index, final int group, final long view)
-    {
-        groups[index] = (char)group;
-        views[index] = view;
-        newestViews.put(group, (Long)Math.max(newestView(group), view));
-    }
-
-    private long newestView(final int group)
-    {
-        final Long view = newestViews.get(group);
-        return null == view ? 0 : view;
-    }
-
-    /** A chunk is free: no group has it. Its count stays. */
-    void clear(final int index)
-    {
-        groups[index] = 0;
-        views[index] = 0;
-    }
-
-    /** @return whether a lease of a group stands here; then this node alone does nothing with the chunk. */
-    boolean isMirrored(final int index)
-    {
-        return 0 != groups[index];
-    }
-
-    /** @return group whose lease a chunk has, or 0. */
-    int group(final int index)
-    {
-        return groups[index];
-    }
-
-    /** @return view in which the group leased it, or 0. */
-    long view(final int index)
-    {
-        return views[index];
-    }
-
-    /** @return largest count that was recorded, or 0. */
-    long count(final int index)
-    {
-        return counts[index];
+        names = chunks.leaseNames();
+        refusedCounts = new long[chunks.chunkCount()];
     }
 
     /**
@@ -121,7 +57,7 @@ final class MirrorLeases
         final PeerIdentity caller, final MirrorAction action, final MirroredChunk chunk, final ChunkPurpose purpose,
         final long requestId)
     {
-        check(chunk);
+        check(action, chunk);
         return switch (action)
         {
             case CHOOSE -> choose(chunk.index());
@@ -133,25 +69,28 @@ final class MirrorLeases
         };
     }
 
-    private void check(final MirroredChunk chunk)
+    /** Behind the last chunk there is none to choose, which is no error: so ends a search. */
+    private void check(final MirrorAction action, final MirroredChunk chunk)
     {
-        if (chunk.index() >= groups.length || chunk.chunkLengthBytes() != chunkLengthBytes)
+        final boolean isThere = chunk.index() < refusedCounts.length || MirrorAction.CHOOSE == action;
+
+        if (!isThere || chunk.chunkLengthBytes() != chunkLengthBytes)
         {
             throw invalid(chunk + ", of " + chunk.chunkLengthBytes() + " bytes, is no chunk of this memory node, " +
-                "which has chunks 0 to " + (groups.length - 1) + " of " + chunkLengthBytes + " bytes: a group's " +
-                "members need chunks of equal length, and equally many");
+                "which has chunks 0 to " + (refusedCounts.length - 1) + " of " + chunkLengthBytes +
+                " bytes: a group's members need chunks of equal length, and equally many");
         }
     }
 
     private MirrorAnswer answer(final Outcome outcome, final int index)
     {
         return new MirrorAnswer(
-            outcome, free.next(index), Math.max(counts[index], refusedCounts[index]));
+            outcome, chunks.nextFree(index), Math.max(names.count(index), refusedCounts[index]));
     }
 
     private MirrorAnswer choose(final int from)
     {
-        final int index = free.next(from);
+        final int index = chunks.nextFree(from);
         return index < 0 ? new MirrorAnswer(Outcome.TAKEN, -1, 0) : answer(Outcome.DONE, index);
     }
 
@@ -162,7 +101,8 @@ final class MirrorLeases
 
         if (isOldView(chunk))
         {
-            throw invalid(chunk + " cannot be recorded: the group is in view " + newestView(chunk.group()) + " here");
+            throw invalid(chunk + " cannot be recorded: the group is in view " + names.newestView(chunk.group()) +
+                " here");
         }
 
         if (isRecorded(chunk) && isOfRequest(caller, index, requestId))
@@ -180,15 +120,14 @@ final class MirrorLeases
             return Outcome.OUTDATED;
         }
 
-        counts[index] = chunk.count();
-        name(index, chunk.group(), chunk.view());
+        names.name(index, chunk.group(), chunk.view(), chunk.count());
         chunks.leaseToGroup(index, ChunkPurpose.INDEX == purpose ? STATE_INDEX : STATE_BLOCKS, caller, requestId);
         return Outcome.DONE;
     }
 
     private boolean isOldView(final MirroredChunk chunk)
     {
-        return chunk.view() < newestView(chunk.group());
+        return chunk.view() < names.newestView(chunk.group());
     }
 
     private boolean isFree(final int index)
@@ -198,7 +137,7 @@ final class MirrorLeases
 
     private boolean isOutdated(final MirroredChunk chunk)
     {
-        return chunk.count() <= Math.max(counts[chunk.index()], refusedCounts[chunk.index()]);
+        return chunk.count() <= Math.max(names.count(chunk.index()), refusedCounts[chunk.index()]);
     }
 
     private boolean isOfRequest(final PeerIdentity caller, final int index, final long requestId)
@@ -209,8 +148,9 @@ final class MirrorLeases
 
     private boolean isRecorded(final MirroredChunk chunk)
     {
-        return groups[chunk.index()] == chunk.group() && views[chunk.index()] == chunk.view() &&
-            counts[chunk.index()] == chunk.count();
+        final int index = chunk.index();
+        return names.group(index) == chunk.group() && names.view(index) == chunk.view() &&
+            names.count(index) == chunk.count();
     }
 
     private Outcome refuseUnlessRecorded(final MirroredChunk chunk)

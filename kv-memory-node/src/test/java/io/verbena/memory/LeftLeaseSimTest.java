@@ -181,7 +181,7 @@ class LeftLeaseSimTest
         });
         assertThat(returning.refusal()).isEmpty();
         assertThat(taken(1)).isZero();
-        assertThat(lease(ANY.at(15, 0)).chunk()).isEqualTo(ANY.at(15, 2));
+        assertThat(lease(ANY.at(16, 0)).chunk()).as("begins behind the last chunk").isEqualTo(ANY.at(15, 2));
     }
 
     @Test

@@ -18,7 +18,7 @@ enum MirrorLeaseMutation
     /** What a node has left is returned when members seem to differ, without asking them to refuse it. */
     REFUSED_FIRST(returning(LeftLease.class, "isRefused", true)),
     /** A member does what is asked of it alone with chunks of a group. */
-    GROUPS_CHUNK(returning(MirrorLeases.class, "isMirrored", false)),
+    GROUPS_CHUNK(returning(LeaseNames.class, "isMirrored", false)),
     /** A lease of an old view is recorded. */
     NEWEST_VIEW(returning(MirrorLeases.class, "isOldView", false));
 

@@ -34,11 +34,12 @@ class MirrorLeasesTest
 
     private final MemorySegment region = Arena.ofAuto().allocate(HEADERS + CHUNKS * ChunkDescriptor.HEADER_BYTES, 4096);
     private ChunkTable table = new ChunkTable(4096, LENGTH, CHUNKS, new ChunkHeaders(region, HEADERS, CHUNKS));
+    private MirrorLeases leases = new MirrorLeases(table, LENGTH);
 
     private MirrorAnswer ask(
         final PeerIdentity caller, final MirrorAction action, final MirroredChunk chunk, final long requestId)
     {
-        return table.mirrored().act(caller, action, chunk, ChunkPurpose.BLOCKS, requestId);
+        return leases.act(caller, action, chunk, ChunkPurpose.BLOCKS, requestId);
     }
 
     private Outcome act(final PeerIdentity caller, final MirrorAction action, final MirroredChunk chunk)
@@ -46,9 +47,10 @@ class MirrorLeasesTest
         return ask(caller, action, chunk, 9).outcome();
     }
 
-    private void restart()
+    private void restart(final boolean acceptsDamage)
     {
-        table = ChunkTable.restore(4096, LENGTH, CHUNKS, new ChunkHeaders(region, HEADERS, CHUNKS), false);
+        table = ChunkTable.restore(4096, LENGTH, CHUNKS, new ChunkHeaders(region, HEADERS, CHUNKS), acceptsDamage);
+        leases = new MirrorLeases(table, LENGTH);
     }
 
     private UnsafeBuffer header()
@@ -94,7 +96,7 @@ class MirrorLeasesTest
         act(ANN, MirrorAction.RETURN, LEASE);
         assertThat(act(ANN, MirrorAction.RECORD, LEASE)).as("late").isEqualTo(Outcome.OUTDATED);
         assertThat(act(ANN, MirrorAction.RECORD, LEASE.at(1, 2))).as("earlier").isEqualTo(Outcome.OUTDATED);
-        restart();
+        restart(false);
         assertThat(act(ANN, MirrorAction.RECORD, LEASE)).as("by the header").isEqualTo(Outcome.OUTDATED);
 
         assertThat(act(BEN, MirrorAction.REFUSE, LEASE.at(2, 8))).isEqualTo(Outcome.DONE);
@@ -133,7 +135,7 @@ class MirrorLeasesTest
         assertThat(ChunkDescriptor.group(header(), 0)).isZero();
         assertThat(ChunkDescriptor.count(header(), 0)).isEqualTo(3);
 
-        table.mirrored().act(ANN, MirrorAction.RECORD, LEASE.at(1, 4), ChunkPurpose.INDEX, 11);
+        leases.act(ANN, MirrorAction.RECORD, LEASE.at(1, 4), ChunkPurpose.INDEX, 11);
         assertThat(table.indexCount()).isEqualTo(1);
         assertThat(act(BEN, MirrorAction.RETURN, LEASE.at(1, 4))).as("an index").isEqualTo(Outcome.DONE);
         assertThat(table.freeCount()).isEqualTo(CHUNKS);
@@ -180,7 +182,7 @@ class MirrorLeasesTest
     void shouldFindLeasesAgainAfterARestart()
     {
         act(ANN, MirrorAction.RECORD, LEASE);
-        restart();
+        restart(false);
         assertThat(act(ANN, MirrorAction.RECORD, LEASE)).as("the same request").isEqualTo(Outcome.DONE);
         assertThat(act(BEN, MirrorAction.REFUSE, LEASE)).isEqualTo(Outcome.RECORDED);
         assertThatThrownBy(() -> act(ANN, MirrorAction.RECORD, new MirroredChunk(7, 1, 2, LENGTH, 1)))
@@ -188,7 +190,7 @@ class MirrorLeasesTest
         // A request to this node alone with that number is another one.
         assertThat(table.lease(ANN, 9, ChunkPurpose.BLOCKS, 1, false)).isNotEqualTo(RUN);
         table.orphanUnless((node) -> false);
-        restart();
+        restart(false);
         assertThat(act(BEN, MirrorAction.CLAIM, LEASE)).isEqualTo(Outcome.DONE);
         assertThat(act(BEN, MirrorAction.RETURN, LEASE)).isEqualTo(Outcome.DONE);
     }
@@ -199,7 +201,7 @@ class MirrorLeasesTest
         act(ANN, MirrorAction.RECORD, LEASE);
         header().putByte(ChunkDescriptor.COUNT_OFFSET, (byte)99);
         region.asSlice(SuperblockDescriptor.JOURNAL_OFFSET, 128).fill((byte)0);
-        table = ChunkTable.restore(4096, LENGTH, CHUNKS, new ChunkHeaders(region, HEADERS, CHUNKS), true);
+        restart(true);
         assertThat(table.quarantinedCount()).isEqualTo(1);
         assertThat(act(BEN, MirrorAction.REFUSE, LEASE)).as("it may be complete").isEqualTo(Outcome.TAKEN);
         assertThat(act(BEN, MirrorAction.RECORD, LEASE.at(1, 100))).isEqualTo(Outcome.TAKEN);
@@ -210,11 +212,16 @@ class MirrorLeasesTest
     {
         for (final MirrorAction action : MirrorAction.values())
         {
-            assertThatThrownBy(() -> act(ANN, action, LEASE.at(CHUNKS, 1))).isInstanceOf(ControlException.class)
-                .hasMessageContaining("has chunks 0 to 3 of 65536 bytes");
+            if (MirrorAction.CHOOSE != action)
+            {
+                assertThatThrownBy(() -> act(ANN, action, LEASE.at(CHUNKS, 1))).isInstanceOf(ControlException.class)
+                    .hasMessageContaining("has chunks 0 to 3 of 65536 bytes");
+            }
             assertThatThrownBy(() -> act(ANN, action, new MirroredChunk(7, 2, 1, LENGTH * 2, 1)))
                 .isInstanceOf(ControlException.class).hasMessageContaining("chunks of equal length");
         }
+        assertThat(ask(ANN, MirrorAction.CHOOSE, LEASE.at(CHUNKS, 0), 0)).as("the end of a search")
+            .isEqualTo(new MirrorAnswer(Outcome.TAKEN, -1, 0));
         assertThat(table.freeCount()).isEqualTo(CHUNKS);
     }
 
