@@ -157,6 +157,7 @@ class MutationTablesTest
         assertThat(mutations).hasSizeGreaterThan(40);
         check(mutations, offences, "point-operations-tests.md", "growth-tests.md");
         check(constants("ReclaimMutation.java"), offences, "reclamation-tests.md");
+        check(constants("MirrorLeaseMutation.java"), offences, "mirrored-leases.md");
         check(constants("MemoryMutation.java"), offences, "durability-tests.md", "reclamation-tests.md");
         assertThat(offences).isEmpty();
     }

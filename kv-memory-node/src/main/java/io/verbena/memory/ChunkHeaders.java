@@ -48,7 +48,7 @@ final class ChunkHeaders
     /** Writes one header; {@link #publish} makes it visible. */
     void write(
         final int index, final int state, final PeerIdentity owner, final PeerIdentity reaper, final long leaseNumber,
-        final long requestId)
+        final long requestId, final int group, final long view, final long count)
     {
         // At most one of journal and header is halfway at any moment.
         VarHandle.releaseFence();
@@ -62,7 +62,10 @@ final class ChunkHeaders
             null == reaper ? 0 : reaper.nodeId(),
             null == reaper ? 0 : reaper.incarnation(),
             leaseNumber,
-            requestId);
+            requestId,
+            group,
+            view,
+            count);
         journal.putLong(JOURNAL_CHECK_OFFSET, journalCheck(), LITTLE_ENDIAN);
         VarHandle.releaseFence();
         copyFromJournal(index);

@@ -52,6 +52,8 @@ final class ChunkTable
     /** Headers that could not be read, as they were found. */
     private final Map<Integer, byte[]> damaged = new TreeMap<>();
     private final long[] requestIds;
+    private final FreeChunks free;
+    private final LeaseNames leaseNames;
     private long newestLease;
     private int hint;
 
@@ -66,12 +68,10 @@ final class ChunkTable
     {
         this(chunksOffset, chunkLengthBytes, headers, chunkCount);
         counts[STATE_FREE] = chunkCount;
-
         for (int i = 0; i < chunkCount; i++)
         {
-            headers.write(i, STATE_FREE, null, null, 0, 0);
+            set(i, STATE_FREE, null, null);
         }
-
         headers.publish();
     }
 
@@ -84,6 +84,8 @@ final class ChunkTable
         reapers = new PeerIdentity[chunkCount];
         leaseNumbers = new long[chunkCount];
         requestIds = new long[chunkCount];
+        free = new FreeChunks(states);
+        leaseNames = new LeaseNames(chunkCount);
         this.headers = headers;
     }
 
@@ -105,7 +107,6 @@ final class ChunkTable
     {
         final ChunkTable table = new ChunkTable(chunksOffset, chunkLengthBytes, headers, chunkCount);
         headers.redo();
-
         for (int i = 0; i < chunkCount; i++)
         {
             if (acceptsDamage && headers.isDamaged(i))
@@ -124,6 +125,7 @@ final class ChunkTable
                 identity(ChunkDescriptor.reaperNodeId(header, 0), ChunkDescriptor.reaperIncarnation(header, 0));
             table.leaseNumbers[i] = ChunkDescriptor.leaseNumber(header, 0);
             table.requestIds[i] = ChunkDescriptor.requestId(header, 0);
+            table.leaseNames.restore(i, header);
             table.newestLease = Math.max(table.newestLease, table.leaseNumbers[i]);
             table.counts[table.states[i]]++;
         }
@@ -183,7 +185,8 @@ final class ChunkTable
 
         for (int i = 0; i < states.length; i++)
         {
-            if (0 != requestIds[i] && null != owners[i] && (STATE_BLOCKS == states[i] || STATE_INDEX == states[i]))
+            final boolean isLeased = STATE_BLOCKS == states[i] || STATE_INDEX == states[i];
+            if (isLeased && 0 != requestIds[i] && null != owners[i] && !leaseNames.isMirrored(i))
             {
                 byLease.computeIfAbsent(leaseNumbers[i], (number) -> new ArrayList<>()).add(i);
             }
@@ -262,7 +265,7 @@ final class ChunkTable
         }
 
         final boolean fits = chunkCount <= counts[STATE_FREE];
-        final int[] indexes = !fits ? null : contiguous ? neighbours(chunkCount) : any(chunkCount);
+        final int[] indexes = !fits ? null : contiguous ? free.neighbours(chunkCount) : free.any(chunkCount, hint);
         final List<ChunkRun> runs = null == indexes ? null : layout.runs(indexes);
 
         if (null == runs || runs.size() > ChunkLease.MAX_RUNS)
@@ -285,7 +288,6 @@ final class ChunkTable
         }
 
         headers.publish();
-
         hint = (indexes[indexes.length - 1] + 1) % states.length;
         return runs;
     }
@@ -322,7 +324,7 @@ final class ChunkTable
 
                 final boolean isCallers = STATE_INDEX == states[i] || isOwn(caller, i) || isClaimed(caller, i);
 
-                if (!isCallers || returned.get(i))
+                if (!isCallers || returned.get(i) || leaseNames.isMirrored(i))
                 {
                     throw new ControlException(
                         ControlStatus.INVALID_REQUEST,
@@ -354,7 +356,7 @@ final class ChunkTable
 
             for (int i = first; i < first + run.chunkCount(); i++)
             {
-                if (isOwn(caller, i) || isClaimed(caller, i) || STATE_ORPHAN == states[i] && null == reapers[i])
+                if (!leaseNames.isMirrored(i) && isClaimable(caller, i))
                 {
                     claimed.set(i);
                 }
@@ -395,7 +397,7 @@ final class ChunkTable
 
             for (int i = first; i < first + run.chunkCount(); i++)
             {
-                if (!isOwn(caller, i) && !isClaimed(caller, i))
+                if (!isOwn(caller, i) && !isClaimed(caller, i) || leaseNames.isMirrored(i))
                 {
                     throw new ControlException(
                         ControlStatus.INVALID_REQUEST,
@@ -419,12 +421,10 @@ final class ChunkTable
     void orphan(final PeerIdentity identity)
     {
         answers.forget((owner) -> isLifeOf(owner, identity));
-
         for (int i = 0; i < states.length; i++)
         {
             final PeerIdentity reaper = isLifeOf(reapers[i], identity) ? null : reapers[i];
             final boolean isOwners = isLifeOf(owners[i], identity);
-
             if (STATE_BLOCKS == states[i] && isOwners)
             {
                 set(i, STATE_ORPHAN, owners[i], null);
@@ -462,14 +462,31 @@ final class ChunkTable
             holder.incarnation() <= identity.incarnation();
     }
 
-    private boolean isOwn(final PeerIdentity caller, final int index)
+    boolean isOwn(final PeerIdentity caller, final int index)
     {
         return STATE_BLOCKS == states[index] && caller.equals(owners[index]);
     }
 
-    private boolean isClaimed(final PeerIdentity caller, final int index)
+    boolean isClaimed(final PeerIdentity caller, final int index)
     {
         return STATE_ORPHAN == states[index] && caller.equals(reapers[index]);
+    }
+
+    /** @return whether a node may close a chunk, or has: it is its own, or an orphan that nobody else has claimed. */
+    boolean isClaimable(final PeerIdentity caller, final int index)
+    {
+        return isOwn(caller, index) || isClaimed(caller, index) ||
+            STATE_ORPHAN == states[index] && null == reapers[index];
+    }
+
+    LeaseNames leaseNames()
+    {
+        return leaseNames;
+    }
+
+    int nextFree(final int from)
+    {
+        return free.next(from);
     }
 
     /** Says that an index was restored into a free chunk. */
@@ -535,53 +552,49 @@ final class ChunkTable
         return chunks;
     }
 
+    /** Gives a free chunk to a group's lease; {@link #change} shows it. */
+    void leaseToGroup(final int index, final int state, final PeerIdentity owner, final long requestId)
+    {
+        leaseNumbers[index] = ++newestLease;
+        requestIds[index] = requestId;
+        change(index, state, owner, null);
+    }
+
+    /** Changes one chunk, and shows it. */
+    void change(final int index, final int state, final PeerIdentity owner, final PeerIdentity reaper)
+    {
+        set(index, state, owner, reaper);
+        headers.publish();
+    }
+
+    int state(final int index)
+    {
+        return states[index];
+    }
+
+    /** @return the last owner, or null. */
+    PeerIdentity owner(final int index)
+    {
+        return owners[index];
+    }
+
+    long requestId(final int index)
+    {
+        return requestIds[index];
+    }
+
     private void set(final int index, final int state, final PeerIdentity owner, final PeerIdentity reaper)
     {
+        if (STATE_FREE == state)
+        {
+            leaseNames.clear(index);
+        }
         counts[states[index]]--;
         counts[state]++;
         states[index] = (byte)state;
         owners[index] = owner;
         reapers[index] = reaper;
-        headers.write(index, state, owner, reaper, leaseNumbers[index], requestIds[index]);
-    }
-
-    /** Free chunks from where the last lease ended: a chunk just returned is used again as late as possible. */
-    private int[] any(final int chunkCount)
-    {
-        final int[] indexes = new int[chunkCount];
-        int found = 0;
-
-        for (int i = 0; i < states.length && found < chunkCount; i++)
-        {
-            final int index = (hint + i) % states.length;
-
-            if (STATE_FREE == states[index])
-            {
-                indexes[found++] = index;
-            }
-        }
-
-        Arrays.sort(indexes);
-        return indexes;
-    }
-
-    private int[] neighbours(final int chunkCount)
-    {
-        int length = 0;
-
-        for (int i = 0; i < states.length; i++)
-        {
-            length = STATE_FREE == states[i] ? length + 1 : 0;
-
-            if (length == chunkCount)
-            {
-                final int[] indexes = new int[chunkCount];
-                final int first = i - chunkCount + 1;
-                Arrays.setAll(indexes, (j) -> first + j);
-                return indexes;
-            }
-        }
-
-        return null;
+        headers.write(index, state, owner, reaper, leaseNumbers[index], requestIds[index], leaseNames.group(index),
+            leaseNames.view(index), leaseNames.count(index));
     }
 }

@@ -7,6 +7,9 @@ import io.verbena.protocol.message.ChunkRun;
 import io.verbena.protocol.message.ControlException;
 import io.verbena.protocol.message.ControlStatus;
 import io.verbena.protocol.message.MemoryNodeStat;
+import io.verbena.protocol.message.MirrorAction;
+import io.verbena.protocol.message.MirrorAnswer;
+import io.verbena.protocol.message.MirroredChunk;
 import io.verbena.raas.identity.PeerIdentity;
 
 import java.util.List;
@@ -23,6 +26,7 @@ final class MemoryAnswers implements MemoryNodeService
     private final long regionLengthBytes;
     private final int chunkLengthBytes;
     private final ChunkTable chunks;
+    private final MirrorLeases mirrorLeases;
     private final Fence fence;
     private long forbidden;
 
@@ -32,6 +36,7 @@ final class MemoryAnswers implements MemoryNodeService
         this.regionLengthBytes = regionLengthBytes;
         this.chunkLengthBytes = chunkLengthBytes;
         this.chunks = chunks;
+        mirrorLeases = new MirrorLeases(chunks, chunkLengthBytes);
         this.fence = fence;
     }
 
@@ -67,6 +72,18 @@ final class MemoryAnswers implements MemoryNodeService
     {
         refuseUnregistered(caller);
         chunks.takeBack(caller, runs, newestLease);
+    }
+
+    @Override
+    public MirrorAnswer mirrorChunk(
+        final PeerIdentity caller,
+        final MirrorAction action,
+        final MirroredChunk chunk,
+        final ChunkPurpose purpose,
+        final long requestId)
+    {
+        refuseUnregistered(caller);
+        return mirrorLeases.act(caller, action, chunk, purpose, requestId);
     }
 
     /** @return requests so far that nobody but another may make. */

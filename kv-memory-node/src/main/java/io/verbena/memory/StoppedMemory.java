@@ -148,7 +148,8 @@ public final class StoppedMemory implements AutoCloseable
 
             if (ChunkDescriptor.STATE_FREE != ChunkDescriptor.state(header, 0) && isUnused.test(i))
             {
-                headers.write(i, ChunkDescriptor.STATE_FREE, null, null, ChunkDescriptor.leaseNumber(header, 0), 0);
+                headers.write(i, ChunkDescriptor.STATE_FREE, null, null, ChunkDescriptor.leaseNumber(header, 0), 0,
+                    0, 0, ChunkDescriptor.count(header, 0));
                 freed++;
             }
         }

@@ -317,12 +317,15 @@ final class TableInspectCommand implements Callable<Integer>
             .add("magic", ChunkDescriptor.MAGIC_OFFSET, header.getStringWithoutLengthAscii(0, Integer.BYTES))
             .number("format", ChunkDescriptor.FORMAT_OFFSET, Byte.BYTES)
             .add("state", ChunkDescriptor.STATE_OFFSET, stateName(ChunkDescriptor.state(header, 0)))
+            .number("group", ChunkDescriptor.GROUP_OFFSET, Short.BYTES)
             .number("owner node id", ChunkDescriptor.OWNER_NODE_ID_OFFSET, Integer.BYTES)
             .number("owner incarnation", ChunkDescriptor.OWNER_INCARNATION_OFFSET, Integer.BYTES)
             .number("reaper node id", ChunkDescriptor.REAPER_NODE_ID_OFFSET, Integer.BYTES)
             .number("reaper incarnation", ChunkDescriptor.REAPER_INCARNATION_OFFSET, Integer.BYTES)
             .number("lease number", ChunkDescriptor.LEASE_NUMBER_OFFSET, Long.BYTES)
             .number("request id", ChunkDescriptor.REQUEST_ID_OFFSET, Long.BYTES)
+            .number("view", ChunkDescriptor.VIEW_OFFSET, Long.BYTES)
+            .number("count", ChunkDescriptor.COUNT_OFFSET, Long.BYTES)
             .hexNumber("checksum", ChunkDescriptor.CHECKSUM_OFFSET);
     }
 

@@ -21,6 +21,9 @@ public final class ChunkView
     private final int[] reaperIncarnations;
     private final long[] leaseNumbers;
     private final long[] requestIds;
+    private final char[] groups;
+    private final long[] views;
+    private final long[] counts;
     private final BitSet closed = new BitSet();
     private long newestLease;
 
@@ -37,6 +40,9 @@ public final class ChunkView
         reaperIncarnations = new int[count];
         leaseNumbers = new long[count];
         requestIds = new long[count];
+        groups = new char[count];
+        views = new long[count];
+        counts = new long[count];
     }
 
     /**
@@ -60,6 +66,9 @@ public final class ChunkView
         reaperIncarnations[index] = ChunkDescriptor.reaperIncarnation(buffer, offset);
         leaseNumbers[index] = ChunkDescriptor.leaseNumber(buffer, offset);
         requestIds[index] = ChunkDescriptor.requestId(buffer, offset);
+        groups[index] = (char)ChunkDescriptor.group(buffer, offset);
+        views[index] = ChunkDescriptor.view(buffer, offset);
+        counts[index] = ChunkDescriptor.count(buffer, offset);
         newestLease = Math.max(newestLease, leaseNumbers[index]);
         closed.set(index, states[index] == ChunkDescriptor.STATE_ORPHAN ||
             states[index] == ChunkDescriptor.STATE_QUARANTINED);
@@ -96,16 +105,41 @@ public final class ChunkView
         return requestIds[index];
     }
 
-    /** @return whether a chunk is an index whose owner has ended. */
-    public boolean isIndexOfNobody(final int index)
+    /** @return group whose lease a chunk has, 0 when it is the memory node's own, or free. */
+    public int group(final int index)
     {
-        return states[index] == ChunkDescriptor.STATE_INDEX && ownerNodeIds[index] == 0;
+        return groups[index];
     }
 
-    /** @return whether a chunk was closed because its owner ended, and not by its owner. */
+    /** @return view in which a group leased a chunk, or 0. */
+    public long groupView(final int index)
+    {
+        return views[index];
+    }
+
+    /** @return the largest count that a lease of this chunk by a group had. */
+    public long groupCount(final int index)
+    {
+        return counts[index];
+    }
+
+    /** @return whether a group has leased a chunk, and the node that asked for it has ended. */
+    public boolean isLeftByGroup(final int index)
+    {
+        return groups[index] != 0 && (states[index] == ChunkDescriptor.STATE_ORPHAN ||
+            states[index] == ChunkDescriptor.STATE_INDEX && ownerNodeIds[index] == 0);
+    }
+
+    /** @return whether a chunk that is no group's is an index whose owner has ended. */
+    public boolean isIndexOfNobody(final int index)
+    {
+        return groups[index] == 0 && states[index] == ChunkDescriptor.STATE_INDEX && ownerNodeIds[index] == 0;
+    }
+
+    /** @return whether a chunk that is no group's was closed because its owner ended, and not by its owner. */
     public boolean isLeftBehind(final int index)
     {
-        return states[index] == ChunkDescriptor.STATE_ORPHAN &&
+        return groups[index] == 0 && states[index] == ChunkDescriptor.STATE_ORPHAN &&
             (ownerNodeIds[index] != reaperNodeIds[index] || ownerIncarnations[index] != reaperIncarnations[index]);
     }
 
@@ -127,16 +161,17 @@ public final class ChunkView
         return states[index];
     }
 
-    /** @return whether a chunk is in this state, and in the hands of this node as owner. */
+    /** @return whether a chunk that is no group's is in this state, and this node is its owner. */
     public boolean isOwned(final int index, final int state, final int nodeId, final int incarnation)
     {
-        return states[index] == state && ownerNodeIds[index] == nodeId && ownerIncarnations[index] == incarnation;
+        return groups[index] == 0 && states[index] == state && ownerNodeIds[index] == nodeId &&
+            ownerIncarnations[index] == incarnation;
     }
 
-    /** @return whether a chunk is an orphan that this node may claim, or has claimed. */
+    /** @return whether a chunk that is no group's is an orphan that this node may claim, or has claimed. */
     public boolean isClaimable(final int index, final int nodeId, final int incarnation)
     {
-        return states[index] == ChunkDescriptor.STATE_ORPHAN &&
+        return groups[index] == 0 && states[index] == ChunkDescriptor.STATE_ORPHAN &&
             (reaperNodeIds[index] == 0 ||
             reaperNodeIds[index] == nodeId && reaperIncarnations[index] == incarnation);
     }

@@ -32,6 +32,7 @@ final class ControlMethod
     static final int STAT = 104;
     static final int CLAIM_CHUNKS = 105;
     static final int ADOPT_CHUNKS = 106;
+    static final int MIRROR_CHUNK = 110;
 
     private ControlMethod()
     {
@@ -69,6 +70,7 @@ final class ControlMethod
             case STAT -> "stat";
             case CLAIM_CHUNKS -> "claimChunks";
             case ADOPT_CHUNKS -> "adoptChunks";
+            case MIRROR_CHUNK -> "mirrorChunk";
             default -> "unknown";
         };
     }

@@ -4,6 +4,9 @@ import io.verbena.protocol.message.ChunkLease;
 import io.verbena.protocol.message.ChunkPurpose;
 import io.verbena.protocol.message.ChunkRun;
 import io.verbena.protocol.message.MemoryNodeStat;
+import io.verbena.protocol.message.MirrorAction;
+import io.verbena.protocol.message.MirrorAnswer;
+import io.verbena.protocol.message.MirroredChunk;
 import io.verbena.raas.identity.PeerIdentity;
 import io.verbena.raas.RaasContext;
 import io.verbena.raas.VirtualQp;
@@ -102,6 +105,31 @@ public final class MemoryNodeClient
             ControlMethod.RETURN_CHUNKS,
             (buffer, offset) -> ChunkRunsDescriptor.encode(0, newestLease, runs, buffer, offset),
             (buffer, offset, lengthBytes) -> null,
+            timeoutNs);
+    }
+
+    /**
+     * Asks for one step of a lease that all members of a group record. May be made again when its answer was lost.
+     *
+     * @param action    what to do.
+     * @param chunk     whose lease it is about; its index and count say where to look and are 0 or more for CHOOSE.
+     * @param purpose   of the lease; regarded by RECORD only.
+     * @param requestId of the lease, not 0; regarded by RECORD only.
+     * @param timeoutNs deadline.
+     * @return the call.
+     */
+    public ControlCall<MirrorAnswer> mirrorChunk(
+        final MirrorAction action,
+        final MirroredChunk chunk,
+        final ChunkPurpose purpose,
+        final long requestId,
+        final long timeoutNs)
+    {
+        return proxy.call(
+            ControlMethod.MIRROR_CHUNK,
+            (buffer, offset) ->
+                MirrorChunkDescriptor.encodeRequest(action, chunk, purpose, requestId, buffer, offset),
+            MirrorChunkDescriptor::decodeReply,
             timeoutNs);
     }
 

@@ -49,6 +49,7 @@ public final class MemoryNodeDispatcher extends ControlDispatcher
                 service.adoptChunks(caller, ChunkRunsDescriptor.decode(request, offset, lengthBytes).runs());
                 yield ControlProxy.encodeHeader(reply, replyOffset);
             }
+            case ControlMethod.MIRROR_CHUNK -> mirrorChunk(caller, request, offset, lengthBytes, reply, replyOffset);
             case ControlMethod.FENCE ->
             {
                 service.fence(caller, IdentityDescriptor.decode(request, offset, lengthBytes));
@@ -76,5 +77,25 @@ public final class MemoryNodeDispatcher extends ControlDispatcher
             LeaseRequestDescriptor.isContiguous(request, offset));
         return ChunkRunsDescriptor.encode(
             lease.chunkLengthBytes(), lease.newestLease(), lease.runs(), reply, replyOffset);
+    }
+
+    private int mirrorChunk(
+        final PeerIdentity caller,
+        final DirectBuffer request,
+        final int offset,
+        final int lengthBytes,
+        final MutableDirectBuffer reply,
+        final int replyOffset)
+    {
+        MirrorChunkDescriptor.requireRequest(lengthBytes);
+        return MirrorChunkDescriptor.encodeReply(
+            service.mirrorChunk(
+                caller,
+                MirrorChunkDescriptor.action(request, offset),
+                MirrorChunkDescriptor.chunk(request, offset),
+                MirrorChunkDescriptor.purpose(request, offset),
+                MirrorChunkDescriptor.requestId(request, offset)),
+            reply,
+            replyOffset);
     }
 }

@@ -5,6 +5,9 @@ import io.verbena.protocol.message.ChunkPurpose;
 import io.verbena.protocol.message.ChunkRun;
 import io.verbena.protocol.message.ControlException;
 import io.verbena.protocol.message.MemoryNodeStat;
+import io.verbena.protocol.message.MirrorAction;
+import io.verbena.protocol.message.MirrorAnswer;
+import io.verbena.protocol.message.MirroredChunk;
 import io.verbena.raas.identity.PeerIdentity;
 
 import java.util.List;
@@ -56,6 +59,19 @@ public interface MemoryNodeService
      *     or were leased later, are left as they are. 0 when it is not made again.
      */
     void returnChunks(PeerIdentity caller, List<ChunkRun> runs, long newestLease);
+
+    /**
+     * Does one step of a lease that all members of a group record. Repeated without harm.
+     *
+     * @param caller    who asks.
+     * @param action    what to do.
+     * @param chunk     whose lease it is about.
+     * @param purpose   of the lease, for RECORD.
+     * @param requestId of the lease, for RECORD: what is recorded already for it counts as done.
+     * @return what came of it.
+     */
+    MirrorAnswer mirrorChunk(
+        PeerIdentity caller, MirrorAction action, MirroredChunk chunk, ChunkPurpose purpose, long requestId);
 
     /**
      * Fences one life of a node: before it returns, that node's queue pairs are closed.

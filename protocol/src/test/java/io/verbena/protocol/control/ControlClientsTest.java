@@ -8,6 +8,9 @@ import io.verbena.protocol.message.ControlStatus;
 import io.verbena.protocol.message.ForgottenNode;
 import io.verbena.protocol.message.Heartbeat;
 import io.verbena.protocol.message.MemoryNodeStat;
+import io.verbena.protocol.message.MirrorAction;
+import io.verbena.protocol.message.MirrorAnswer;
+import io.verbena.protocol.message.MirroredChunk;
 import io.verbena.protocol.message.NodePage;
 import io.verbena.protocol.message.NodeRegistration;
 import io.verbena.protocol.message.NotificationRequest;
@@ -274,6 +277,17 @@ class ControlClientsTest
             "lease 7 by node 3 incarnation 1 BLOCKS 99 false",
             "return by node 3 incarnation 1 [ChunkRun[offset=0, chunkCount=4]] of leases up to 9",
             "fence by node 3 incarnation 1 of node 5 incarnation 6");
+    }
+
+    @Test
+    void shouldAskForStepsOfMirroredLeases()
+    {
+        final MirroredChunk chunk = new MirroredChunk(2, 3, 4, 65_536, 5);
+        final MirrorAnswer answer =
+            await(memory.mirrorChunk(MirrorAction.RECORD, chunk, ChunkPurpose.INDEX, 6, TIMEOUT_NS)).result();
+        assertThat(answer).isEqualTo(new MirrorAnswer(MirrorAnswer.Outcome.TAKEN, 5, 1L << 40));
+        assertThat(memoryService.asked).containsExactly(
+            "RECORD lease 5 of chunk 4 by group 2 in view 3 by node 3 incarnation 1 INDEX 6");
     }
 
     @Test

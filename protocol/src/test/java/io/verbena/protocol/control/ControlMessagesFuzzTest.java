@@ -13,6 +13,9 @@ import io.verbena.protocol.message.ControlStatus;
 import io.verbena.protocol.message.ForgottenNode;
 import io.verbena.protocol.message.Heartbeat;
 import io.verbena.protocol.message.MemoryNodeStat;
+import io.verbena.protocol.message.MirrorAction;
+import io.verbena.protocol.message.MirrorAnswer;
+import io.verbena.protocol.message.MirroredChunk;
 import io.verbena.protocol.message.NodePage;
 import io.verbena.protocol.message.NodeRegistration;
 import io.verbena.protocol.message.NotificationRequest;
@@ -163,6 +166,18 @@ class ControlMessagesFuzzTest
                 LeaseRequestDescriptor.chunkCount(message, offset);
                 LeaseRequestDescriptor.isContiguous(message, offset);
             });
+        fuzz("mirror", (to) -> MirrorChunkDescriptor.encodeRequest(
+            MirrorAction.RECORD, new MirroredChunk(1, 2, 3, 65_536, 4), ChunkPurpose.BLOCKS, 5, to, 0),
+            (message, offset, lengthBytes) ->
+            {
+                MirrorChunkDescriptor.requireRequest(lengthBytes);
+                MirrorChunkDescriptor.action(message, offset);
+                MirrorChunkDescriptor.chunk(message, offset);
+                MirrorChunkDescriptor.purpose(message, offset);
+                MirrorChunkDescriptor.requestId(message, offset);
+            });
+        fuzz("mirrored", (to) -> MirrorChunkDescriptor.encodeReply(
+            new MirrorAnswer(MirrorAnswer.Outcome.DONE, 3, 4), to, 0), MirrorChunkDescriptor::decodeReply);
         fuzz("runs", (to) -> ChunkRunsDescriptor.encode(
             65_536, 7, List.of(new ChunkRun(0, 7), new ChunkRun(1L << 32, 1)), to, 0), ChunkRunsDescriptor::decode);
         fuzz("stat", (to) -> StatDescriptor.encode(new MemoryNodeStat(1, 1, 2, 3, 4, 5, 6), to, 0),

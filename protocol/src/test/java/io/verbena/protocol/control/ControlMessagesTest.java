@@ -9,6 +9,9 @@ import io.verbena.protocol.message.ControlStatus;
 import io.verbena.protocol.message.ForgottenNode;
 import io.verbena.protocol.message.Heartbeat;
 import io.verbena.protocol.message.MemoryNodeStat;
+import io.verbena.protocol.message.MirrorAction;
+import io.verbena.protocol.message.MirrorAnswer;
+import io.verbena.protocol.message.MirroredChunk;
 import io.verbena.protocol.message.NodePage;
 import io.verbena.protocol.message.NodeRegistration;
 import io.verbena.protocol.message.NotificationRequest;
@@ -284,6 +287,66 @@ class ControlMessagesTest
     }
 
     @Test
+    void shouldReadWhatWasWrittenForMirroredChunks()
+    {
+        final MirroredChunk chunk = new MirroredChunk(65_535, 1L << 40, 7, 65_536, 1L << 41);
+        assertThat(MirrorChunkDescriptor.encodeRequest(
+            MirrorAction.RECORD, chunk, ChunkPurpose.INDEX, 0x0A0B, buffer, AT))
+            .isEqualTo(MirrorChunkDescriptor.REQUEST_LENGTH_BYTES);
+        assertThat(MirrorChunkDescriptor.action(buffer, AT)).isEqualTo(MirrorAction.RECORD);
+        assertThat(MirrorChunkDescriptor.chunk(buffer, AT)).isEqualTo(chunk);
+        assertThat(MirrorChunkDescriptor.purpose(buffer, AT)).isEqualTo(ChunkPurpose.INDEX);
+        assertThat(MirrorChunkDescriptor.requestId(buffer, AT)).isEqualTo(0x0A0B);
+
+        for (final MirrorAnswer.Outcome outcome : MirrorAnswer.Outcome.values())
+        {
+            final MirrorAnswer answer = new MirrorAnswer(outcome, -1, 3);
+            final int length = MirrorChunkDescriptor.encodeReply(answer, buffer, AT);
+            assertThat(MirrorChunkDescriptor.decodeReply(buffer, AT, length)).isEqualTo(answer);
+        }
+        for (final MirrorAction action : MirrorAction.values())
+        {
+            assertThat(MirrorAction.ofCode(action.code())).isEqualTo(action);
+        }
+    }
+
+    @Test
+    void shouldRefuseMirroredChunksThatMakeNoSense()
+    {
+        final MirroredChunk chunk = new MirroredChunk(1, 1, 0, 65_536, 1);
+        for (final MirroredChunk wrong : List.of(
+            new MirroredChunk(0, 1, 0, 65_536, 1), new MirroredChunk(65_536, 1, 0, 65_536, 1),
+            new MirroredChunk(1, 0, 0, 65_536, 1), chunk.at(-1, 1), chunk.at(0, 0), chunk.at(0, -1)))
+        {
+            encodeMirror(MirrorAction.RECORD, wrong, 1);
+            assertThatThrownBy(() -> MirrorChunkDescriptor.chunk(buffer, AT)).as("%s", wrong)
+                .isInstanceOf(ControlException.class).hasMessageContaining("group must be 1 to 65535");
+        }
+        encodeMirror(MirrorAction.CHOOSE, chunk.at(0, 0), 0);
+        assertThat(MirrorChunkDescriptor.chunk(buffer, AT)).isEqualTo(chunk.at(0, 0));
+        encodeMirror(MirrorAction.RECORD, chunk, 0);
+        assertThatThrownBy(() -> MirrorChunkDescriptor.requestId(buffer, AT)).hasMessageContaining("request id");
+        buffer.putShort(AT + MirrorChunkDescriptor.ACTION_OFFSET, (short)7, java.nio.ByteOrder.LITTLE_ENDIAN);
+        assertThatThrownBy(() -> MirrorChunkDescriptor.action(buffer, AT)).hasMessageContaining("action");
+        buffer.putShort(AT + MirrorChunkDescriptor.PURPOSE_OFFSET, (short)0, java.nio.ByteOrder.LITTLE_ENDIAN);
+        assertThatThrownBy(() -> MirrorChunkDescriptor.purpose(buffer, AT)).hasMessageContaining("purpose");
+        assertThatThrownBy(() -> MirrorChunkDescriptor.requireRequest(47)).hasMessageContaining("needs 48");
+
+        for (final MirrorAnswer wrong : List.of(
+            new MirrorAnswer(MirrorAnswer.Outcome.DONE, -2, 0), new MirrorAnswer(MirrorAnswer.Outcome.DONE, 0, -1)))
+        {
+            MirrorChunkDescriptor.encodeReply(wrong, buffer, AT);
+            assertThatThrownBy(() -> MirrorChunkDescriptor.decodeReply(buffer, AT, 24))
+                .hasMessageContaining("mirrorChunk reply");
+        }
+    }
+
+    private void encodeMirror(final MirrorAction action, final MirroredChunk chunk, final long requestId)
+    {
+        MirrorChunkDescriptor.encodeRequest(action, chunk, ChunkPurpose.BLOCKS, requestId, buffer, AT);
+    }
+
+    @Test
     void shouldDocumentEveryMessageMethodAndStatus() throws java.io.IOException
     {
         final FormatPage page = FormatPage.of("control-messages.md");
@@ -308,6 +371,7 @@ class ControlMessagesTest
         {
             page.shouldAgreeWith(descriptor);
         }
+        FormatPage.of("mirror-chunk.md").shouldAgreeWith(MirrorChunkDescriptor.class);
         FormatPage.of("user.md").shouldAgreeWith(UsersDescriptor.class);
         FormatPage.of("user.md").shouldAgreeWith(DenialsDescriptor.class);
         final java.util.Map<String, Integer> expected = FormatPage.constants(ControlMethod.class);

@@ -6,6 +6,9 @@ import io.verbena.protocol.message.ChunkRun;
 import io.verbena.protocol.message.ControlException;
 import io.verbena.protocol.message.ControlStatus;
 import io.verbena.protocol.message.MemoryNodeStat;
+import io.verbena.protocol.message.MirrorAction;
+import io.verbena.protocol.message.MirrorAnswer;
+import io.verbena.protocol.message.MirroredChunk;
 import io.verbena.raas.identity.PeerIdentity;
 
 import java.util.ArrayList;
@@ -51,6 +54,18 @@ final class RecordingMemoryNodeService implements MemoryNodeService
     public void returnChunks(final PeerIdentity caller, final List<ChunkRun> runs, final long newestLease)
     {
         asked.add("return by " + caller + ' ' + runs + " of leases up to " + newestLease);
+    }
+
+    @Override
+    public MirrorAnswer mirrorChunk(
+        final PeerIdentity caller,
+        final MirrorAction action,
+        final MirroredChunk chunk,
+        final ChunkPurpose purpose,
+        final long requestId)
+    {
+        asked.add(action + " " + chunk + " by " + caller + ' ' + purpose + ' ' + requestId);
+        return new MirrorAnswer(MirrorAnswer.Outcome.TAKEN, 5, 1L << 40);
     }
 
     @Override

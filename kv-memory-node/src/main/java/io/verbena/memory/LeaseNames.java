@@ -1,0 +1,81 @@
+package io.verbena.memory;
+
+import io.verbena.table.format.ChunkDescriptor;
+import org.agrona.DirectBuffer;
+import org.agrona.collections.Int2ObjectHashMap;
+
+/** By which leases of groups the chunks of a memory node are had; the chunk headers show it. One thread. */
+final class LeaseNames
+{
+    private final char[] groups;
+    private final long[] views;
+    /** Largest that was recorded. */
+    private final long[] counts;
+    /** Newest view that a lease recorded here was made in, by group; at most as many as there are groups. */
+    private final Int2ObjectHashMap<Long> newestViews = new Int2ObjectHashMap<>();
+
+    LeaseNames(final int chunkCount)
+    {
+        groups = new char[chunkCount];
+        views = new long[chunkCount];
+        counts = new long[chunkCount];
+    }
+
+    /** Takes up what the process before has left in a header. */
+    void restore(final int index, final DirectBuffer header)
+    {
+        counts[index] = ChunkDescriptor.count(header, 0);
+
+        if (0 != ChunkDescriptor.group(header, 0))
+        {
+            name(index, ChunkDescriptor.group(header, 0), ChunkDescriptor.view(header, 0), counts[index]);
+        }
+    }
+
+    /** A lease of a group is recorded. */
+    void name(final int index, final int group, final long view, final long count)
+    {
+        groups[index] = (char)group;
+        views[index] = view;
+        counts[index] = count;
+        newestViews.put(group, (Long)Math.max(newestView(group), view));
+    }
+
+    /** @return the newest view that a lease recorded here was made in, or 0. */
+    long newestView(final int group)
+    {
+        final Long view = newestViews.get(group);
+        return null == view ? 0 : view;
+    }
+
+    /** A chunk is free: no group has it. Its count stays. */
+    void clear(final int index)
+    {
+        groups[index] = 0;
+        views[index] = 0;
+    }
+
+    /** @return whether a lease of a group stands here; then this node alone does nothing with the chunk. */
+    boolean isMirrored(final int index)
+    {
+        return 0 != groups[index];
+    }
+
+    /** @return group whose lease a chunk has, or 0. */
+    int group(final int index)
+    {
+        return groups[index];
+    }
+
+    /** @return view in which the group leased it, or 0. */
+    long view(final int index)
+    {
+        return views[index];
+    }
+
+    /** @return largest count that was recorded, or 0. */
+    long count(final int index)
+    {
+        return counts[index];
+    }
+}

@@ -1,0 +1,227 @@
+package io.verbena.memory;
+
+import io.verbena.protocol.message.ChunkPurpose;
+import io.verbena.protocol.message.ControlException;
+import io.verbena.protocol.message.ControlStatus;
+import io.verbena.protocol.message.MirrorAction;
+import io.verbena.protocol.message.MirrorAnswer;
+import io.verbena.protocol.message.MirrorAnswer.Outcome;
+import io.verbena.protocol.message.MirroredChunk;
+import io.verbena.raas.identity.PeerIdentity;
+
+import static io.verbena.table.format.ChunkDescriptor.STATE_BLOCKS;
+import static io.verbena.table.format.ChunkDescriptor.STATE_FREE;
+import static io.verbena.table.format.ChunkDescriptor.STATE_INDEX;
+import static io.verbena.table.format.ChunkDescriptor.STATE_ORPHAN;
+import static io.verbena.table.format.ChunkDescriptor.STATE_QUARANTINED;
+
+/**
+ * One member's part of leases that all members of a group record, see {@code docs/protocol/mirrored-leases.md}. A lease
+ * that was refused or returned here is never recorded here again, however late its request comes: its count is not
+ * larger than one of before. Such counts are in the chunk headers; those of leases that were only refused are in the
+ * memory of this process, since no request to it outlives it. One thread.
+ */
+final class MirrorLeases
+{
+    private final ChunkTable chunks;
+    private final LeaseNames names;
+    private final int chunkLengthBytes;
+    /** Largest that was refused, without being recorded. */
+    private final long[] refusedCounts;
+
+    /**
+     * @param chunks           of this node.
+     * @param chunkLengthBytes of each.
+     */
+    MirrorLeases(final ChunkTable chunks, final int chunkLengthBytes)
+    {
+        this.chunks = chunks;
+        this.chunkLengthBytes = chunkLengthBytes;
+        names = chunks.leaseNames();
+        refusedCounts = new long[chunks.chunkCount()];
+    }
+
+    /**
+     * Does one step of a lease.
+     *
+     * @param caller    registered.
+     * @param action    what to do.
+     * @param chunk     whose lease it is about.
+     * @param purpose   of the lease, for RECORD.
+     * @param requestId of the lease, for RECORD.
+     * @return what came of it.
+     * @throws ControlException INVALID_REQUEST when the member has no such chunk, when the view is an old one, or when
+     *                          the chunk is not the caller's to return.
+     */
+    MirrorAnswer act(
+        final PeerIdentity caller, final MirrorAction action, final MirroredChunk chunk, final ChunkPurpose purpose,
+        final long requestId)
+    {
+        check(action, chunk);
+        return switch (action)
+        {
+            case CHOOSE -> choose(chunk.index());
+            case RECORD -> answer(record(caller, chunk, purpose, requestId), chunk.index());
+            case REFUSE -> answer(refuseUnlessRecorded(chunk), chunk.index());
+            case RETURN -> answer(takeBack(caller, chunk), chunk.index());
+            case CLAIM -> answer(claim(caller, chunk), chunk.index());
+            case ADOPT -> answer(adopt(caller, chunk), chunk.index());
+        };
+    }
+
+    /** Behind the last chunk there is none to choose, which is no error: so ends a search. */
+    private void check(final MirrorAction action, final MirroredChunk chunk)
+    {
+        final boolean isThere = chunk.index() < refusedCounts.length || MirrorAction.CHOOSE == action;
+
+        if (!isThere || chunk.chunkLengthBytes() != chunkLengthBytes)
+        {
+            throw invalid(chunk + ", of " + chunk.chunkLengthBytes() + " bytes, is no chunk of this memory node, " +
+                "which has chunks 0 to " + (refusedCounts.length - 1) + " of " + chunkLengthBytes +
+                " bytes: a group's members need chunks of equal length, and equally many");
+        }
+    }
+
+    private MirrorAnswer answer(final Outcome outcome, final int index)
+    {
+        return new MirrorAnswer(
+            outcome, chunks.nextFree(index), Math.max(names.count(index), refusedCounts[index]));
+    }
+
+    private MirrorAnswer choose(final int from)
+    {
+        final int index = chunks.nextFree(from);
+        return index < 0 ? new MirrorAnswer(Outcome.TAKEN, -1, 0) : answer(Outcome.DONE, index);
+    }
+
+    private Outcome record(
+        final PeerIdentity caller, final MirroredChunk chunk, final ChunkPurpose purpose, final long requestId)
+    {
+        final int index = chunk.index();
+
+        if (isOldView(chunk))
+        {
+            throw invalid(chunk + " cannot be recorded: the group is in view " + names.newestView(chunk.group()) +
+                " here");
+        }
+
+        if (isRecorded(chunk) && isOfRequest(caller, index, requestId))
+        {
+            return Outcome.DONE;
+        }
+
+        if (!isFree(index))
+        {
+            return Outcome.TAKEN;
+        }
+
+        if (isOutdated(chunk))
+        {
+            return Outcome.OUTDATED;
+        }
+
+        names.name(index, chunk.group(), chunk.view(), chunk.count());
+        chunks.leaseToGroup(index, ChunkPurpose.INDEX == purpose ? STATE_INDEX : STATE_BLOCKS, caller, requestId);
+        return Outcome.DONE;
+    }
+
+    private boolean isOldView(final MirroredChunk chunk)
+    {
+        return chunk.view() < names.newestView(chunk.group());
+    }
+
+    private boolean isFree(final int index)
+    {
+        return STATE_FREE == chunks.state(index);
+    }
+
+    private boolean isOutdated(final MirroredChunk chunk)
+    {
+        return chunk.count() <= Math.max(names.count(chunk.index()), refusedCounts[chunk.index()]);
+    }
+
+    private boolean isOfRequest(final PeerIdentity caller, final int index, final long requestId)
+    {
+        return chunks.state(index) != STATE_ORPHAN && caller.equals(chunks.owner(index)) &&
+            requestId == chunks.requestId(index);
+    }
+
+    private boolean isRecorded(final MirroredChunk chunk)
+    {
+        final int index = chunk.index();
+        return names.group(index) == chunk.group() && names.view(index) == chunk.view() &&
+            names.count(index) == chunk.count();
+    }
+
+    private Outcome refuseUnlessRecorded(final MirroredChunk chunk)
+    {
+        if (isRecorded(chunk))
+        {
+            return Outcome.RECORDED;
+        }
+
+        // What a damaged header said is not known: the lease may have been recorded, and be in use.
+        return STATE_QUARANTINED == chunks.state(chunk.index()) ? Outcome.TAKEN : refuse(chunk);
+    }
+
+    private Outcome refuse(final MirroredChunk chunk)
+    {
+        refusedCounts[chunk.index()] = Math.max(refusedCounts[chunk.index()], chunk.count());
+        return Outcome.DONE;
+    }
+
+    private Outcome takeBack(final PeerIdentity caller, final MirroredChunk chunk)
+    {
+        final int index = chunk.index();
+
+        if (!isRecorded(chunk))
+        {
+            return refuse(chunk);
+        }
+
+        if (STATE_INDEX != chunks.state(index) && !chunks.isClaimable(caller, index))
+        {
+            throw invalid(chunk + " is not " + caller + "'s to return");
+        }
+
+        chunks.change(index, STATE_FREE, null, null);
+        return Outcome.DONE;
+    }
+
+    private Outcome claim(final PeerIdentity caller, final MirroredChunk chunk)
+    {
+        if (!isRecorded(chunk))
+        {
+            return Outcome.ABSENT;
+        }
+
+        if (!chunks.isClaimable(caller, chunk.index()))
+        {
+            return Outcome.TAKEN;
+        }
+
+        chunks.change(chunk.index(), STATE_ORPHAN, chunks.owner(chunk.index()), caller);
+        return Outcome.DONE;
+    }
+
+    private Outcome adopt(final PeerIdentity caller, final MirroredChunk chunk)
+    {
+        if (!isRecorded(chunk))
+        {
+            return Outcome.ABSENT;
+        }
+
+        if (!chunks.isOwn(caller, chunk.index()) && !chunks.isClaimed(caller, chunk.index()))
+        {
+            return Outcome.TAKEN;
+        }
+
+        chunks.change(chunk.index(), STATE_BLOCKS, caller, null);
+        return Outcome.DONE;
+    }
+
+    private static ControlException invalid(final String what)
+    {
+        return new ControlException(ControlStatus.INVALID_REQUEST, what);
+    }
+}
