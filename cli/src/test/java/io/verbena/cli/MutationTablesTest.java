@@ -158,6 +158,7 @@ class MutationTablesTest
         check(mutations, offences, "point-operations-tests.md", "growth-tests.md");
         check(constants("ReclaimMutation.java"), offences, "reclamation-tests.md");
         check(constants("MemoryMutation.java"), offences, "durability-tests.md", "reclamation-tests.md");
+        check(constants("ViewMutation.java"), offences, "views.md");
         assertThat(offences).isEmpty();
     }
 
