@@ -159,6 +159,7 @@ class MutationTablesTest
         check(constants("ReclaimMutation.java"), offences, "reclamation-tests.md");
         check(constants("MirrorLeaseMutation.java"), offences, "mirrored-leases.md");
         check(constants("MemoryMutation.java"), offences, "durability-tests.md", "reclamation-tests.md");
+        check(constants("ViewMutation.java"), offences, "views.md");
         assertThat(offences).isEmpty();
     }
 

@@ -17,16 +17,22 @@ import java.util.Map;
  * comes; all others go on. A key that was taken away is never given to anybody again, though the device may reuse it:
  * its holder may still have it, and a queue pair. One thread; closed before the region.
  */
-final class IdentityKeys implements AutoCloseable
+final class IdentityKeys implements MemoryViews.Keys, AutoCloseable
 {
     private final ProtectionDomain domain;
     private final MemoryRegion region;
     private final Map<PeerIdentity, MemoryRegion> registrations = new HashMap<>();
+    /** Of nodes that make the copies of a group equal, by group. */
+    private final Map<Integer, Reconciler> reconcilers = new HashMap<>();
     /** Nobody has these keys yet. */
     private final Map<PeerIdentity, MemoryRegion> prepared = new HashMap<>();
     private final IntHashSet revokedKeys = new IntHashSet();
     /** Have keys that were revoked before: as long as they are there, the device gives these keys to nobody. */
     private final List<MemoryRegion> ungranted = new ArrayList<>();
+
+    private record Reconciler(PeerIdentity identity, MemoryRegion registration)
+    {
+    }
 
     /** @param region whose own key gives nobody the right to change anything. */
     IdentityKeys(final ProtectionDomain domain, final MemoryRegion region)
@@ -126,16 +132,58 @@ final class IdentityKeys implements AutoCloseable
             }
         }
         ended.forEach(this::close);
-        return ended.size();
+        int closed = ended.size();
+        for (final Map.Entry<Integer, Reconciler> held : List.copyOf(reconcilers.entrySet()))
+        {
+            final PeerIdentity holder = held.getValue().identity;
+            if (holder.nodeId() == identity.nodeId() && holder.incarnation() <= identity.incarnation())
+            {
+                closeReconciler(held.getKey());
+                closed++;
+            }
+        }
+        return closed;
+    }
+
+    /**
+     * @param identity that was admitted, not fenced, and named by the meta server.
+     * @param group    whose copies it makes equal; nobody else has a key for that.
+     * @return its registration of the region for that alone; stays with this.
+     * @throws io.verbena.rdma.verbs.RdmaException when the device cannot register the region once more.
+     */
+    MemoryRegion grantReconciler(final PeerIdentity identity, final int group)
+    {
+        return reconcilers.computeIfAbsent(group, (_) -> new Reconciler(identity, register())).registration;
+    }
+
+    @Override
+    public void closeReconciler(final int group)
+    {
+        final Reconciler held = reconcilers.get(group);
+        if (null != held)
+        {
+            close(held.registration);
+            reconcilers.remove(group);
+        }
+    }
+
+    @Override
+    public void closeAll()
+    {
+        List.copyOf(registrations.keySet()).forEach(this::close);
     }
 
     private void close(final PeerIdentity identity)
     {
         // Forgotten when it is closed and not before: a fence that could not be completed is repeated.
-        final MemoryRegion registration = registrations.get(identity);
+        close(registrations.get(identity));
+        registrations.remove(identity);
+    }
+
+    private void close(final MemoryRegion registration)
+    {
         revokedKeys.add(registration.remoteKey());
         registration.close();
-        registrations.remove(identity);
     }
 
     /** Closes all; when it throws, try again. */
@@ -146,7 +194,8 @@ final class IdentityKeys implements AutoCloseable
         {
             // Gives up what was prepared, one at a time.
         }
-        List.copyOf(registrations.keySet()).forEach(this::close);
+        closeAll();
+        List.copyOf(reconcilers.keySet()).forEach(this::closeReconciler);
         while (!ungranted.isEmpty())
         {
             ungranted.getLast().close();

@@ -89,6 +89,27 @@ class IdentityKeysTest
     }
 
     @Test
+    void shouldCloseTheKeysOfAViewApartFromThatOfWhoReconciles()
+    {
+        final PeerIdentity named = new PeerIdentity(1, 1);
+        assertThat(grant(1, 1)).isEqualTo(-1);
+        assertThat(grant(2, 1)).isZero();
+        assertThat(keys.grantReconciler(named, 7).remoteKey()).isEqualTo(1);
+        assertThat(keys.grantReconciler(named, 8).remoteKey()).as("of another group").isEqualTo(2);
+        keys.closeAll();
+        assertThat(registered).containsExactly(99, 1, 2);
+        keys.closeReconciler(7);
+        keys.closeReconciler(7);
+        assertThat(registered).containsExactly(99, 2);
+        assertThat(grant(1, 1)).as("keys that were closed are not granted again").isEqualTo(3);
+        assertThat(keys.revoke(named)).as("its own, and the one to reconcile").isEqualTo(2);
+        assertThat(registered.stream().filter((key) -> key == 2 || key == 3)).isEmpty();
+        keys.grantReconciler(named, 7);
+        keys.close();
+        assertThat(registered).as("what is registered still").containsExactly(99);
+    }
+
+    @Test
     void shouldNeverGrantARevokedKeyAgain()
     {
         assertThat(grant(1, 1)).isEqualTo(-1);

@@ -29,6 +29,7 @@ public final class MembershipConductor
     private final MetaLedger ledger;
     private final MembershipTable table;
     private final EpochKeeper epochs;
+    private final ViewConductor views;
     private final ConductorOptions options;
     private final MembershipListener listener;
     private final List<FencingRound> rounds = new ArrayList<>();
@@ -66,6 +67,9 @@ public final class MembershipConductor
 
         epochs = new EpochKeeper(
             ledger, !state.isNew(), options.epochIntervalNs(), options.idleEpochIntervalNs(), nowNs);
+
+        views = new ViewConductor(
+            ledger, table, options.nodesAreGone() ? List.of() : state.views(), options.fenceRetryNs());
 
         for (final Member member : table.members())
         {
@@ -327,12 +331,13 @@ public final class MembershipConductor
 
     /**
      * @param nowNs the clock now.
-     * @return how long {@link #doWork} has nothing to do, if no request comes; 0 while somebody is fenced. At most half
+     * @return how long {@link #doWork} has nothing to do, if no request comes; 0 while somebody is fenced, or a
+     *     view is changed. At most half
      *     of what counts as having been away, so that a sleep that was meant, and ends late, lengthens no lease.
      */
     public long idleNs(final long nowNs)
     {
-        if (!rounds.isEmpty())
+        if (!rounds.isEmpty() || views.isChanging())
         {
             return 0;
         }
@@ -374,6 +379,12 @@ public final class MembershipConductor
     public MembershipTable table()
     {
         return table;
+    }
+
+    /** @return the views of groups of memory nodes; none where nothing has made a group. */
+    public ViewConductor views()
+    {
+        return views;
     }
 
     /** @return the epoch now. */
@@ -424,6 +435,8 @@ public final class MembershipConductor
             }
         }
 
+        // Their tables are gone with the memory.
+        state.views().forEach((view) -> batch.removeView(view.group()));
         ledger.commit(ledger.counters().withNextMembershipVersion(), batch);
         return kept;
     }

@@ -2,6 +2,7 @@ package io.verbena.meta.store;
 
 import io.verbena.protocol.access.User;
 import io.verbena.protocol.tls.RevokedCertificate;
+import io.verbena.protocol.view.View;
 import io.verbena.raas.identity.IdentitySecret;
 
 import java.util.ArrayList;
@@ -20,6 +21,8 @@ public final class MetaBatch
     final List<String> removedUsers = new ArrayList<>();
     final List<RevokedCertificate> revoked = new ArrayList<>();
     final List<RevokedCertificate> restored = new ArrayList<>();
+    final List<View> views = new ArrayList<>();
+    final List<Integer> removedViews = new ArrayList<>();
 
     /**
      * @param newCounters replace the present ones.
@@ -48,6 +51,8 @@ public final class MetaBatch
         removedUsers.addAll(other.removedUsers);
         revoked.addAll(other.revoked);
         restored.addAll(other.restored);
+        views.addAll(other.views);
+        removedViews.addAll(other.removedViews);
     }
 
     /** @return whether it changes nothing. */
@@ -55,7 +60,8 @@ public final class MetaBatch
     {
         return null == counters && null == secret && nodes.isEmpty() && removedNodeIds.isEmpty() &&
             tables.isEmpty() && removedTables.isEmpty() && users.isEmpty() && removedUsers.isEmpty() &&
-            revoked.isEmpty() && restored.isEmpty();
+            revoked.isEmpty() && restored.isEmpty() && views.isEmpty() &&
+            removedViews.isEmpty();
     }
 
     /**
@@ -148,6 +154,26 @@ public final class MetaBatch
         return this;
     }
 
+    /**
+     * @param view of a group, added, or replacing the one of the same group.
+     * @return this.
+     */
+    public MetaBatch view(final View view)
+    {
+        views.add(view);
+        return this;
+    }
+
+    /**
+     * @param group whose view is removed if present.
+     * @return this.
+     */
+    public MetaBatch removeView(final int group)
+    {
+        removedViews.add(group);
+        return this;
+    }
+
     /** @return what it changes, record by record, in the order in which that has to happen; a new list. */
     List<RecordChange> changes()
     {
@@ -175,6 +201,9 @@ public final class MetaBatch
             new RecordChange(MetaRecordDescriptor.revokedKey(each), MetaRecordDescriptor.encode(each))));
         restored.forEach((each) -> changes.add(new RecordChange(MetaRecordDescriptor.revokedKey(each), null)));
         removedTables.forEach((name) -> changes.add(new RecordChange(MetaRecordDescriptor.tableKey(name), null)));
+        views.forEach((view) -> changes.add(
+            new RecordChange(ViewRecordDescriptor.key(view.group()), ViewRecordDescriptor.encode(view))));
+        removedViews.forEach((group) -> changes.add(new RecordChange(ViewRecordDescriptor.key(group), null)));
         return changes;
     }
 }

@@ -37,11 +37,11 @@ final class MetaRecordDescriptor
     /** "VMET" read as a little-endian integer. */
     static final int MAGIC = 0x54454D56;
     /** The format version that this build writes. */
-    static final int FORMAT_VERSION = 11;
+    static final int FORMAT_VERSION = 12;
     /**
-     * Also read: version 10 is the same without certificates, version 9 also without quotas, version 8 also without
-     * users, version 7 also without spares, version 6 also without the TCP address of a node, version 5 also without
-     * the cluster's secret, which the meta server then makes.
+     * Also read: version 11 is the same without views, version 10 also without certificates, version 9 also without
+     * quotas, version 8 also without users, version 7 also without spares, version 6 also without the TCP address of a
+     * node, version 5 also without the cluster's secret, which the meta server then makes.
      */
     static final int OLDEST_VERSION = 5;
     private static final int FIRST_WITH_TCP = 7;
@@ -53,6 +53,7 @@ final class MetaRecordDescriptor
     static final int KIND_SECRET = 4;
     static final int KIND_USER = 5;
     static final int KIND_REVOKED = 6;
+    static final int KIND_VIEW = 7;
 
     static final int MAGIC_OFFSET = 0;
     static final int KIND_OFFSET = MAGIC_OFFSET + Integer.BYTES;
@@ -322,7 +323,7 @@ final class MetaRecordDescriptor
         return new StoredTable(key.substring(TABLE_PREFIX.length()), record.getInt(TABLE_ID_OFFSET), descriptor);
     }
 
-    private static ByteBuffer begin(final int kind, final int lengthBytes)
+    static ByteBuffer begin(final int kind, final int lengthBytes)
     {
         final ByteBuffer record = ByteBuffer.allocate(lengthBytes).order(ByteOrder.LITTLE_ENDIAN);
         record.putInt(MAGIC_OFFSET, MAGIC);
@@ -332,14 +333,14 @@ final class MetaRecordDescriptor
         return record;
     }
 
-    private static byte[] seal(final String key, final ByteBuffer record)
+    static byte[] seal(final String key, final ByteBuffer record)
     {
         record.putLong(CHECKSUM_OFFSET, checksum(key, record));
         return record.array();
     }
 
     /** Checks everything that can be checked without knowing the payload; the version before the checksum. */
-    private static ByteBuffer open(
+    static ByteBuffer open(
         final String source, final String key, final int kind, final int lengthBytes, final byte[] bytes)
     {
         final ByteBuffer record = ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN);

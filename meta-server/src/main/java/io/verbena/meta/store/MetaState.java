@@ -2,6 +2,7 @@ package io.verbena.meta.store;
 
 import io.verbena.protocol.access.User;
 import io.verbena.protocol.tls.RevokedCertificate;
+import io.verbena.protocol.view.View;
 import io.verbena.raas.identity.IdentitySecret;
 
 import java.util.List;
@@ -15,10 +16,11 @@ import java.util.List;
  * @param tables   every table, by name.
  * @param users    every user, by name.
  * @param revoked  every certificate that was revoked, by its fingerprint.
+ * @param views    the view of every group of memory nodes, by ascending group.
  */
 public record MetaState(
     MetaCounters counters, IdentitySecret secret, List<StoredNode> nodes, List<StoredTable> tables, List<User> users,
-    List<RevokedCertificate> revoked)
+    List<RevokedCertificate> revoked, List<View> views)
 {
     /** @return identities among the nodes that were recorded as spares. */
     public int spares()
@@ -40,6 +42,7 @@ public record MetaState(
         {
             nodes.forEach(batch::node);
             tables.forEach(batch::table);
+            views.forEach(batch::view);
         }
 
         return batch;

@@ -2,6 +2,7 @@ package io.verbena.meta.store;
 
 import io.verbena.protocol.access.User;
 import io.verbena.protocol.tls.RevokedCertificate;
+import io.verbena.protocol.view.View;
 import io.verbena.raas.identity.IdentitySecret;
 
 import java.util.ArrayList;
@@ -15,6 +16,7 @@ final class MetaStateReader
     private final List<StoredTable> tables = new ArrayList<>();
     private final List<User> users = new ArrayList<>();
     private final List<RevokedCertificate> revoked = new ArrayList<>();
+    private final List<View> views = new ArrayList<>();
     private MetaCounters counters;
     private IdentitySecret secret;
 
@@ -49,6 +51,10 @@ final class MetaStateReader
         {
             revoked.add(MetaRecordDescriptor.decodeRevoked(source, key, bytes));
         }
+        else if (key.startsWith(ViewRecordDescriptor.PREFIX))
+        {
+            views.add(ViewRecordDescriptor.decode(source, key, bytes));
+        }
         else
         {
             throw MetaRecordDescriptor.corrupt(source, key, "no record has such a key");
@@ -58,12 +64,12 @@ final class MetaStateReader
     MetaState state()
     {
         if (null == counters && !(nodes.isEmpty() && tables.isEmpty() && users.isEmpty() && revoked.isEmpty() &&
-            null == secret))
+            views.isEmpty() && null == secret))
         {
             throw MetaRecordDescriptor.corrupt(source, MetaRecordDescriptor.COUNTERS_KEY, "it is missing");
         }
 
         return new MetaState(counters, secret, List.copyOf(nodes), List.copyOf(tables), List.copyOf(users),
-            List.copyOf(revoked));
+            List.copyOf(revoked), List.copyOf(views));
     }
 }

@@ -5,12 +5,15 @@ import io.verbena.protocol.access.SecretVerifier;
 import io.verbena.protocol.access.User;
 import io.verbena.protocol.access.UserQuota;
 import io.verbena.protocol.tls.RevokedCertificate;
+import io.verbena.protocol.view.View;
+import io.verbena.protocol.view.ViewState;
 import io.verbena.raas.ReadTargetAddress;
 import io.verbena.raas.RemoteRegion;
 import io.verbena.raas.directory.NodeRole;
 import io.verbena.raas.directory.PeerRecord;
 import io.verbena.raas.directory.TcpAddress;
 import io.verbena.raas.identity.IdentitySecret;
+import io.verbena.raas.identity.PeerIdentity;
 import io.verbena.rdma.verbs.DeviceAddress;
 import org.agrona.concurrent.UnsafeBuffer;
 import org.junit.jupiter.api.Test;
@@ -51,6 +54,11 @@ class MetaRecordDescriptorTest
     private static final RevokedCertificate REVOKED = new RevokedCertificate(filled(32, 0x61), "CN=x");
     private static final String REVOKED_KEY = "revoked/" + "61".repeat(32);
 
+    private static final String VIEW_KEY = "view/0016909060";
+    private static final View VIEW = new View(0x01020304, 0x05060708090A0B0CL, ViewState.RECONCILING, 0x0D0E0F10,
+        List.of(new PeerIdentity(0x1112, 0x13141516), new PeerIdentity(0x1718, 0x191A1B1C)), 1,
+        new PeerIdentity(0x1D1E, 0x1F202122));
+
     private static byte[] filled(final int length, final int with)
     {
         final byte[] bytes = new byte[length];
@@ -89,12 +97,13 @@ class MetaRecordDescriptorTest
             "node/00007", hex(MetaRecordDescriptor.encode(SPARE)),
             "table/t", hex(MetaRecordDescriptor.encode(TABLE)),
             "user/ann", hex(MetaRecordDescriptor.encode(USER)),
-            REVOKED_KEY, hex(MetaRecordDescriptor.encode(REVOKED))));
+            REVOKED_KEY, hex(MetaRecordDescriptor.encode(REVOKED)),
+            VIEW_KEY, hex(ViewRecordDescriptor.encode(VIEW))));
     }
 
     /** What earlier builds wrote is read; the next write is in the present format. */
     @ParameterizedTest
-    @ValueSource(ints = {5, 6, 7, 8, 9, 10})
+    @ValueSource(ints = {5, 6, 7, 8, 9, 10, 11})
     void shouldReadTheVersionsBefore(final int version) throws IOException
     {
         final Map<String, String> golden = golden(version);
@@ -102,7 +111,8 @@ class MetaRecordDescriptorTest
 
         assertThat(MetaRecordDescriptor.decodeCounters("x", hex.parseHex(golden.get("counters")))).isEqualTo(COUNTERS);
         assertThat(MetaRecordDescriptor.decodeNode("x", "node/65535", hex.parseHex(golden.get("node/65535"))))
-            .isEqualTo(node(version < 7 ? TcpAddress.NONE : NODE.record().tcpService(), 0));
+            .isEqualTo(node(
+                version < 7 ? TcpAddress.NONE : NODE.record().tcpService(), version < 11 ? 0 : NODE.certificate()));
         assertThat(MetaRecordDescriptor.decodeTable("x", "table/t", hex.parseHex(golden.get("table/t"))).descriptor())
             .isEqualTo(TABLE.descriptor());
         if (golden.containsKey("user/ann"))
@@ -127,6 +137,37 @@ class MetaRecordDescriptorTest
         assertThat(MetaRecordDescriptor.decodeSecret("x", MetaRecordDescriptor.encode(SECRET))).isEqualTo(SECRET);
         assertThat(MetaRecordDescriptor.decodeRevoked("x", REVOKED_KEY, MetaRecordDescriptor.encode(REVOKED)))
             .isEqualTo(REVOKED);
+        assertThat(ViewRecordDescriptor.decode("x", VIEW_KEY, ViewRecordDescriptor.encode(VIEW))).isEqualTo(VIEW);
+    }
+
+    @Test
+    void shouldRefuseAViewThatIsCutShortOrOfAnotherGroup()
+    {
+        final byte[] record = ViewRecordDescriptor.encode(VIEW);
+
+        for (int length = 0; length < record.length; length++)
+        {
+            final byte[] cut = Arrays.copyOf(record, length);
+            assertThatThrownBy(() -> ViewRecordDescriptor.decode("x", VIEW_KEY, cut))
+                .isInstanceOf(MetaStoreException.class);
+        }
+
+        assertThatThrownBy(() -> ViewRecordDescriptor.decode("x", "view/0000000001", record))
+            .isInstanceOf(MetaStoreException.class).hasMessageContaining("checksum");
+    }
+
+    @Test
+    void shouldDocumentTheOffsetsOfAView() throws Exception
+    {
+        final String page = Files.readString(Path.of("..", "docs", "format", "view-record.md"));
+
+        for (final Field field : ViewRecordDescriptor.class.getDeclaredFields())
+        {
+            if (field.getName().endsWith("_OFFSET") || field.getName().endsWith("_LENGTH"))
+            {
+                assertThat(page).contains("| " + field.getInt(null) + " | `" + field.getName() + "` |");
+            }
+        }
     }
 
     @Test

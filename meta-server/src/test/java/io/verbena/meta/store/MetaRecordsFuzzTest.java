@@ -5,7 +5,9 @@ import io.verbena.protocol.access.SecretVerifier;
 import io.verbena.protocol.access.User;
 import io.verbena.protocol.access.UserQuota;
 import io.verbena.protocol.tls.RevokedCertificate;
+import io.verbena.protocol.view.View;
 import io.verbena.raas.identity.IdentitySecret;
+import io.verbena.raas.identity.PeerIdentity;
 import io.verbena.test.MessageFuzzer;
 import org.agrona.DirectBuffer;
 import org.junit.jupiter.api.Test;
@@ -81,6 +83,15 @@ class MetaRecordsFuzzTest
             List.of(new Grant("orders", 3, new byte[]{1})), new UserQuota(5, 6, 7, 8));
         fuzz("user/ann", MetaRecordDescriptor.encode(ann),
             (bytes) -> MetaRecordDescriptor.decodeUser("x", "user/ann", bytes));
+    }
+
+    @Test
+    void shouldReadOrRefuseViews()
+    {
+        final String key = ViewRecordDescriptor.key(7);
+        final View view = View.first(7, List.of(new PeerIdentity(1, 2), new PeerIdentity(3, 4)))
+            .closing(1, new PeerIdentity(5, 6));
+        fuzz(key, ViewRecordDescriptor.encode(view), (bytes) -> ViewRecordDescriptor.decode("x", key, bytes));
     }
 
     @Test

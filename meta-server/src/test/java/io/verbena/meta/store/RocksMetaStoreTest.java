@@ -68,7 +68,8 @@ class RocksMetaStoreTest
         try (RocksMetaStore store = RocksMetaStore.open(temp))
         {
             assertThat(store.load()).isEqualTo(
-                new MetaState(COUNTERS, null, List.of(), List.of(), List.of(), List.of()));
+                new MetaState(
+                    COUNTERS, null, List.of(), List.of(), List.of(), List.of(), List.of()));
         }
     }
 
@@ -251,7 +252,8 @@ class RocksMetaStoreTest
         try (RocksMetaStore store = RocksMetaStore.open(crashed.getParent()))
         {
             assertThat(store.load()).isEqualTo(
-                new MetaState(COUNTERS, null, List.of(), List.of(), List.of(), List.of()));
+                new MetaState(
+                    COUNTERS, null, List.of(), List.of(), List.of(), List.of(), List.of()));
         }
     }
 

@@ -1,0 +1,59 @@
+package io.verbena.memory;
+
+import io.verbena.meta.membership.ViewConductor;
+import io.verbena.protocol.view.View;
+import io.verbena.test.Mutation;
+
+import static io.verbena.test.Mutation.calling;
+import static io.verbena.test.Mutation.doingNothing;
+import static io.verbena.test.Mutation.returning;
+
+/**
+ * Changes of views without one of their checks. The table in {@code docs/protocol/views.md} names what each prevents
+ * and the test that shows it.
+ */
+public enum ViewMutation
+{
+    /** Survivors are made equal before they have closed. */
+    HAVE_CLOSED(returning(ViewConductor.class, "haveClosed", true)),
+    /** Survivors are made equal before compute nodes have left. */
+    HAVE_LEFT(returning(ViewConductor.class, "haveLeft", true)),
+    /** A view goes on with members that have no lease. */
+    MEMBER_LOST(calling(ViewConductor.class, "lostOf", ViewMutation.class, "lostBefore")),
+    /** Who is named may have ended. */
+    RECONCILER_LIVES(returning(ViewConductor.class, "lacksReconciler", false)),
+    /** What was confirmed for an earlier attempt counts for this one. */
+    CONFIRM_AGAIN(doingNothing(ViewConductor.class, "forgetConfirmed")),
+    /** A memory node takes smaller numbers, too. */
+    LARGER_COUNTS(returning(MemoryViews.class, "isBehind", false)),
+    /** A memory node lets in whoever names an earlier view, or none. */
+    NAMED_VIEW(returning(MemoryViews.class, "mayHaveKey", true)),
+    /** A view is closed without closing its keys. */
+    CLOSE_KEYS(returning(MemoryViews.class, "endsView", false)),
+    /** An attempt is over without closing its key. */
+    CLOSE_ATTEMPT(returning(MemoryViews.class, "endsAttempt", false)),
+    /** A node names a view that it has not left. */
+    LEFT_FIRST(calling(View.class, "left", ViewMutation.class, "leftEarly"));
+
+    private final Mutation mutation;
+
+    ViewMutation(final Mutation mutation)
+    {
+        this.mutation = mutation;
+    }
+
+    Mutation.Opened open()
+    {
+        return mutation.open();
+    }
+
+    public static int lostBefore(final ViewConductor self, final View view)
+    {
+        return view.lost();
+    }
+
+    public static long leftEarly(final View self)
+    {
+        return self.number();
+    }
+}

@@ -1,0 +1,432 @@
+package io.verbena.meta.membership;
+
+import io.verbena.meta.membership.MembershipRefusedException.Reason;
+import io.verbena.meta.store.MetaBatch;
+import io.verbena.protocol.view.LeftView;
+import io.verbena.protocol.view.View;
+import io.verbena.protocol.view.ViewState;
+import io.verbena.raas.identity.PeerIdentity;
+
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+
+/**
+ * Moves the views of groups of memory nodes, as {@code docs/protocol/views.md} has it: a member is lost, the survivors
+ * close the view and compute nodes leave it, one compute node makes the survivors equal, the next view begins.
+ *
+ * <p>Each change is on disk before {@link #views} shows it or anybody is called about it. What is not on disk, who has
+ * confirmed and who has left, is asked for again after a restart. What has to happen next follows from the
+ * record and from who has a lease, not from having seen somebody's end: so nothing is missed between two writes.
+ *
+ * <p>One thread; time comes in. With no group it does nothing: no write, no call.
+ */
+public final class ViewConductor
+{
+    /** The way to memory nodes; implemented by whoever owns the connections. */
+    public interface ViewCaller
+    {
+        /**
+         * Asks a memory node to close a view: every key that may have been used under it. Never blocks. When it has
+         * confirmed, {@link #onClosed} is to be called; nothing when it refuses or does not answer.
+         *
+         * @param memoryNode who is asked.
+         * @param view       closing.
+         */
+        void close(PeerIdentity memoryNode, View view);
+    }
+
+    /** A survivor that has not confirmed in the time of so many calls is lost, where another one has. */
+    private static final int MAX_CALLS = 50;
+
+    /** The change of one view: all of it begins anew with each attempt. */
+    private static final class Change
+    {
+        private View view;
+        private final Set<PeerIdentity> confirmed = new HashSet<>();
+        private long dueAtNs;
+        private int calls;
+
+        private Change(final View view)
+        {
+            this.view = view;
+        }
+    }
+
+    private final MetaLedger ledger;
+    private final MembershipTable members;
+    private final long retryNs;
+    private final Map<Integer, Change> changes = new TreeMap<>();
+    /** What compute nodes have left, by group. */
+    private final Map<PeerIdentity, Map<Integer, Long>> left = new HashMap<>();
+    /** Memory nodes that have the memory of their registration before. */
+    private final Set<PeerIdentity> returned = new HashSet<>();
+
+    /**
+     * @param ledger   the way to the store.
+     * @param members  who has a lease.
+     * @param restored what the store knew.
+     * @param retryNs  pause between two calls of a memory node.
+     */
+    ViewConductor(
+        final MetaLedger ledger, final MembershipTable members, final List<View> restored, final long retryNs)
+    {
+        this.ledger = ledger;
+        this.members = members;
+        this.retryNs = retryNs;
+        restored.forEach((view) -> changes.put(view.group(), new Change(view)));
+    }
+
+    /**
+     * Makes a group; durable on return.
+     *
+     * @param first its first view.
+     * @throws MembershipRefusedException when there is a group of this number, or a member has no lease.
+     */
+    public void begin(final View first)
+    {
+        if (changes.containsKey(first.group()))
+        {
+            throw new MembershipRefusedException(
+                Reason.IMPOSSIBLE, "group " + first.group() + " exists: take another number");
+        }
+
+        if (0 != lostOf(first))
+        {
+            throw new MembershipRefusedException(Reason.UNKNOWN_NODE,
+                "group " + first.group() + " has a member without a lease: take memory nodes that are up");
+        }
+
+        write(new Change(first), first);
+    }
+
+    /** @return the latest view of each group, all on disk; a new list. */
+    public List<View> views()
+    {
+        return changes.values().stream().map((change) -> change.view).toList();
+    }
+
+    /**
+     * @param group which.
+     * @return its latest view, or null.
+     */
+    public View view(final int group)
+    {
+        final Change change = changes.get(group);
+        return null == change ? null : change.view;
+    }
+
+    /**
+     * A survivor has closed a view: nothing lands there any more with a key that was used under it, or under an attempt
+     * before this one to reconcile it.
+     *
+     * @param memoryNode who.
+     * @param closed     what it was asked to close.
+     */
+    public void onClosed(final PeerIdentity memoryNode, final View closed)
+    {
+        final Change change = changes.get(closed.group());
+        if (null != change && isOf(change, closed.number(), closed.attempt(), ViewState.CLOSING) &&
+            change.view.survivors().contains(memoryNode))
+        {
+            change.confirmed.add(memoryNode);
+        }
+    }
+
+    /**
+     * A compute node has left views: it posts nothing more under them, and answers nothing of them.
+     *
+     * @param computeNode who.
+     * @param reported    for each group that it knows.
+     */
+    public void onLeft(final PeerIdentity computeNode, final List<LeftView> reported)
+    {
+        if (reported.isEmpty() || changes.isEmpty())
+        {
+            return;
+        }
+
+        final Map<Integer, Long> known = left.computeIfAbsent(computeNode, (_) -> new HashMap<>());
+        reported.forEach((each) -> known.merge(each.group(), each.number(), Math::max));
+    }
+
+    /**
+     * The survivors are equal; the next view is on disk on return. Repeated, late or from another node it does nothing.
+     *
+     * @param computeNode who made them equal; nothing of it is under way any more.
+     * @param group       which.
+     * @param number      of the view that is over.
+     * @param attempt     under which it did so.
+     */
+    public void onReconciled(final PeerIdentity computeNode, final int group, final long number, final int attempt)
+    {
+        final Change change = changes.get(group);
+        if (null != change && isOf(change, number, attempt, ViewState.RECONCILING) &&
+            change.view.reconciler().equals(computeNode))
+        {
+            write(change, change.view.next());
+        }
+    }
+
+    /**
+     * Who reconciles does not know what became of a request of its own: it could land when the next view is active, so
+     * another attempt is needed, which begins when the key of this one is closed. Durable on return; repeated, late or
+     * from another node it does nothing.
+     *
+     * @param computeNode who was named.
+     * @param group       which.
+     * @param number      of the view that is over.
+     * @param attempt     that has failed.
+     */
+    public void onAbandoned(final PeerIdentity computeNode, final int group, final long number, final int attempt)
+    {
+        final Change change = changes.get(group);
+        if (null != change && isOf(change, number, attempt, ViewState.RECONCILING) &&
+            change.view.reconciler().equals(computeNode))
+        {
+            write(change, change.view.closing(lostOf(change.view), candidate(attempt)));
+        }
+    }
+
+    /**
+     * A memory node has returned with its memory, all of it, and has closed all keys before. Where every member is lost
+     * it is taken back: until the next view begins each member has all that was acknowledged. To be repeated, since it
+     * is not on disk.
+     *
+     * @param memoryNode under its new registration.
+     */
+    public void onReturned(final PeerIdentity memoryNode)
+    {
+        if (!changes.isEmpty())
+        {
+            returned.add(memoryNode);
+        }
+    }
+
+    /** @return whether a view is under change, so that {@link #doWork} may have something to do. */
+    boolean isChanging()
+    {
+        return changes.values().stream().anyMatch((change) -> ViewState.ACTIVE != change.view.state());
+    }
+
+    /**
+     * Does what is due: records who is lost, asks survivors to close, goes on to the next state. To be called when
+     * leases were ended.
+     *
+     * @param nowNs  the clock now.
+     * @param caller reaches memory nodes.
+     * @return work done.
+     */
+    public int doWork(final long nowNs, final ViewCaller caller)
+    {
+        int workCount = 0;
+
+        for (final Change change : changes.values())
+        {
+            workCount += drive(change, nowNs, caller);
+        }
+
+        left.keySet().removeIf((node) -> !isLive(node));
+        returned.removeIf((node) -> !isLive(node));
+        return workCount;
+    }
+
+    private int drive(final Change change, final long nowNs, final ViewCaller caller)
+    {
+        final View view = change.view;
+        final int lost = lostOf(view);
+
+        if (lost != view.lost() || ViewState.ACTIVE != view.state() && lacksReconciler(view))
+        {
+            write(change, view.closing(lost, candidate(view.attempt())));
+            return 1;
+        }
+
+        if (view.isDeserted())
+        {
+            return takeBack(change);
+        }
+
+        if (ViewState.CLOSING != view.state())
+        {
+            return 0;
+        }
+
+        if (mayReconcile(change))
+        {
+            write(change, view.reconciling());
+            return 1;
+        }
+
+        return change.dueAtNs - nowNs <= 0 ? call(change, nowNs, caller) : 0;
+    }
+
+    private int takeBack(final Change change)
+    {
+        final List<PeerIdentity> all = change.view.members();
+
+        for (int member = 0; member < all.size(); member++)
+        {
+            for (final PeerIdentity node : returned)
+            {
+                if (node.nodeId() == all.get(member).nodeId() && isLive(node))
+                {
+                    write(change, change.view.returned(member, node));
+                    return 1;
+                }
+            }
+        }
+
+        return 0;
+    }
+
+    /** All that could still change a word under this view, or an attempt before this one, is cut off; nobody reads. */
+    private boolean mayReconcile(final Change change)
+    {
+        return haveClosed(change) && haveLeft(change.view) && hasReconciler(change.view);
+    }
+
+    private static boolean haveClosed(final Change change)
+    {
+        return change.confirmed.containsAll(change.view.survivors());
+    }
+
+    /** A node whose lease is over, with the margin, answers nothing; so only those that have one are waited for. */
+    private boolean haveLeft(final View view)
+    {
+        final List<Member> all = members.members();
+
+        for (int i = 0; i < all.size(); i++)
+        {
+            final Member member = all.get(i);
+
+            if (member.isCompute() && member.isLive() && !hasLeft(identity(member), view))
+            {
+                return false;
+            }
+        }
+
+        return true;
+    }
+
+    private boolean hasLeft(final PeerIdentity computeNode, final View view)
+    {
+        return left.getOrDefault(computeNode, Map.of()).getOrDefault(view.group(), 0L) >= view.number();
+    }
+
+    private int call(final Change change, final long nowNs, final ViewCaller caller)
+    {
+        final View view = change.view;
+        int silent = 0;
+
+        for (int member = 0; member < view.members().size(); member++)
+        {
+            if (!view.isLost(member) && !change.confirmed.contains(view.members().get(member)))
+            {
+                silent |= 1 << member;
+            }
+        }
+
+        change.dueAtNs = nowNs + retryNs;
+
+        if (++change.calls > MAX_CALLS && 0 != silent && !change.confirmed.isEmpty())
+        {
+            // It may live: then the next view is without it all the same, and so is whoever reads or writes.
+            write(change, view.closing(silent, candidate(view.attempt())));
+            return 1;
+        }
+
+        int workCount = 0;
+
+        for (int member = 0; member < view.members().size(); member++)
+        {
+            if (0 != (silent & 1 << member))
+            {
+                // The answer may come within the call.
+                caller.close(view.members().get(member), view);
+                workCount++;
+            }
+        }
+
+        return workCount;
+    }
+
+    /** On disk first; then it is shown, and all that was confirmed for the record before is forgotten. */
+    private void write(final Change change, final View next)
+    {
+        ledger.commit(ledger.counters().withNextMembershipVersion(), new MetaBatch().view(next));
+        change.view = next;
+        forgetConfirmed(change);
+        change.calls = 0;
+        change.dueAtNs = Long.MIN_VALUE / 2;
+        changes.put(next.group(), change);
+    }
+
+    private static void forgetConfirmed(final Change change)
+    {
+        change.confirmed.clear();
+    }
+
+    private static boolean isOf(
+        final Change change, final long number, final int attempt, final ViewState state)
+    {
+        return change.view.state() == state && change.view.number() == number && change.view.attempt() == attempt;
+    }
+
+    /** Members without a lease under the identity that the view has, and those that were lost before. */
+    private int lostOf(final View view)
+    {
+        int lost = view.lost();
+
+        for (int member = 0; member < view.members().size(); member++)
+        {
+            lost |= isLive(view.members().get(member)) ? 0 : 1 << member;
+        }
+
+        return lost;
+    }
+
+    private boolean isLive(final PeerIdentity identity)
+    {
+        final Member member = members.member(identity.nodeId());
+        return null != member && member.incarnation() == identity.incarnation() && member.isLive();
+    }
+
+    private boolean hasReconciler(final View view)
+    {
+        return isLive(view.reconciler());
+    }
+
+    /** Whether another one is to be named: who was named has ended, or nobody could be. */
+    private boolean lacksReconciler(final View view)
+    {
+        return !view.isDeserted() && !hasReconciler(view) &&
+            (!view.reconciler().equals(PeerIdentity.UNREGISTERED) ||
+            !candidate(view.attempt()).equals(PeerIdentity.UNREGISTERED));
+    }
+
+    /** Another one with each attempt, where there are several. */
+    private PeerIdentity candidate(final int attempt)
+    {
+        final List<PeerIdentity> candidates = new ArrayList<>();
+
+        for (final Member member : members.members())
+        {
+            if (member.isCompute() && member.isLive() && member.isConfirmed() && !member.isPossible())
+            {
+                candidates.add(identity(member));
+            }
+        }
+
+        return candidates.isEmpty() ? PeerIdentity.UNREGISTERED : candidates.get(attempt % candidates.size());
+    }
+
+    private static PeerIdentity identity(final Member member)
+    {
+        return member.node().identity();
+    }
+}

@@ -1,0 +1,243 @@
+package io.verbena.meta.membership;
+
+import io.verbena.meta.store.InMemoryMetaStore;
+import io.verbena.meta.store.MetaBatch;
+import io.verbena.meta.store.MetaState;
+import io.verbena.meta.store.MetaStore;
+import io.verbena.protocol.message.NodeRegistration;
+import io.verbena.protocol.view.LeftView;
+import io.verbena.protocol.view.View;
+import io.verbena.protocol.view.ViewState;
+import io.verbena.raas.ReadTargetAddress;
+import io.verbena.raas.RemoteRegion;
+import io.verbena.raas.directory.NodeRole;
+import io.verbena.raas.identity.IdentitySecret;
+import io.verbena.raas.identity.PeerIdentity;
+import io.verbena.rdma.verbs.DeviceAddress;
+import org.junit.jupiter.api.Test;
+
+import java.security.SecureRandom;
+import java.util.ArrayList;
+import java.util.List;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+class ViewConductorTest
+{
+    private static final ConductorOptions OPTIONS =
+        new ConductorOptions(new MembershipOptions(1_000, 100, 64), 10, 10, 30, false);
+
+    private final InMemoryMetaStore store = new InMemoryMetaStore();
+    private int writes;
+    private final MetaStore counting = new MetaStore()
+    {
+        @Override
+        public MetaState load()
+        {
+            return store.load();
+        }
+
+        @Override
+        public void write(final MetaBatch batch)
+        {
+            writes++;
+            store.write(batch);
+        }
+
+        @Override
+        public void close()
+        {
+        }
+    };
+    private final List<String> calls = new ArrayList<>();
+    private long nowNs = 1;
+    private long endpoints;
+    private MembershipConductor conductor = start();
+    private final PeerIdentity first = join(NodeRole.MEMORY_NODE);
+    private final PeerIdentity second = join(NodeRole.MEMORY_NODE);
+    private final PeerIdentity compute = join(NodeRole.COMPUTE_NODE);
+
+    private MembershipConductor start()
+    {
+        final MetaState state = counting.load();
+        return new MembershipConductor(
+            MembershipConductor.openLedger(counting, state, 9, IdentitySecret.random(new SecureRandom())), state,
+            OPTIONS, new MembershipListener()
+            {
+                @Override
+                public void onJoined(final Member member)
+                {
+                }
+
+                @Override
+                public void onEnded(final Member member)
+                {
+                }
+
+                @Override
+                public void onFenced(final Member member)
+                {
+                }
+            }, nowNs);
+    }
+
+    private PeerIdentity join(final NodeRole role)
+    {
+        final PeerIdentity identity = conductor.register(registration(role), nowNs).node().identity();
+        conductor.heartbeat(identity.nodeId(), identity.incarnation(), 0, nowNs);
+        return identity;
+    }
+
+    private NodeRegistration registration(final NodeRole role)
+    {
+        return new NodeRegistration(0, role, new DeviceAddress(1, ++endpoints), 1, new RemoteRegion(4096, 4096, 1),
+            NodeRole.MEMORY_NODE == role ? endpoints : 0, 9, ReadTargetAddress.NONE);
+    }
+
+    private View work()
+    {
+        for (int i = 0; i < 4; i++)
+        {
+            nowNs += 30;
+            conductor.views().doWork(
+                nowNs, (node, view) -> calls.add(node.nodeId() + " closes " + view.number() + "." + view.attempt()));
+        }
+        return conductor.views().view(7);
+    }
+
+    private void beginAndLoseFirst()
+    {
+        conductor.views().begin(View.first(7, List.of(first, second)));
+        conductor.leave(first.nodeId(), first.incarnation(), nowNs);
+    }
+
+    @Test
+    void shouldDoNothingWithoutAGroup()
+    {
+        writes = 0;
+        conductor.views().onLeft(compute, List.of());
+        conductor.views().onReturned(first);
+        assertThat(work()).isNull();
+        assertThat(writes).isZero();
+        assertThat(calls).isEmpty();
+        assertThat(conductor.views().views()).isEmpty();
+        assertThat(store.load().views()).isEmpty();
+    }
+
+    @Test
+    void shouldEndAViewAndBeginTheNext()
+    {
+        beginAndLoseFirst();
+        final View closing = work();
+        assertThat(closing.state()).isEqualTo(ViewState.CLOSING);
+        assertThat(closing.survivors()).containsExactly(second);
+        assertThat(closing.reconciler()).isEqualTo(compute);
+        assertThat(calls).isNotEmpty().containsOnly(second.nodeId() + " closes 1.1");
+
+        conductor.views().onClosed(second, closing);
+        assertThat(work().state()).as("a node has not left").isEqualTo(ViewState.CLOSING);
+        conductor.views().onLeft(compute, List.of(new LeftView(7, 1)));
+        assertThat(work().state()).isEqualTo(ViewState.RECONCILING);
+        assertThat(store.load().views()).containsExactly(conductor.views().view(7));
+
+        conductor.views().onReconciled(compute, 7, 1, 2);
+        conductor.views().onReconciled(second, 7, 1, 1);
+        assertThat(work().state()).isEqualTo(ViewState.RECONCILING);
+        conductor.views().onReconciled(compute, 7, 1, 1);
+        assertThat(work()).isEqualTo(new View(
+            7, 2, ViewState.ACTIVE, 0, List.of(second), 0, PeerIdentity.UNREGISTERED));
+        conductor.views().onReconciled(compute, 7, 1, 1);
+        assertThat(work().number()).isEqualTo(2);
+    }
+
+    @Test
+    void shouldAskAgainAfterARestart()
+    {
+        beginAndLoseFirst();
+        conductor.views().onClosed(second, work());
+        conductor.views().onLeft(compute, List.of(new LeftView(7, 1)));
+        conductor = start();
+        calls.clear();
+        assertThat(work().state()).isEqualTo(ViewState.CLOSING);
+        assertThat(calls).isNotEmpty();
+        conductor.views().onClosed(second, conductor.views().view(7));
+        conductor.views().onLeft(compute, List.of(new LeftView(7, 1)));
+        assertThat(work().state()).isEqualTo(ViewState.RECONCILING);
+        conductor = start();
+        assertThat(work().state()).isEqualTo(ViewState.RECONCILING);
+    }
+
+    @Test
+    void shouldBeginAnotherAttemptWhenWhoReconcilesEndsOrGivesUp()
+    {
+        beginAndLoseFirst();
+        conductor.views().onClosed(second, work());
+        conductor.views().onLeft(compute, List.of(new LeftView(7, 1)));
+        work();
+        conductor.views().onAbandoned(compute, 7, 1, 2);
+        assertThat(work().attempt()).isEqualTo(1);
+        conductor.views().onAbandoned(compute, 7, 1, 1);
+        final View next = work();
+        assertThat(next.attempt()).isEqualTo(2);
+        assertThat(next.state()).as("the key of attempt 1 is open").isEqualTo(ViewState.CLOSING);
+        conductor.views().onClosed(second, next);
+        assertThat(work().state()).isEqualTo(ViewState.RECONCILING);
+
+        conductor.leave(compute.nodeId(), compute.incarnation(), nowNs);
+        final View without = work();
+        assertThat(without.attempt()).isEqualTo(3);
+        assertThat(without.reconciler()).isEqualTo(PeerIdentity.UNREGISTERED);
+        conductor.views().onClosed(second, without);
+        assertThat(work()).as("nobody is there").isEqualTo(without);
+        final PeerIdentity other = join(NodeRole.COMPUTE_NODE);
+        assertThat(work().reconciler()).isEqualTo(other);
+    }
+
+    @Test
+    void shouldLoseWhoDoesNotConfirmButNotTheLastOne()
+    {
+        final PeerIdentity third = join(NodeRole.MEMORY_NODE);
+        conductor.views().begin(View.first(7, List.of(first, second, third)));
+        conductor.leave(first.nodeId(), first.incarnation(), nowNs);
+        conductor.views().onClosed(third, work());
+        for (int i = 0; i < 20; i++)
+        {
+            work();
+        }
+        final View view = conductor.views().view(7);
+        assertThat(view.attempt()).isEqualTo(2);
+        assertThat(view.survivors()).containsExactly(third);
+    }
+
+    @Test
+    void shouldTakeAMemberBackWhenAllAreLost()
+    {
+        conductor.views().begin(View.first(7, List.of(first, second)));
+        conductor.leave(first.nodeId(), first.incarnation(), nowNs);
+        conductor.leave(second.nodeId(), second.incarnation(), nowNs);
+        assertThat(work().isDeserted()).isTrue();
+        final PeerIdentity stranger = join(NodeRole.MEMORY_NODE);
+        conductor.views().onReturned(stranger);
+        assertThat(work().isDeserted()).isTrue();
+        final Member back = conductor.rejoin(
+            new NodeRegistration(first.nodeId(), NodeRole.MEMORY_NODE, new DeviceAddress(1, 77), 1,
+                new RemoteRegion(4096, 4096, 1), conductor.table().member(first.nodeId()).node().memoryId(), 9,
+                ReadTargetAddress.NONE), first.nodeId(), nowNs);
+        assertThat(work().isDeserted()).as("it does not say that it has its memory").isTrue();
+        conductor.views().onReturned(back.node().identity());
+        assertThat(work().survivors()).containsExactly(back.node().identity());
+        assertThat(work().state()).isEqualTo(ViewState.CLOSING);
+    }
+
+    @Test
+    void shouldMakeAGroupOnceAndOfLiveNodesOnly()
+    {
+        final View view = View.first(7, List.of(first, second));
+        conductor.views().begin(view);
+        assertThatThrownBy(() -> conductor.views().begin(view)).hasMessageContaining("group 7 exists");
+        assertThatThrownBy(() -> conductor.views().begin(View.first(8, List.of(new PeerIdentity(99, 1)))))
+            .hasMessageContaining("without a lease");
+        assertThat(work()).isEqualTo(view);
+    }
+}

@@ -1,0 +1,134 @@
+package io.verbena.protocol.view;
+
+import io.verbena.raas.identity.PeerIdentity;
+
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * The view of a group: which memory nodes keep its tables, and where the change to the next view stands. Immutable.
+ * Number, attempt and state together grow with each change, and nothing else changes without them: of two records of a
+ * group the larger counts, for whoever hears of it, in whatever order.
+ *
+ * @param group      which; 1 or more.
+ * @param number     of the view; 1 or more.
+ * @param state      where it stands.
+ * @param attempt    to end this view; 0 while it is active. Grows whenever a member, or who reconciles, is lost.
+ * @param members    memory nodes in their order, head first and primary last; 1 to {@link #MAX_MEMBERS}.
+ * @param lost       bit i is set: member i is lost.
+ * @param reconciler compute node that is to make the survivors equal; {@link PeerIdentity#UNREGISTERED} while there is
+ *                   none to be had.
+ */
+public record View(
+    int group, long number, ViewState state, int attempt, List<PeerIdentity> members, int lost,
+    PeerIdentity reconciler)
+{
+    /** Members of a group, at most. */
+    public static final int MAX_MEMBERS = 8;
+
+    /** Copies the list, and refuses what no view is. */
+    public View
+    {
+        members = List.copyOf(members);
+        final boolean isActive = ViewState.ACTIVE == state;
+
+        if (group < 1 || number < 1 || attempt < 0 || isActive != (0 == attempt) || members.isEmpty() ||
+            members.size() > MAX_MEMBERS || lost < 0 || lost >= 1 << members.size() || isActive && 0 != lost ||
+            members.stream().map(PeerIdentity::nodeId).distinct().count() != members.size())
+        {
+            throw new IllegalArgumentException("no view: group=" + group + " number=" + number + " state=" + state +
+                " attempt=" + attempt + " members=" + members + " lost=" + lost);
+        }
+    }
+
+    /**
+     * @param group   a new one.
+     * @param members in their order.
+     * @return its first view, active.
+     */
+    public static View first(final int group, final List<PeerIdentity> members)
+    {
+        return new View(group, 1, ViewState.ACTIVE, 0, members, 0, PeerIdentity.UNREGISTERED);
+    }
+
+    /**
+     * @param other of the same group.
+     * @return whether this one was recorded later.
+     */
+    public boolean isLaterThan(final View other)
+    {
+        return number != other.number ? number > other.number :
+            attempt != other.attempt ? attempt > other.attempt : state.code() > other.state.code();
+    }
+
+    /** @return the newest view that whoever knows this record has left: nothing is posted or answered under it. */
+    public long left()
+    {
+        return ViewState.ACTIVE == state ? number - 1 : number;
+    }
+
+    /** @return whether a member is lost, by its place. */
+    public boolean isLost(final int member)
+    {
+        return 0 != (lost & 1 << member);
+    }
+
+    /** @return members that are not lost, in their order; a new list. */
+    public List<PeerIdentity> survivors()
+    {
+        final List<PeerIdentity> survivors = new ArrayList<>();
+        for (int member = 0; member < members.size(); member++)
+        {
+            if (!isLost(member))
+            {
+                survivors.add(members.get(member));
+            }
+        }
+        return survivors;
+    }
+
+    /** @return whether no member is left. */
+    public boolean isDeserted()
+    {
+        return lost == (1 << members.size()) - 1;
+    }
+
+    /**
+     * Begins to close this view, or begins the next attempt to do so.
+     *
+     * @param nowLost members that are lost now; those that were lost before may be among them.
+     * @param named   who is to reconcile.
+     * @return the record that follows.
+     */
+    public View closing(final int nowLost, final PeerIdentity named)
+    {
+        return new View(group, number, ViewState.CLOSING, attempt + 1, members, lost | nowLost, named);
+    }
+
+    /**
+     * Takes a member back that was lost: while the next view has not begun, its memory has all that was acknowledged.
+     *
+     * @param member   by its place.
+     * @param identity under which it has returned.
+     * @return the record that follows: the next attempt to close this view.
+     */
+    public View returned(final int member, final PeerIdentity identity)
+    {
+        final List<PeerIdentity> changed = new ArrayList<>(members);
+        changed.set(member, identity);
+        return new View(
+            group, number, ViewState.CLOSING, attempt + 1, changed, lost & ~(1 << member), PeerIdentity.UNREGISTERED);
+    }
+
+    /** @return the record that follows when all survivors have closed, and all compute nodes have left. */
+    public View reconciling()
+    {
+        return new View(group, number, ViewState.RECONCILING, attempt, members, lost, reconciler);
+    }
+
+    /** @return the record that follows when the survivors are equal: the next view, active. */
+    public View next()
+    {
+        return new View(group, number + 1, ViewState.ACTIVE, 0, survivors(), 0, PeerIdentity.UNREGISTERED);
+    }
+}

@@ -1,0 +1,77 @@
+package io.verbena.protocol.view;
+
+import io.verbena.raas.identity.PeerIdentity;
+import org.junit.jupiter.api.Test;
+
+import java.util.List;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+class KnownViewsTest
+{
+    private static final PeerIdentity NAMED = new PeerIdentity(9, 9);
+    private static final View FIRST =
+        View.first(7, List.of(new PeerIdentity(1, 1), new PeerIdentity(2, 2), new PeerIdentity(3, 3)));
+    private static final View CLOSING = FIRST.closing(0b010, NAMED);
+    private static final View RECONCILING = CLOSING.reconciling();
+    private static final View AGAIN = RECONCILING.closing(0b100, NAMED);
+    private static final View NEXT = AGAIN.reconciling().next();
+    private static final List<View> ALL = List.of(FIRST, CLOSING, RECONCILING, AGAIN, AGAIN.reconciling(), NEXT);
+
+    @Test
+    void shouldOrderRecordsAsTheyWereWritten()
+    {
+        for (int one = 0; one < ALL.size(); one++)
+        {
+            for (int other = 0; other < ALL.size(); other++)
+            {
+                assertThat(ALL.get(one).isLaterThan(ALL.get(other))).as("%s, %s", one, other).isEqualTo(one > other);
+            }
+        }
+        assertThat(ALL.stream().map(View::left)).containsExactly(0L, 1L, 1L, 1L, 1L, 1L);
+        assertThat(NEXT).isEqualTo(new View(
+            7, 2, ViewState.ACTIVE, 0, List.of(new PeerIdentity(1, 1)), 0, PeerIdentity.UNREGISTERED));
+        assertThat(AGAIN.closing(1, NAMED).isDeserted()).isTrue();
+        assertThat(AGAIN.closing(1, NAMED).returned(1, new PeerIdentity(2, 8)).survivors())
+            .containsExactly(new PeerIdentity(2, 8));
+    }
+
+    @Test
+    void shouldGoByTheLargestThatWasHeard()
+    {
+        final KnownViews known = new KnownViews();
+        assertThat(known.left()).isEmpty();
+        assertThat(known.isActive(7, 1)).isFalse();
+        assertThat(known.hear(FIRST)).isTrue();
+        assertThat(known.hear(FIRST)).isFalse();
+        assertThat(known.isActive(7, 1)).isTrue();
+        assertThat(known.left()).containsExactly(new LeftView(7, 0));
+        assertThat(known.hear(RECONCILING)).isTrue();
+        assertThat(known.hear(CLOSING)).isFalse();
+        assertThat(known.hear(FIRST)).isFalse();
+        assertThat(known.isActive(7, 1)).isFalse();
+        assertThat(known.left()).containsExactly(new LeftView(7, 1));
+        assertThat(known.hear(NEXT)).isTrue();
+        assertThat(known.view(7)).isEqualTo(NEXT);
+        assertThat(known.isActive(7, 1)).isFalse();
+        assertThat(known.isActive(7, 2)).isTrue();
+        assertThat(known.left()).containsExactly(new LeftView(7, 1));
+    }
+
+    @Test
+    void shouldRefuseWhatNoViewIs()
+    {
+        final PeerIdentity one = new PeerIdentity(1, 1);
+        assertThatThrownBy(() -> View.first(0, List.of(one))).isInstanceOf(IllegalArgumentException.class);
+        assertThatThrownBy(() -> View.first(1, List.of())).isInstanceOf(IllegalArgumentException.class);
+        assertThatThrownBy(() -> View.first(1, List.of(one, new PeerIdentity(1, 2))))
+            .isInstanceOf(IllegalArgumentException.class);
+        assertThatThrownBy(() -> new View(1, 1, ViewState.ACTIVE, 0, List.of(one), 1, NAMED))
+            .isInstanceOf(IllegalArgumentException.class);
+        assertThatThrownBy(() -> new View(1, 1, ViewState.CLOSING, 0, List.of(one), 0, NAMED))
+            .isInstanceOf(IllegalArgumentException.class);
+        assertThatThrownBy(() -> new View(1, 1, ViewState.CLOSING, 1, List.of(one), 2, NAMED))
+            .isInstanceOf(IllegalArgumentException.class);
+    }
+}
