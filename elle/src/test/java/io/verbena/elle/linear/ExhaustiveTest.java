@@ -21,11 +21,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 /**
  * The checker against the definition: on every history up to a size, over an alphabet of each model's operations, and
- * on random longer ones.
+ * on random longer ones: 5,000 of each model, or {@code -Dverbena.elle.histories=N}.
  */
 class ExhaustiveTest
 {
-    private static final int RANDOM_HISTORIES = 20_000;
+    private static final int RANDOM_HISTORIES = Integer.getInteger("verbena.elle.histories", 5_000);
     private static final int MAX_RANDOM_LENGTH = 6;
 
     static Stream<Arguments> models()
