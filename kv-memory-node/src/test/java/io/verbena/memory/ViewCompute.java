@@ -139,7 +139,7 @@ final class ViewCompute
         }
         final List<LeftView> left = known.left();
         final Runnable report = report(meta, as);
-        meta.send(() -> meta.heartbeat(as, false, left, report, actor, (views) ->
+        meta.send(() -> meta.heartbeat(as, 0, left, report, actor, (views) ->
         {
             if (as.equals(identity))
             {

@@ -86,6 +86,7 @@ final class ViewMemory
     private final ViewRun run;
     private final ViewRun.Actor actor;
     private final long memoryId;
+    private final int since;
     PeerIdentity identity;
     boolean isLost;
     final List<Set<Long>> slots = new ArrayList<>();
@@ -104,6 +105,7 @@ final class ViewMemory
     {
         this.run = run;
         this.memoryId = memoryId;
+        since = identity.incarnation();
         actor = run.new Actor()
         {
         };
@@ -202,7 +204,7 @@ final class ViewMemory
             return;
         }
         final PeerIdentity as = identity;
-        meta.send(() -> meta.heartbeat(as, hasReturned, List.of(), () -> { }, actor, (_) ->
+        meta.send(() -> meta.heartbeat(as, hasReturned ? since : 0, List.of(), () -> { }, actor, (_) ->
         {
             if (as.equals(identity) && !isRegistering)
             {

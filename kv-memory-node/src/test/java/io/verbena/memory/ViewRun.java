@@ -237,7 +237,7 @@ final class ViewRun
             });
         }
 
-        void heartbeat(final PeerIdentity node, final boolean hasReturned, final List<LeftView> left,
+        void heartbeat(final PeerIdentity node, final int since, final List<LeftView> left,
             final Runnable report, final Actor from, final Consumer<List<View>> answer,
             final Runnable refused)
         {
@@ -252,9 +252,9 @@ final class ViewRun
                     from.send(refused);
                     return;
                 }
-                if (hasReturned)
+                if (since > 0)
                 {
-                    conductor.views().onReturned(node);
+                    conductor.views().onReturned(node, since);
                 }
                 conductor.views().onLeft(node, left);
                 report.run();

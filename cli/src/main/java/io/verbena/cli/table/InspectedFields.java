@@ -55,14 +55,16 @@ final class InspectedFields
         return this;
     }
 
-    /** A little-endian number of 1, 4 or 8 bytes. */
+    /** A little-endian number of 1, 2, 4 or 8 bytes. */
     InspectedFields number(final String name, final int offset, final int length)
     {
         return add(name, offset, switch (length)
         {
             case Byte.BYTES -> bytes.getByte(offset) & 0xFFL;
+            case Short.BYTES -> bytes.getShort(offset, LITTLE_ENDIAN) & 0xFFFFL;
             case Integer.BYTES -> (long)bytes.getInt(offset, LITTLE_ENDIAN);
-            default -> bytes.getLong(offset, LITTLE_ENDIAN);
+            case Long.BYTES -> bytes.getLong(offset, LITTLE_ENDIAN);
+            default -> throw new IllegalArgumentException("a number of " + length + " bytes: " + name);
         });
     }
 

@@ -64,7 +64,7 @@ public final class ViewConductor
     /** What compute nodes have left, by group. */
     private final Map<PeerIdentity, Map<Integer, Long>> left = new HashMap<>();
     /** Memory nodes that have the memory of their registration before. */
-    private final Set<PeerIdentity> returned = new HashSet<>();
+    private final Map<PeerIdentity, Integer> returned = new HashMap<>();
 
     /**
      * @param ledger   the way to the store.
@@ -197,13 +197,15 @@ public final class ViewConductor
      * it is taken back: until the next view begins each member has all that was acknowledged. To be repeated, since it
      * is not on disk.
      *
-     * @param memoryNode under its new registration.
+     * @param memoryNode       under its new registration.
+     * @param sinceIncarnation from which incarnation of it on it has everything that was written: it may have come back
+     *                         from a checkpoint before, and is no member of a view that is older than that.
      */
-    public void onReturned(final PeerIdentity memoryNode)
+    public void onReturned(final PeerIdentity memoryNode, final int sinceIncarnation)
     {
         if (!changes.isEmpty())
         {
-            returned.add(memoryNode);
+            returned.put(memoryNode, sinceIncarnation);
         }
     }
 
@@ -231,7 +233,7 @@ public final class ViewConductor
         }
 
         left.keySet().removeIf((node) -> !isLive(node));
-        returned.removeIf((node) -> !isLive(node));
+        returned.keySet().removeIf((node) -> !isLive(node));
         return workCount;
     }
 
@@ -271,9 +273,10 @@ public final class ViewConductor
 
         for (int member = 0; member < all.size(); member++)
         {
-            for (final PeerIdentity node : returned)
+            for (final PeerIdentity node : returned.keySet())
             {
-                if (node.nodeId() == all.get(member).nodeId() && isLive(node))
+                if (node.nodeId() == all.get(member).nodeId() && isLive(node) &&
+                    returned.get(node) <= all.get(member).incarnation())
                 {
                     write(change, change.view.returned(member, node));
                     return 1;

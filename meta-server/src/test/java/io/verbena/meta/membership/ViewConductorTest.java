@@ -117,7 +117,7 @@ class ViewConductorTest
     {
         writes = 0;
         conductor.views().onLeft(compute, List.of());
-        conductor.views().onReturned(first);
+        conductor.views().onReturned(first, 1);
         assertThat(work()).isNull();
         assertThat(writes).isZero();
         assertThat(calls).isEmpty();
@@ -218,14 +218,16 @@ class ViewConductorTest
         conductor.leave(second.nodeId(), second.incarnation(), nowNs);
         assertThat(work().isDeserted()).isTrue();
         final PeerIdentity stranger = join(NodeRole.MEMORY_NODE);
-        conductor.views().onReturned(stranger);
+        conductor.views().onReturned(stranger, 1);
         assertThat(work().isDeserted()).isTrue();
         final Member back = conductor.rejoin(
             new NodeRegistration(first.nodeId(), NodeRole.MEMORY_NODE, new DeviceAddress(1, 77), 1,
                 new RemoteRegion(4096, 4096, 1), conductor.table().member(first.nodeId()).node().memoryId(), 9,
                 ReadTargetAddress.NONE), first.nodeId(), nowNs);
         assertThat(work().isDeserted()).as("it does not say that it has its memory").isTrue();
-        conductor.views().onReturned(back.node().identity());
+        conductor.views().onReturned(back.node().identity(), first.incarnation() + 1);
+        assertThat(work().isDeserted()).as("it had come back from a checkpoint in between").isTrue();
+        conductor.views().onReturned(back.node().identity(), first.incarnation());
         assertThat(work().survivors()).containsExactly(back.node().identity());
         assertThat(work().state()).isEqualTo(ViewState.CLOSING);
     }
