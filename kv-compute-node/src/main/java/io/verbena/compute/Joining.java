@@ -35,7 +35,7 @@ final class Joining implements AutoCloseable
     private boolean isPausing;
     private long nextAtNs;
     private long retryDelayNs;
-    private boolean isForbidden;
+    private int forbiddenInRow;
     private SessionStart start;
 
     Joining(
@@ -108,10 +108,13 @@ final class Joining implements AutoCloseable
         return !hasServed && nowNs - beganNs > configuration.joinTimeoutNs();
     }
 
-    /** @return whether the node has never served, and may not, as the meta server has said last. */
+    /**
+     * @return whether the node has never served, and may not, as the meta server has said twice: between the two it was
+     *     asked for what proves a node now, which is another thing after it was started with certificates of roles.
+     */
     boolean isForbidden()
     {
-        return !hasServed && isForbidden;
+        return !hasServed && forbiddenInRow > 1;
     }
 
     /** @return whether an attempt is under way. */
@@ -145,7 +148,7 @@ final class Joining implements AutoCloseable
         if (null != start)
         {
             retryDelayNs = Math.min(start.retryDelayNs(), MAX_RETRY_DELAY_NS);
-            isForbidden = start.isDone() && start.isForbidden();
+            forbiddenInRow = start.isDone() && start.isForbidden() ? forbiddenInRow + 1 : 0;
             start.close();
             start = null;
         }

@@ -97,7 +97,11 @@ class JoiningTest
         rig.runUntil(() -> failures.size() > 1);
         assertThat(joining.isForbidden()).isFalse();
         rig.refuse("register", ControlStatus.FORBIDDEN);
+        failures.clear();
+        rig.runUntil(() -> failures.size() > 0);
+        assertThat(joining.isForbidden()).as("it may know too little yet").isFalse();
         rig.runUntil(joining::isForbidden);
+        assertThat(failures).hasSize(2);
         assertThat(failures).last().asString().startsWith("cannot register at the meta server: FORBIDDEN");
         joining.onServing();
         assertThat(joining.isForbidden()).isFalse();

@@ -56,6 +56,7 @@ final class Membership
     private State state = State.REGISTERING;
     private String failure = "";
     private boolean isUnheard;
+    private boolean isForbidden;
     private int nodeId;
     private int incarnation;
     private long clusterId;
@@ -247,14 +248,16 @@ final class Membership
             heartbeats = new Heartbeats(ended, link.actAs(ended.result()));
             onRegistered(ended.result(), nowNs);
         }
-        else if (isFinal(ended.status()) || ControlStatus.FORBIDDEN == ended.status() && 0 == nodeId)
+        else if (isFinal(ended.status()) || ControlStatus.FORBIDDEN == ended.status() && 0 == nodeId && isForbidden)
         {
-            // A node that has memory waits: a certificate that was revoked may be accepted again.
+            // The second time: in between it asked for what proves a node now. A node that has memory waits: a
+            // certificate that was revoked may be accepted again.
             state = State.REFUSED;
             failure = ended.failure();
         }
         else
         {
+            isForbidden = ControlStatus.FORBIDDEN == ended.status();
             retryLater(ended.status(), ended.failure(), nowNs);
             nextCallNs = nowNs + Math.max(retryPauseNs, Math.min(ended.retryDelayNs(), MAX_RETRY_DELAY_NS));
         }

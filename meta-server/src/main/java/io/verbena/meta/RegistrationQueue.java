@@ -202,7 +202,7 @@ final class RegistrationQueue
 
         if (!waiting.isEmpty() && (isFull || isGathered(isQuiet, nowNs, gatheredSinceNs)))
         {
-            beginWrite(nowNs);
+            beginWrite(waiting.size(), nowNs);
             admitGroup(nowNs);
             workCount++;
         }
@@ -220,11 +220,12 @@ final class RegistrationQueue
             nowNs - sinceNs >= GATHER_NS);
     }
 
-    private void beginWrite(final long nowNs)
+    /** Of those that wait some share the write, or none; of those that were given spares, all. */
+    private void beginWrite(final int sharing, final long nowNs)
     {
         writeBeganNs = nowNs;
         hasWritten = true;
-        joinedByLastWrite = joinedSinceWrite + waiting.size();
+        joinedByLastWrite = joinedSinceWrite + sharing;
         joinedSinceWrite = 0;
     }
 
@@ -243,7 +244,7 @@ final class RegistrationQueue
             return 0;
         }
 
-        beginWrite(nowNs);
+        beginWrite(0, nowNs);
         isLackingSpares = false;
         return conductor.recordSpares(wantedSpares) ? 1 : 0;
     }

@@ -100,7 +100,7 @@ public record PeerIdentity(int nodeId, int incarnation)
         }
         if (joiningRoles() > 0)
         {
-            return "who has certificate " + certificate();
+            return "the holder of certificate " + certificate();
         }
         return equals(OPERATOR) ? "operator" : equals(UNREGISTERED) ? "unregistered node or operator" :
             equals(CLIENT) ? "client" : "node " + nodeId + " incarnation " + incarnation;
