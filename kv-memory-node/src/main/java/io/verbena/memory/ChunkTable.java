@@ -139,10 +139,10 @@ final class ChunkTable
     private void quarantineDamaged()
     {
         newestLease += damaged.isEmpty() ? 0 : UNREAD_LEASES;
-
         for (final int index : damaged.keySet())
         {
             leaseNumbers[index] = newestLease;
+            leaseNames.unread(index);
             set(index, STATE_QUARANTINED, null, null);
         }
     }
@@ -244,7 +244,7 @@ final class ChunkTable
         {
             final boolean isLeased = STATE_BLOCKS == states[i] || STATE_INDEX == states[i];
 
-            if (isLeased && requestId == requestIds[i] && owner.equals(owners[i]))
+            if (isLeased && !leaseNames.isMirrored(i) && requestId == requestIds[i] && owner.equals(owners[i]))
             {
                 set(i, STATE_FREE, null, null);
             }
@@ -279,7 +279,6 @@ final class ChunkTable
         }
 
         newestLease++;
-
         for (final int index : indexes)
         {
             leaseNumbers[index] = newestLease;
@@ -592,6 +591,7 @@ final class ChunkTable
         counts[states[index]]--;
         counts[state]++;
         states[index] = (byte)state;
+        requestIds[index] = STATE_ORPHAN == state ? 0 : requestIds[index]; // who adopts it did not ask by that number
         owners[index] = owner;
         reapers[index] = reaper;
         headers.write(index, state, owner, reaper, leaseNumbers[index], requestIds[index], leaseNames.group(index),

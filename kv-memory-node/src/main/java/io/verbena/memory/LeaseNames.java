@@ -7,6 +7,8 @@ import org.agrona.collections.Int2ObjectHashMap;
 /** By which leases of groups the chunks of a memory node are had; the chunk headers show it. One thread. */
 final class LeaseNames
 {
+    /** More than leases of one chunk: so that a count that cannot be read any more is not recorded again. */
+    private static final long UNREAD_COUNT = 1L << 40;
     private final char[] groups;
     private final long[] views;
     /** Largest that was recorded. */
@@ -48,9 +50,22 @@ final class LeaseNames
         return null == view ? 0 : view;
     }
 
+    /** The header was damaged: by which lease the chunk is had is not known until it is free; the header shows it. */
+    void unread(final int index)
+    {
+        counts[index] = UNREAD_COUNT;
+    }
+
+    /** @return whether a group may have the chunk by a lease that is not known. */
+    boolean isUnread(final int index)
+    {
+        return UNREAD_COUNT == counts[index] && 0 == groups[index];
+    }
+
     /** A chunk is free: no group has it. Its count stays. */
     void clear(final int index)
     {
+        counts[index] += isUnread(index) ? 1 : 0;
         groups[index] = 0;
         views[index] = 0;
     }

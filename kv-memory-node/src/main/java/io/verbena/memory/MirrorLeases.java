@@ -48,7 +48,7 @@ final class MirrorLeases
      * @param action    what to do.
      * @param chunk     whose lease it is about.
      * @param purpose   of the lease, for RECORD.
-     * @param requestId of the lease, for RECORD.
+     * @param requestId of the lease, for RECORD; for RETURN the same, or 0: whoever asked for it.
      * @return what came of it.
      * @throws ControlException INVALID_REQUEST when the member has no such chunk, when the view is an old one, or when
      *                          the chunk is not the caller's to return.
@@ -63,7 +63,7 @@ final class MirrorLeases
             case CHOOSE -> choose(chunk.index());
             case RECORD -> answer(record(caller, chunk, purpose, requestId), chunk.index());
             case REFUSE -> answer(refuseUnlessRecorded(chunk), chunk.index());
-            case RETURN -> answer(takeBack(caller, chunk), chunk.index());
+            case RETURN -> answer(takeBack(caller, chunk, requestId), chunk.index());
             case CLAIM -> answer(claim(caller, chunk), chunk.index());
             case ADOPT -> answer(adopt(caller, chunk), chunk.index());
         };
@@ -161,7 +161,8 @@ final class MirrorLeases
         }
 
         // What a damaged header said is not known: the lease may have been recorded, and be in use.
-        return STATE_QUARANTINED == chunks.state(chunk.index()) ? Outcome.TAKEN : refuse(chunk);
+        final boolean isUnknown = STATE_QUARANTINED == chunks.state(chunk.index()) || names.isUnread(chunk.index());
+        return isUnknown ? Outcome.TAKEN : refuse(chunk);
     }
 
     private Outcome refuse(final MirroredChunk chunk)
@@ -170,13 +171,18 @@ final class MirrorLeases
         return Outcome.DONE;
     }
 
-    private Outcome takeBack(final PeerIdentity caller, final MirroredChunk chunk)
+    private Outcome takeBack(final PeerIdentity caller, final MirroredChunk chunk, final long requestId)
     {
         final int index = chunk.index();
 
         if (!isRecorded(chunk))
         {
             return refuse(chunk);
+        }
+
+        if (isOfAnother(caller, index, requestId))
+        {
+            return Outcome.DONE; // its own request, however late, finds the count that is recorded
         }
 
         if (STATE_INDEX != chunks.state(index) && !chunks.isClaimable(caller, index))
@@ -186,6 +192,12 @@ final class MirrorLeases
 
         chunks.change(index, STATE_FREE, null, null);
         return Outcome.DONE;
+    }
+
+    /** Choosing reserves nothing, so that requests of one name are made; at most one of them is recorded. */
+    private boolean isOfAnother(final PeerIdentity caller, final int index, final long requestId)
+    {
+        return 0 != requestId && !isOfRequest(caller, index, requestId);
     }
 
     private Outcome claim(final PeerIdentity caller, final MirroredChunk chunk)

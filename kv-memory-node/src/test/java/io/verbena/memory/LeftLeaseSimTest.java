@@ -39,6 +39,7 @@ class LeftLeaseSimTest
     {
         private final VirtualQp[] vqps = new VirtualQp[2];
         private final SimComputeNode compute;
+        private boolean isCutOff;
 
         private Members(final SimComputeNode compute)
         {
@@ -65,7 +66,7 @@ class LeftLeaseSimTest
             {
                 vqps[member] = memory.isReady() ? compute.connect(memory, plane.address(memory)) : null;
             }
-            return null == vqps[member] ? null : compute.client(vqps[member]);
+            return null == vqps[member] || isCutOff ? null : compute.client(vqps[member]);
         }
     }
 
@@ -87,8 +88,19 @@ class LeftLeaseSimTest
 
     private MirroredLease lease(final MirroredChunk wanted)
     {
-        final MirroredLease lease = new MirroredLease(annsMembers, TIMEOUT_NS, backoff());
-        lease.begin(wanted, ChunkPurpose.INDEX, 1, nowNs(), LIMIT_NS);
+        return lease(annsMembers, wanted, ChunkPurpose.INDEX, 1);
+    }
+
+    private MirroredLease lease(
+        final Members members, final MirroredChunk wanted, final ChunkPurpose purpose, final long requestId)
+    {
+        final MirroredLease lease = new MirroredLease(members, TIMEOUT_NS, backoff());
+        lease.begin(wanted, purpose, requestId, nowNs(), LIMIT_NS);
+        return await(lease);
+    }
+
+    private MirroredLease await(final MirroredLease lease)
+    {
         plane.runUntil(() ->
         {
             lease.poll(nowNs());
@@ -99,6 +111,32 @@ class LeftLeaseSimTest
             };
         });
         return lease;
+    }
+
+    /** Anns, which has an index, and whose requests to record it reach nobody. */
+    private MirroredLease leaseWithoutEffect()
+    {
+        final MirroredLease lease = new MirroredLease(annsMembers, TIMEOUT_NS, backoff());
+        lease.begin(ANY, ChunkPurpose.INDEX, 1, nowNs(), LIMIT_NS);
+        plane.runUntil(() ->
+        {
+            lease.poll(nowNs());
+            return MirroredLease.State.RECORDING == lease.state();
+        });
+        annsMembers.isCutOff = true;
+        return lease;
+    }
+
+    private String giveBack(final Members members, final MirroredChunk chunk, final long requestId)
+    {
+        final MirroredReturn returning = new MirroredReturn(members, TIMEOUT_NS, backoff());
+        returning.begin(chunk, requestId, 1);
+        plane.runUntil(() ->
+        {
+            returning.poll(nowNs());
+            return returning.isDone();
+        });
+        return returning.refusal();
     }
 
     private LeftLease.State settle(final MirroredChunk chunk)
@@ -172,14 +210,7 @@ class LeftLeaseSimTest
         assertThat(taken(0)).isEqualTo(16);
         assertThat(taken(1)).as("given back").isEqualTo(1);
 
-        final MirroredReturn returning = new MirroredReturn(bensMembers, TIMEOUT_NS, backoff());
-        returning.begin(lease.chunk(), 1);
-        plane.runUntil(() ->
-        {
-            returning.poll(nowNs());
-            return returning.isDone();
-        });
-        assertThat(returning.refusal()).isEmpty();
+        assertThat(giveBack(bensMembers, lease.chunk(), 0)).isEmpty();
         assertThat(taken(1)).isZero();
         assertThat(lease(ANY.at(16, 0)).chunk()).as("begins behind the last chunk").isEqualTo(ANY.at(15, 2));
     }
@@ -243,14 +274,87 @@ class LeftLeaseSimTest
         assertThat(lease.state()).isEqualTo(MirroredLease.State.FAILED);
         assertThat(lease.failure()).isEqualTo("the view is over");
         assertThat(lease.left()).isEqualTo(ANY.at(3, 1));
-        final MirroredReturn returning = new MirroredReturn(annsMembers, TIMEOUT_NS, backoff());
-        returning.begin(lease.left(), 1);
-        plane.runUntil(() ->
-        {
-            returning.poll(nowNs());
-            return returning.isDone();
-        });
+        assertThat(giveBack(annsMembers, lease.left(), lease.requestId())).isEmpty();
         assertThat(taken(0)).isZero();
         assertThat(taken(1)).isZero();
+    }
+
+    /** Choosing reserves nothing: who comes second gets the same name, be it another node or the same one. */
+    @Test
+    void shouldKeepALeaseWhenARequestOfTheSameNameIsReturned()
+    {
+        for (int i = 0; i < 2; i++)
+        {
+            final MirroredLease first = leaseWithoutEffect();
+            first.abandon();
+            annsMembers.isCutOff = false;
+            final MirroredLease second = lease(0 == i ? bensMembers : annsMembers, ANY, ChunkPurpose.INDEX, 2);
+            assertThat(second.state()).isEqualTo(MirroredLease.State.LEASED);
+            assertThat(second.chunk()).isEqualTo(first.left());
+            assertThat(giveBack(annsMembers, first.left(), first.requestId())).isEmpty();
+            assertThat(taken(0)).isEqualTo(1);
+            assertThat(taken(1)).isEqualTo(1);
+            assertThat(giveBack(annsMembers, second.chunk(), 0)).isEmpty();
+            assertThat(taken(0)).isZero();
+        }
+    }
+
+    @Test
+    void shouldKeepALeaseWhenARequestOfTheSameNameIsGivenBack()
+    {
+        final MirroredLease first = leaseWithoutEffect();
+        final MirroredLease second = lease(bensMembers, ANY, ChunkPurpose.INDEX, 1);
+        assertThat(second.chunk()).isEqualTo(first.chunk());
+        cutOffUntilGivingBack(first);
+        assertThat(first.left()).isNull();
+        assertThat(taken(0)).isEqualTo(1);
+        assertThat(taken(1)).isEqualTo(1);
+    }
+
+    private void cutOffUntilGivingBack(final MirroredLease lease)
+    {
+        plane.runUntil(() ->
+        {
+            lease.poll(nowNs());
+            return MirroredLease.State.GIVING_BACK == lease.state();
+        });
+        annsMembers.isCutOff = false;
+        await(lease);
+        assertThat(lease.state()).isEqualTo(MirroredLease.State.FAILED);
+        assertThat(lease.failure()).startsWith("a member did not answer in time");
+    }
+
+    /** The members compare no requests, as if they were older, so that they refuse. */
+    @Test
+    void shouldSayWhatIsLeftWhenAMemberRefusesToTakeItBack()
+    {
+        final MirroredLease first = leaseWithoutEffect();
+        lease(bensMembers, ANY, ChunkPurpose.BLOCKS, 1);
+        try (Mutation.Opened _ = MirrorLeaseMutation.OF_THE_REQUEST.open())
+        {
+            cutOffUntilGivingBack(first);
+        }
+        assertThat(first.failure()).contains("; not given back: ").contains("to return");
+        assertThat(first.left()).isEqualTo(ANY.at(3, 1));
+    }
+
+    @Test
+    void shouldNotSayThatItIsReturnedWhereAMemberKeepsIt()
+    {
+        final ControlCall<MirrorAnswer> call = annsMembers.client(0).mirrorChunk(
+            MirrorAction.RECORD, ANY.at(3, 1), ChunkPurpose.BLOCKS, 1, TIMEOUT_NS);
+        plane.runUntil(call::isDone);
+        assertThat(settle(ANY.at(3, 1))).as("its node has not ended there").isEqualTo(LeftLease.State.UNKNOWN);
+        assertThat(taken(0)).isEqualTo(1);
+    }
+
+    @Test
+    void shouldTakeTheNextIndexWhereNoLargerCountIsLeft()
+    {
+        ask(0, MirrorAction.REFUSE, ANY.at(3, MirroredChunk.MAX_COUNT)); // the other chooses it, and does not know
+        ask(1, MirrorAction.REFUSE, ANY.at(4, MirroredChunk.MAX_COUNT));
+        final MirroredLease lease = lease(ANY);
+        assertThat(lease.failure()).isEmpty();
+        assertThat(lease.chunk()).isEqualTo(ANY.at(5, 1));
     }
 }

@@ -19,6 +19,8 @@ enum MirrorLeaseMutation
     REFUSED_FIRST(returning(LeftLease.class, "isRefused", true)),
     /** A member does what is asked of it alone with chunks of a group. */
     GROUPS_CHUNK(returning(LeaseNames.class, "isMirrored", false)),
+    /** A request that is returned frees what another one of the same name has. */
+    OF_THE_REQUEST(returning(MirrorLeases.class, "isOfAnother", false)),
     /** A lease of an old view is recorded. */
     NEWEST_VIEW(returning(MirrorLeases.class, "isOldView", false));
 

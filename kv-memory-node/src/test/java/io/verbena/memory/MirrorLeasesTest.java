@@ -16,6 +16,7 @@ import org.junit.jupiter.api.Test;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.util.BitSet;
 import java.util.List;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -44,7 +45,7 @@ class MirrorLeasesTest
 
     private Outcome act(final PeerIdentity caller, final MirrorAction action, final MirroredChunk chunk)
     {
-        return ask(caller, action, chunk, 9).outcome();
+        return ask(caller, action, chunk, MirrorAction.RECORD == action ? 9 : 0).outcome();
     }
 
     private void restart(final boolean acceptsDamage)
@@ -225,6 +226,81 @@ class MirrorLeasesTest
         assertThat(table.freeCount()).isEqualTo(CHUNKS);
     }
 
+    /** Choosing reserves nothing: all of these asked for the lease of this name, and one was recorded. */
+    @Test
+    void shouldKeepALeaseFromRequestsOfTheSameNameThatAreReturned()
+    {
+        for (final ChunkPurpose purpose : ChunkPurpose.values())
+        {
+            final MirroredChunk lease = LEASE.at(ChunkPurpose.INDEX == purpose ? 2 : 1, 3);
+            leases.act(ANN, MirrorAction.RECORD, lease, purpose, 9);
+            assertThat(ask(BEN, MirrorAction.RETURN, lease, 9).outcome()).isEqualTo(Outcome.DONE);
+            assertThat(ask(ANN, MirrorAction.RETURN, lease, 8).outcome()).as("her own").isEqualTo(Outcome.DONE);
+            assertThat(table.freeCount()).isEqualTo(CHUNKS - 1);
+            assertThat(ask(BEN, MirrorAction.RECORD, lease, 9).outcome()).as("late").isEqualTo(Outcome.TAKEN);
+            table.orphan(ANN);
+            assertThat(ask(BEN, MirrorAction.RETURN, lease, 9).outcome()).as("fenced").isEqualTo(Outcome.DONE);
+            assertThat(ask(ANN, MirrorAction.RETURN, lease, 9).outcome()).as("fenced").isEqualTo(Outcome.DONE);
+            assertThat(table.freeCount()).isEqualTo(CHUNKS - 1);
+            assertThat(act(BEN, MirrorAction.RETURN, lease)).as("a reaper's").isEqualTo(Outcome.DONE);
+            assertThat(ask(BEN, MirrorAction.RECORD, lease, 9).outcome()).as("late").isEqualTo(Outcome.OUTDATED);
+            assertThat(table.freeCount()).isEqualTo(CHUNKS);
+        }
+        ask(ANN, MirrorAction.RECORD, LEASE.at(1, 4), 9);
+        assertThat(ask(ANN, MirrorAction.RETURN, LEASE.at(1, 4), 9).outcome()).isEqualTo(Outcome.DONE);
+        assertThat(table.freeCount()).as("by its request").isEqualTo(CHUNKS);
+    }
+
+    @Test
+    void shouldKeepWhatANodeHasAdoptedFromItsOwnRequestOfThatNumber()
+    {
+        act(ANN, MirrorAction.RECORD, LEASE);
+        table.orphan(ANN);
+        act(BEN, MirrorAction.CLAIM, LEASE);
+        act(BEN, MirrorAction.ADOPT, LEASE);
+        assertThat(ask(BEN, MirrorAction.RETURN, LEASE, 9).outcome()).isEqualTo(Outcome.DONE);
+        assertThat(table.blockCount()).isEqualTo(1);
+        restart(false);
+        assertThat(ask(BEN, MirrorAction.RETURN, LEASE, 9).outcome()).isEqualTo(Outcome.DONE);
+        assertThat(table.blockCount()).isEqualTo(1);
+    }
+
+    @Test
+    void shouldKeepLeasesOfGroupsWhenALeaseOfThisNodeAloneIsMadeAnew()
+    {
+        table.lease(ANN, 9, ChunkPurpose.BLOCKS, 1, false);
+        act(ANN, MirrorAction.RECORD, LEASE);
+        table.lease(ANN, 9, ChunkPurpose.BLOCKS, 2, false);
+        assertThat(act(BEN, MirrorAction.REFUSE, LEASE)).isEqualTo(Outcome.RECORDED);
+        assertThat(table.blockCount()).isEqualTo(3);
+    }
+
+    /** A table has a subtable in it: the chunk is an index again, and no longer quarantined. */
+    @Test
+    void shouldTellNothingOfAnIndexWhoseHeaderWasDamagedUntilItIsReturned()
+    {
+        leases.act(ANN, MirrorAction.RECORD, LEASE, ChunkPurpose.INDEX, 9);
+        header().putByte(ChunkDescriptor.COUNT_OFFSET, (byte)99);
+        region.asSlice(SuperblockDescriptor.JOURNAL_OFFSET, 128).fill((byte)0);
+        restart(true);
+        final BitSet indexes = new BitSet();
+        indexes.set(1);
+        table.acceptDamaged(indexes);
+        for (int i = 0; i < 2; i++)
+        {
+            assertThat(table.indexCount()).isEqualTo(1);
+            assertThat(act(BEN, MirrorAction.REFUSE, LEASE)).as("it may be complete").isEqualTo(Outcome.TAKEN);
+            assertThat(act(BEN, MirrorAction.RECORD, LEASE.at(1, 100))).isEqualTo(Outcome.TAKEN);
+            restart(false);
+        }
+        table.takeBack(BEN, RUN, 0);
+        assertThat(act(BEN, MirrorAction.RECORD, LEASE)).as("late").isEqualTo(Outcome.OUTDATED);
+        table.lease(BEN, 1, ChunkPurpose.INDEX, CHUNKS, false);
+        assertThat(act(BEN, MirrorAction.REFUSE, LEASE)).as("its header is known").isEqualTo(Outcome.DONE);
+        restart(false);
+        assertThat(act(BEN, MirrorAction.REFUSE, LEASE)).isEqualTo(Outcome.DONE);
+    }
+
     /** The chunk was refused, so that it may be another's at the other members: its late request must not get it. */
     @Test
     void shouldRecordWhatWasRefusedWhenCountsAreNotCompared()
@@ -245,6 +321,17 @@ class MirrorLeasesTest
             table.takeBack(ANN, RUN, 0);
         }
         assertThat(table.freeCount()).isEqualTo(CHUNKS);
+    }
+
+    @Test
+    void shouldFreeWhatAnotherRequestHasWhenRequestsAreNotCompared()
+    {
+        leases.act(ANN, MirrorAction.RECORD, LEASE, ChunkPurpose.INDEX, 9);
+        try (Mutation.Opened _ = MirrorLeaseMutation.OF_THE_REQUEST.open())
+        {
+            assertThat(ask(BEN, MirrorAction.RETURN, LEASE, 9).outcome()).isEqualTo(Outcome.DONE);
+        }
+        assertThat(table.freeCount()).as("it is in use").isEqualTo(CHUNKS);
     }
 
     @Test

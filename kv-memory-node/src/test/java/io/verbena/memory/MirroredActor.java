@@ -73,7 +73,7 @@ final class MirroredActor implements Agent
     }
 
     /** A lease that this node has. */
-    private record Held(Group group, MirroredChunk chunk)
+    private record Held(Group group, MirroredChunk chunk, long requestId)
     {
     }
 
@@ -211,7 +211,7 @@ final class MirroredActor implements Agent
                 {
                     leased++;
                     ledger.take(group.nodes, group.lease.chunk().index(), identity());
-                    held.add(new Held(group, group.lease.chunk()));
+                    held.add(new Held(group, group.lease.chunk(), 0));
                 }
                 case EXHAUSTED -> exhausted++;
                 case FAILED ->
@@ -219,7 +219,7 @@ final class MirroredActor implements Agent
                     failed++;
                     if (null != group.lease.left())
                     {
-                        toReturn.add(new Held(group, group.lease.left()));
+                        toReturn.add(new Held(group, group.lease.left(), group.lease.requestId()));
                     }
                 }
                 default ->
@@ -233,7 +233,7 @@ final class MirroredActor implements Agent
 
     private void returnLease(final Held given, final long nowNs)
     {
-        given.group.returning.begin(given.chunk, given.group.count() - 1);
+        given.group.returning.begin(given.chunk, given.requestId, given.group.count() - 1);
         work = (now) ->
         {
             given.group.returning.poll(now);
@@ -319,7 +319,7 @@ final class MirroredActor implements Agent
     {
         if (ledger.isIndex(group.nodes[0], chunk.index()))
         {
-            returnLease(new Held(group, chunk), nowNs);
+            returnLease(new Held(group, chunk, 0), nowNs);
             return;
         }
         group.claim.claim(chunk);
@@ -329,7 +329,7 @@ final class MirroredActor implements Agent
             if (MirroredClaim.State.DONE == group.claim.state())
             {
                 reclaimed++;
-                toReturn.add(new Held(group, chunk));
+                toReturn.add(new Held(group, chunk, 0));
             }
             return MirroredClaim.State.ASKING != group.claim.state() || now - nowNs > LIMIT_NS;
         };

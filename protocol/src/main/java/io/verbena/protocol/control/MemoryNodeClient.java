@@ -114,7 +114,7 @@ public final class MemoryNodeClient
      * @param action    what to do.
      * @param chunk     whose lease it is about; its index and count say where to look and are 0 or more for CHOOSE.
      * @param purpose   of the lease; regarded by RECORD only.
-     * @param requestId of the lease, not 0; regarded by RECORD only.
+     * @param requestId of the lease, not 0 for RECORD; for RETURN 0 is any; not regarded by others.
      * @param timeoutNs deadline.
      * @return the call.
      */

@@ -67,7 +67,8 @@ public interface MemoryNodeService
      * @param action    what to do.
      * @param chunk     whose lease it is about.
      * @param purpose   of the lease, for RECORD.
-     * @param requestId of the lease, for RECORD: what is recorded already for it counts as done.
+     * @param requestId of the lease, for RECORD: what is recorded already for it counts as done; for RETURN, if not 0:
+     *                  the chunk stays another request's, and that counts as done.
      * @return what came of it.
      */
     MirrorAnswer mirrorChunk(

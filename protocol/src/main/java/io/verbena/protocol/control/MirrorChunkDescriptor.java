@@ -110,11 +110,13 @@ final class MirrorChunkDescriptor
             buffer.getInt(offset + INDEX_OFFSET, ORDER),
             buffer.getInt(offset + CHUNK_LENGTH_OFFSET, ORDER),
             buffer.getLong(offset + COUNT_OFFSET, ORDER));
-        if (chunk.group() < 1 || chunk.group() > MirroredChunk.MAX_GROUP || chunk.view() < 1 || chunk.index() < 0 ||
-            chunk.count() < (action(buffer, offset) == MirrorAction.CHOOSE ? 0 : 1))
+        if (chunk.group() < 1 || chunk.group() > MirroredChunk.MAX_GROUP || chunk.view() < 1 ||
+            chunk.view() > MirroredChunk.MAX_VIEW || chunk.index() < 0 ||
+            chunk.count() < (action(buffer, offset) == MirrorAction.CHOOSE ? 0 : 1) ||
+            chunk.count() > MirroredChunk.MAX_COUNT)
         {
             throw invalid(chunk + ": group must be 1 to " + MirroredChunk.MAX_GROUP +
-                ", view and count 1 or more, and the chunk 0 or more");
+                ", view and count 1 to " + MirroredChunk.MAX_COUNT + ", and the chunk 0 or more");
         }
         return chunk;
     }

@@ -19,9 +19,12 @@ public final class LeftLease
         ASKING, RETURNING,
         /** All members have recorded it: what is named in it has to be found out before it is returned. */
         COMPLETE,
-        /** It was not complete, and no member has it any more; a member where another node has claimed it may. */
+        /** It was not complete, and no member has it any more. */
         RETURNED,
-        /** A member cannot say, as its header was damaged, or refuses to; left as it is. */
+        /**
+         * A member cannot say, as its header was damaged, or refuses to; or keeps what is not complete, as it is
+         * another node's: one that has claimed it, or that has not ended there. Found again by the headers.
+         */
         UNKNOWN
     }
 
@@ -87,7 +90,7 @@ public final class LeftLease
         if (isRefused(answer))
         {
             state = State.RETURNING;
-            returning.begin(chunk, members.count() - 1);
+            returning.begin(chunk, 0, members.count() - 1);
         }
         else if (MirrorAnswer.Outcome.RECORDED == answer.outcome())
         {
@@ -122,7 +125,10 @@ public final class LeftLease
     private int pollReturning(final long nowNs)
     {
         final int workCount = returning.poll(nowNs);
-        state = returning.isDone() ? State.RETURNED : state;
+        if (returning.isDone())
+        {
+            state = returning.refusal().isEmpty() ? State.RETURNED : State.UNKNOWN;
+        }
         return workCount;
     }
 }

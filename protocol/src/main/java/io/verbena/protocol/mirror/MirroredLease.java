@@ -53,6 +53,7 @@ public final class MirroredLease
     private int nextIndex;
     private long nextCount;
     private MirroredChunk left;
+    private long requestId;
 
     /**
      * @param members   of the group.
@@ -87,6 +88,7 @@ public final class MirroredLease
         deadlineNs = nowNs + limitNs;
         failure = "";
         left = null;
+        this.requestId = requestId;
         call.describe(purpose, requestId);
         choose(wanted.index());
     }
@@ -109,10 +111,19 @@ public final class MirroredLease
         return failure;
     }
 
-    /** @return after FAILED, a lease that some members may hold: to be returned at all of them; else null. */
+    /**
+     * @return after FAILED, a lease that some members may hold: to be returned at all of them under
+     * {@link #requestId()}; else null.
+     */
     public MirroredChunk left()
     {
         return left;
+    }
+
+    /** @return of the lease that was begun last. */
+    public long requestId()
+    {
+        return requestId;
     }
 
     /** The view is over: nothing more is asked in it. What was recorded is returned in the next one. */
@@ -174,11 +185,21 @@ public final class MirroredLease
         {
             state = State.EXHAUSTED;
         }
+        else if (!isCountable(answer))
+        {
+            choose(answer.index() + 1);
+        }
         else
         {
             record(answer.index(), answer.count() + 1);
         }
         return 1;
+    }
+
+    /** Whether a lease may have a larger count than the member knows. */
+    private static boolean isCountable(final MirrorAnswer answer)
+    {
+        return answer.count() < MirroredChunk.MAX_COUNT;
     }
 
     /** Asks for an index from here on; -1: there is none to the end, so from the first one, once. */
@@ -260,7 +281,8 @@ public final class MirroredLease
         countsTried++;
         nextCount = answer.count() + 1;
         nextIndex = chunk.index() + 1;
-        giveBack(member - 1, countsTried < MAX_COUNTS ? State.RECORDING : State.CHOOSING, nowNs);
+        giveBack(
+            member - 1, countsTried < MAX_COUNTS && isCountable(answer) ? State.RECORDING : State.CHOOSING, nowNs);
     }
 
     private void giveBack(final int lastMember, final State then, final long nowNs)
@@ -268,7 +290,7 @@ public final class MirroredLease
         state = State.GIVING_BACK;
         afterwards = then;
         deadlineNs = State.FAILED == then ? nowNs + patienceNs : deadlineNs;
-        returning.begin(chunk, lastMember);
+        returning.begin(chunk, requestId, lastMember);
     }
 
     private int pollGivingBack(final long nowNs)
@@ -282,6 +304,13 @@ public final class MirroredLease
                 fail("a member did not take a chunk back in time");
             }
             return workCount;
+        }
+        if (!returning.refusal().isEmpty())
+        {
+            left = chunk;
+            failure = (failure.isEmpty() ? "" : failure + "; ") + "not given back: " + returning.refusal();
+            state = State.FAILED;
+            return 1;
         }
         switch (afterwards)
         {

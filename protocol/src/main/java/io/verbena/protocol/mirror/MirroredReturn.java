@@ -26,15 +26,18 @@ public final class MirroredReturn
     public MirroredReturn(final GroupMembers members, final long timeoutNs, final Backoff backoff)
     {
         call = new MemberCall(members, timeoutNs, backoff);
-        call.describe(ChunkPurpose.BLOCKS, 0);
     }
 
     /**
      * @param returned   lease.
+     * @param requestId  under which this node asked for a lease that it was not told it has: another request, of any
+     *                   node, may have been recorded under the same name, and keeps the chunk. 0 for a lease that was
+     *                   recorded by all, and for what another node has left: returned whoever asked for it.
      * @param lastMember where to begin; members behind it were never asked to record the lease.
      */
-    public void begin(final MirroredChunk returned, final int lastMember)
+    public void begin(final MirroredChunk returned, final long requestId, final int lastMember)
     {
+        call.describe(ChunkPurpose.BLOCKS, requestId);
         chunk = returned;
         member = lastMember;
         refusal = "";

@@ -316,12 +316,16 @@ class ControlMessagesTest
         final MirroredChunk chunk = new MirroredChunk(1, 1, 0, 65_536, 1);
         for (final MirroredChunk wrong : List.of(
             new MirroredChunk(0, 1, 0, 65_536, 1), new MirroredChunk(65_536, 1, 0, 65_536, 1),
-            new MirroredChunk(1, 0, 0, 65_536, 1), chunk.at(-1, 1), chunk.at(0, 0), chunk.at(0, -1)))
+            new MirroredChunk(1, 0, 0, 65_536, 1), chunk.at(-1, 1), chunk.at(0, 0), chunk.at(0, -1),
+            new MirroredChunk(1, 1L << 62, 0, 65_536, 1), chunk.at(0, 1L << 62), chunk.at(0, Long.MAX_VALUE)))
         {
             encodeMirror(MirrorAction.RECORD, wrong, 1);
             assertThatThrownBy(() -> MirrorChunkDescriptor.chunk(buffer, AT)).as("%s", wrong)
                 .isInstanceOf(ControlException.class).hasMessageContaining("group must be 1 to 65535");
         }
+        final MirroredChunk last = new MirroredChunk(1, MirroredChunk.MAX_VIEW, 0, 65_536, MirroredChunk.MAX_COUNT);
+        encodeMirror(MirrorAction.RECORD, last, 1);
+        assertThat(MirrorChunkDescriptor.chunk(buffer, AT)).isEqualTo(last);
         encodeMirror(MirrorAction.CHOOSE, chunk.at(0, 0), 0);
         assertThat(MirrorChunkDescriptor.chunk(buffer, AT)).isEqualTo(chunk.at(0, 0));
         encodeMirror(MirrorAction.RECORD, chunk, 0);
