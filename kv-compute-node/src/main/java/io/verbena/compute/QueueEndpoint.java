@@ -59,6 +59,12 @@ final class QueueEndpoint implements ComputeEndpoint
     }
 
     @Override
+    public void onUnproved(final String what, final long times, final String last)
+    {
+        denied.addUnproved(what, times, last);
+    }
+
+    @Override
     public AccessRules access()
     {
         return access.get();

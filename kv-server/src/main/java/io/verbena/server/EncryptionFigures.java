@@ -2,7 +2,6 @@ package io.verbena.server;
 
 import io.verbena.protocol.remote.RequestServer;
 import io.verbena.protocol.request.ComputeEndpoint;
-import io.verbena.raas.identity.PeerIdentity;
 import io.verbena.raas.usage.EncryptionUse;
 import io.verbena.rdma.verbs.Device;
 import io.verbena.server.metrics.Measurements;
@@ -37,7 +36,7 @@ final class EncryptionFigures
             "clear where --encrypt is required, or sent what is not the next message of their connection; the audit " +
             "log says whose", nowNs);
         unsealed = new RefusedUnsealed(
-            device, logger, (what) -> endpoint.onRefused(PeerIdentity.UNREGISTERED, what), nowNs);
+            device, logger, (last, times) -> endpoint.onUnproved(RefusedUnsealed.WHAT, times, last), nowNs);
         server.encryption(isRequired, endpoint::onRefused);
     }
 

@@ -61,7 +61,7 @@ public final class MemoryNodeRole implements Role
         limits = node.limits();
         pace = new FigurePace(device.clock().nanoTime());
         // The warning is all: a memory node reports nothing to the audit log.
-        unsealed = new RefusedUnsealed(device, LOGGER, (_) -> {}, device.clock().nanoTime());
+        unsealed = new RefusedUnsealed(device, LOGGER, (_, _) -> {}, device.clock().nanoTime());
     }
 
     /**

@@ -14,6 +14,7 @@ import io.verbena.protocol.bootstrap.BootstrapAnswer;
 import io.verbena.protocol.bootstrap.BootstrapServer;
 import io.verbena.protocol.bootstrap.ClusterAddress;
 import io.verbena.protocol.bootstrap.ClusterToken;
+import io.verbena.protocol.message.DeniedOperations;
 import io.verbena.raas.RaasContext;
 import io.verbena.raas.limit.RaasLimit;
 import io.verbena.rdma.verbs.CompletionChannel;
@@ -90,7 +91,8 @@ public final class MetaServerRole implements Role
         refused = new PacedWarning(LOGGER, "refused {} connections, for which there was no room: " +
             "close clients, or raise --max-clients", clock.nanoTime());
         unsealed = new RefusedUnsealed(device, LOGGER,
-            (what) -> audit.record(MetaAudit.DENIED, "peer that proved nothing", what), clock.nanoTime());
+            (last, times) -> audit.record(MetaAudit.DENIED, DeniedOperations.UNPROVED,
+                times + " " + RefusedUnsealed.WHAT + ", the last of " + last), clock.nanoTime());
     }
 
     /**

@@ -113,8 +113,7 @@ class FigureMeasurementsTest
     {
         final Device device = device(null);
         final List<String> audited = new ArrayList<>();
-        final RefusedUnsealed unsealed =
-            new RefusedUnsealed(device, LoggerFactory.getLogger(FigureMeasurementsTest.class), audited::add, 0);
+        final RefusedUnsealed unsealed = unsealed(device, audited);
         final Map<String, Object> figures = new HashMap<>();
         unsealed.poll(1);
         unsealed.put(figures);
@@ -128,15 +127,38 @@ class FigureMeasurementsTest
         unsealed.poll(2);
         unsealed.poll(3);
         refused.set(new Device.RefusedConnections(1_000_000, "fd00::8"));
-        unsealed.poll(4);
+        unsealed.poll(1_000_000_001);
+        assertThat(audited).as("once a second at most").containsExactly("2 times, the last of fd00::7");
+        unsealed.poll(1_000_000_002);
+        unsealed.poll(3_000_000_000L);
         unsealed.put(figures);
-        assertThat(audited).as("of each poll, what came since").containsExactly(
-            "2 connections without the key of sealed packets, the last of fd00::7",
-            "999998 connections without the key of sealed packets, the last of fd00::8");
-        assertThat(audited).allMatch((each) -> each.length() + "255 times".length() < DeniedOperations.MAX_TEXT_BYTES);
+        assertThat(audited).as("what came since").containsExactly(
+            "2 times, the last of fd00::7", "999998 times, the last of fd00::8");
         assertThat(figures).containsOnly(entry("refused_unsealed_connections", 1_000_000L),
             entry("last_refused_unsealed_connection", "fd00::8"));
         assertThat(page((measurements) -> ProcessMeasurements.measure(device, measurements)))
             .contains(UNSEALED + "1000000.0");
+        assertThat((RefusedUnsealed.WHAT + ", the last of " + "0000:".repeat(8)).length())
+            .isLessThan(DeniedOperations.MAX_TEXT_BYTES);
+    }
+
+    private static RefusedUnsealed unsealed(final Device device, final List<String> audited)
+    {
+        return new RefusedUnsealed(device, LoggerFactory.getLogger(FigureMeasurementsTest.class),
+            (last, times) -> audited.add(times + " times, the last of " + last), 0);
+    }
+
+    /** A device outlives the role of a meta server that leads its group, and leads it again. */
+    @Test
+    void shouldNotReportAgainWhatTheDeviceRefusedBefore()
+    {
+        final List<String> audited = new ArrayList<>();
+        refused.set(new Device.RefusedConnections(7, "fd00::7"));
+        final RefusedUnsealed unsealed = unsealed(device(null), audited);
+        unsealed.poll(1);
+        assertThat(audited).isEmpty();
+        refused.set(new Device.RefusedConnections(8, "fd00::8"));
+        unsealed.poll(2);
+        assertThat(audited).containsExactly("1 times, the last of fd00::8");
     }
 }

@@ -19,6 +19,7 @@ import picocli.CommandLine.Spec;
 
 import java.io.PrintWriter;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.cert.X509Certificate;
 import java.util.HexFormat;
@@ -72,7 +73,8 @@ public final class CertificateCommand implements Runnable
         catch (final TlsException ex)
         {
             throw new CommandFailedException(ExitStatus.USAGE, "CERTIFICATE " + given +
-                " is no number of 64 hexadecimal digits, and " + ex.getMessage(), ex);
+                " is no number of 64 hexadecimal digits, and " + (Files.isReadable(Path.of(given)) ?
+                ex.getMessage().replaceFirst("^--tls-cert ", "") : "no file of that name can be read"), ex);
         }
     }
 

@@ -77,8 +77,8 @@ final class LauncherOptions
         description = "Fabric of this command, PROVIDER or PROVIDER:ARGUMENT. Default: that of the cluster.")
     private String fabric;
 
-    @Option(names = "--encrypt", description = "Encrypt calls to compute nodes and the meta server. Default: as the " +
-        "cluster was made, where it is in the folder or seals packets.")
+    @Option(names = "--encrypt", description = "Encrypt calls to compute nodes and the meta server, which 'command' " +
+        "and 'kubernetes' do by themselves where packets are sealed. 'local' does as its cluster was made, always.")
     private boolean encrypt;
 
     @Mixin

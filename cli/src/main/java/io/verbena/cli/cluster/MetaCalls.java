@@ -98,7 +98,7 @@ public final class MetaCalls implements AutoCloseable
             NetworkFabric.requireReachable(cluster, answer, name);
             return new MetaCalls(
                 Fabrics.open(name, ProcessRole.EXPENDABLE), answer, token,
-                isEncrypted || NetworkFabric.isSealed(answer), timeoutNs);
+                RoleOptions.isEncrypted(isEncrypted, answer), timeoutNs);
         }
         catch (final BootstrapException ex)
         {

@@ -98,7 +98,7 @@ public final class ComputeNodeCommand implements Callable<Integer>
             "Default: ${DEFAULT-VALUE}.")
     private int maxClients = ComputeNodeRole.DEFAULT_MAX_CLIENTS;
 
-    @Option(names = ENCRYPT, description = "Refuse clients that do not encrypt, and networks in clear.")
+    @Option(names = ENCRYPT, description = "Refuse clients that do not encrypt, and roce in clear, not RNICs.")
     private boolean encrypt;
 
     @Option(names = SPARE, description = "Be ready, and have no clients sent here before the autoscaler activates " +
@@ -187,7 +187,7 @@ public final class ComputeNodeCommand implements Callable<Integer>
         RoleProcess.begin();
         final BootstrapAnswer cluster = options.bootstrap();
         final String fabricName = options.fabric(cluster, encrypt, true);
-        configuration.requireEncryption(encrypt || NetworkFabric.isSealed(cluster));
+        configuration.requireEncryption(RoleOptions.isEncrypted(encrypt, cluster));
         final long bootstrapNs = clock.nanoTime();
         Fabric fabric = null;
         ComputeNodeRole role = null;

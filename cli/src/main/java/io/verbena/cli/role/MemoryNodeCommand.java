@@ -71,7 +71,7 @@ public final class MemoryNodeCommand implements Callable<Integer>
             "Default: ${DEFAULT-VALUE}.")
     private int responderThreads;
 
-    @Option(names = "--encrypt", description = "Refuse networks in clear.")
+    @Option(names = "--encrypt", description = "Refuse roce in clear, not RNICs.")
     private boolean encrypt;
 
     /** What it has to look through, or to restore, before it is ready. */

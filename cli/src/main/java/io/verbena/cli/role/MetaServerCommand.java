@@ -258,7 +258,7 @@ public final class MetaServerCommand implements Callable<Integer>
         final String name = isSealed ? NetworkFabric.sealed(served, tokenPath, null != tlsCertificate) : served;
         final boolean isListening = NetworkFabric.isForOtherHosts(address.host());
         InsecureNetwork.check(insecureNetwork, isListening ? "--listen " + address : "fabric " + name,
-            isListening ? address.host() : NetworkFabric.place(name),
+            isListening ? address.host() : NetworkFabric.place(name), name,
             RoleOptions.isSecure(null != tlsCertificate, isSealed, name));
         return name;
     }

@@ -116,7 +116,7 @@ public final class RoleOptions
                     name + ",encrypt=KEYFILE, and all others the same key", null);
             }
             InsecureNetwork.check(insecureNetwork, "fabric " + name, NetworkFabric.place(name),
-                isSecure(isTls, NetworkFabric.isSealed(answer), name));
+                name, isSecure(isTls, NetworkFabric.isSealed(answer), name));
             NetworkFabric.requireReachable(ClusterAddress.parse(cluster), answer, name);
             return name;
         }
@@ -136,6 +136,17 @@ public final class RoleOptions
     static boolean isSecure(final boolean isTls, final boolean isClusterSealed, final String fabric)
     {
         return isTls && (isClusterSealed && NetworkFabric.isSealed(fabric) || !NetworkFabric.takesClear(fabric));
+    }
+
+    /**
+     * Whether requests are encrypted: by who asks, and as a node requires it.
+     *
+     * @param isGiven whether --encrypt is.
+     * @param cluster what it answered; one that seals packets encrypts requests without an option.
+     */
+    public static boolean isEncrypted(final boolean isGiven, final BootstrapAnswer cluster)
+    {
+        return isGiven || NetworkFabric.isSealed(cluster);
     }
 
     @Override

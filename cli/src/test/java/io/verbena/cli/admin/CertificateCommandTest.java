@@ -134,10 +134,11 @@ class CertificateCommandTest
     {
         expect(ExitStatus.USAGE, "is that of an authority: revoke those that it has issued", "operator", "revoke",
             file("ca.crt"));
-        expect(ExitStatus.USAGE, "CERTIFICATE 12ab is no number of 64 hexadecimal digits, and", "operator", "revoke",
-            "12ab");
+        expect(ExitStatus.USAGE, "CERTIFICATE 12ab is no number of 64 hexadecimal digits, and no file of that " +
+            "name can be read", "operator", "revoke", "12ab");
         final Path text = Files.writeString(folder.resolve("text"), "no certificate\n");
-        expect(ExitStatus.USAGE, "is no number of 64 hexadecimal digits, and", "operator", "revoke", text.toString());
+        expect(ExitStatus.USAGE, "is no number of 64 hexadecimal digits, and " + text, "operator", "revoke",
+            text.toString());
         expect(ExitStatus.NO_PERMISSION, "--user ann: this takes the cluster's token, not a user", "operator", "list",
             "--user", "ann");
         expect(ExitStatus.UNAVAILABLE, "it takes a certificate with verbena:role/operator", "compute", "revoke",

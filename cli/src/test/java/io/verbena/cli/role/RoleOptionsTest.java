@@ -89,18 +89,38 @@ class RoleOptionsTest
     @Test
     void shouldServeOtherHostsWhereItIsSecureOrTheUserSaysSo()
     {
-        assertThatThrownBy(() -> InsecureNetwork.check(false, "fabric x", OTHERS, false))
+        assertThatThrownBy(() -> InsecureNetwork.check(false, "fabric x", OTHERS, "roce:::1", false))
             .isInstanceOf(CommandFailedException.class).hasMessage("fabric x is for other hosts, too: without TLS " +
                 "and sealed packets, hosts on the way may read and change every record. Give the cluster --encrypt " +
                 "and a certificate ('up --tls --encrypt'), or, on a network of which all hosts are trusted, as one " +
                 "of WireGuard, --insecure-network");
         assertThatCode(() ->
         {
-            InsecureNetwork.check(false, "fabric x", OTHERS, true);
-            InsecureNetwork.check(true, "fabric x", OTHERS, false);
-            InsecureNetwork.check(false, "fabric x", "::1", false);
-            InsecureNetwork.check(false, "fabric x", null, false);
+            InsecureNetwork.check(false, "fabric x", OTHERS, "roce:::1", true);
+            InsecureNetwork.check(true, "fabric x", OTHERS, "roce:::1", false);
+            InsecureNetwork.check(false, "fabric x", "::1", "roce:::1", false);
+            InsecureNetwork.check(false, "fabric x", null, "roce:::1", false);
         }).doesNotThrowAnyException();
+    }
+
+    @Test
+    void shouldNotAdviseToSealPacketsThatCannotBe()
+    {
+        assertThatThrownBy(() -> InsecureNetwork.check(false, "--listen x", OTHERS, "ibverbs:mlx5_0", false))
+            .isInstanceOf(CommandFailedException.class).hasMessage("--listen x is for other hosts, too: packets of " +
+                "ibverbs:mlx5_0 cannot be sealed: hosts on the way may read and change every record. Give, on a " +
+                "network of which all hosts are trusted, as one of WireGuard, --insecure-network");
+        assertThatThrownBy(() -> InsecureNetwork.check(false, "--listen x", OTHERS, "soft:/x", false))
+            .as("TLS is enough there").hasMessageContaining("a certificate");
+    }
+
+    @Test
+    void shouldEncryptRequestsWhereThatIsAskedForOrTheClusterSealsPackets()
+    {
+        assertThat(RoleOptions.isEncrypted(false, cluster(NetworkFabric.SEALED_NAME))).isTrue();
+        assertThat(RoleOptions.isEncrypted(true, cluster("soft:/x"))).isTrue();
+        assertThat(RoleOptions.isEncrypted(false, cluster("soft:/x"))).isFalse();
+        assertThat(RoleOptions.isEncrypted(false, cluster("roce"))).isFalse();
     }
 
     @Test

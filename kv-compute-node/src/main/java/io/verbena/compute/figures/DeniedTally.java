@@ -19,12 +19,14 @@ public final class DeniedTally
     private static final int MAX_OF_CALLER = 3;
     private static final Object OTHER_OPERATIONS = "other operations";
 
+    /** A caller is null where it proved nothing. */
     private final PeerIdentity[] callers = new PeerIdentity[MAX_ENTRIES];
     private final Object[] operations = new Object[MAX_ENTRIES];
     private final String[] tables = new String[MAX_ENTRIES];
     private final long[] times = new long[MAX_ENTRIES];
     private int count;
     private long others;
+    private String lastUnproved;
 
     /**
      * Counts one.
@@ -38,7 +40,7 @@ public final class DeniedTally
         int ofCaller = 0;
         for (int i = 0; i < count; i++)
         {
-            if (callers[i].equals(caller))
+            if (caller.equals(callers[i]))
             {
                 if (isEntry(i, operation, table))
                 {
@@ -53,15 +55,41 @@ public final class DeniedTally
             add(caller, OTHER_OPERATIONS, null);
             return;
         }
+        append(caller, operation, table, 1);
+    }
+
+    /**
+     * Counts refusals of peers that proved nothing: one entry, however many addresses they have.
+     *
+     * @param what     was refused, always the same.
+     * @param howOften 1 or more.
+     * @param last     address of the last one.
+     */
+    public void addUnproved(final String what, final long howOften, final String last)
+    {
+        lastUnproved = last;
+        for (int i = 0; i < count; i++)
+        {
+            if (null == callers[i])
+            {
+                times[i] += howOften;
+                return;
+            }
+        }
+        append(null, what, null, howOften);
+    }
+
+    private void append(final PeerIdentity caller, final Object operation, final String table, final long howOften)
+    {
         if (MAX_ENTRIES == count)
         {
-            others++;
+            others += howOften;
             return;
         }
         callers[count] = caller;
         operations[count] = operation;
         tables[count] = table;
-        times[count++] = 1;
+        times[count++] = howOften;
     }
 
     private boolean isEntry(final int index, final Object operation, final String table)
@@ -87,8 +115,11 @@ public final class DeniedTally
         final List<DeniedOperations> taken = new ArrayList<>(count + 1);
         for (int i = 0; i < count; i++)
         {
-            taken.add(new DeniedOperations(rules.nameOf(callers[i]),
-                operations[i] + (null == tables[i] ? "" : " in table " + tables[i]), times[i]));
+            taken.add(null == callers[i] ?
+                new DeniedOperations(
+                    DeniedOperations.UNPROVED, operations[i] + ", the last of " + lastUnproved, times[i]) :
+                new DeniedOperations(rules.nameOf(callers[i]),
+                    operations[i] + (null == tables[i] ? "" : " in table " + tables[i]), times[i]));
             callers[i] = null;
             operations[i] = null;
             tables[i] = null;

@@ -47,6 +47,27 @@ class DeniedTallyTest
     }
 
     @Test
+    void shouldCountPeersThatProvedNothingOnceWithTheLastOfThem()
+    {
+        for (int i = 1; i <= 50; i++)
+        {
+            denied.addUnproved(new String("connections"), 2, "fd00::" + i);
+        }
+        denied.add(PeerIdentity.UNREGISTERED, "in clear", null);
+        denied.addUnproved("connections", 1, "fd00::7");
+        assertThat(denied.take(RULES)).containsExactly(
+            new DeniedOperations("peer that proved nothing", "connections, the last of fd00::7", 101),
+            new DeniedOperations("unregistered node or operator", "in clear", 1));
+        for (int i = 0; i < 11; i++)
+        {
+            denied.add(PeerIdentity.user(i, 1), RequestKind.GET, "t");
+        }
+        denied.addUnproved("connections", 5, "fd00::8");
+        assertThat(denied.take(RULES)).hasSize(DeniedOperations.MAX_REPORTED)
+            .endsWith(new DeniedOperations("others", "other operations", 5));
+    }
+
+    @Test
     void shouldKeepElevenAndCountTheRest()
     {
         for (int i = 0; i < 11; i++)

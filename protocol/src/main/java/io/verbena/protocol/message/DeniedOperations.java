@@ -10,6 +10,8 @@ package io.verbena.protocol.message;
  */
 public record DeniedOperations(String who, String what, long times)
 {
+    /** Who it was where a connection was refused before the peer proved anything. */
+    public static final String UNPROVED = "peer that proved nothing";
     /** Most of them in one report. */
     public static final int MAX_REPORTED = 12;
     /** Longest text of one. */

@@ -58,6 +58,18 @@ public interface ComputeEndpoint
         // Kept by nobody.
     }
 
+    /**
+     * Connections were refused whose peers proved nothing: for the audit log of the cluster. By the node's thread.
+     *
+     * @param what  was refused; one object for each kind.
+     * @param times how often since the last call, 1 or more.
+     * @param last  address of the last peer.
+     */
+    default void onUnproved(final String what, final long times, final String last)
+    {
+        // Kept by nobody.
+    }
+
     /** @return whether answers come over a network: a thread that waits for one then sleeps rather than gives way. */
     default boolean isFar()
     {

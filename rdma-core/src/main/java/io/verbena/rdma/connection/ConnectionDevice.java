@@ -94,10 +94,10 @@ public interface ConnectionDevice
     /**
      * A peer was refused, or has answered something that was not taken, because of the secret.
      *
-     * @param peer    that it names.
+     * @param peer    where it is: the connection's other end, or what was asked.
      * @param problem one line.
      */
-    default void onRefused(final DeviceAddress peer, final String problem)
+    default void onRefused(final InetAddress peer, final String problem)
     {
         // there is no secret
     }

@@ -376,7 +376,8 @@ public final class ConnectionService implements AutoCloseable
             final String refusal = request.refusal();
             if (refusal != null)
             {
-                device.onRefused(message.source(), refusal);
+                // Not what the message says of its source, which nobody has proved.
+                device.onRefused(channel.remoteAddress(), refusal);
                 request.refuseInClear(refusal);
                 return null;
             }

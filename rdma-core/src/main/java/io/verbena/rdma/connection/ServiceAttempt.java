@@ -77,9 +77,14 @@ final class ServiceAttempt implements ConnectionAttempt, ConnectionChannel.Reque
         final boolean isTaken = proof == null ? !answer.isProved() : proof.isAuthentic(answer);
         if (!isTaken)
         {
-            device.onRefused(target, "an answer that does not prove the key of this end");
+            onRefused("an answer that does not prove the key of this end");
         }
         return isTaken;
+    }
+
+    private void onRefused(final String problem)
+    {
+        device.onRefused(ServiceLocator.inetAddress(target.gidHigh(), target.gidLow()), problem);
     }
 
     /** Service: remembered so that giving up closes it; closed at once when that has happened. */
@@ -121,7 +126,7 @@ final class ServiceAttempt implements ConnectionAttempt, ConnectionChannel.Reque
         if (proof != null && !isOfTarget(answer.source()))
         {
             // Whoever has the key could have been put in the place of the one that was asked.
-            device.onRefused(target, "an answer of another device");
+            onRefused("an answer of another device");
             decide(State.UNREACHABLE, NO_DATA, name(target) + ": the answer is of another device");
             return;
         }

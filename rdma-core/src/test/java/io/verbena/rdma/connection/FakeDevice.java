@@ -31,6 +31,7 @@ final class FakeDevice implements ConnectionDevice, AutoCloseable
     /** 1 stands for this host. */
     volatile long gidLow = 1;
     final AtomicInteger refused = new AtomicInteger();
+    volatile InetAddress lastRefused;
 
     FakeDevice() throws IOException
     {
@@ -160,8 +161,9 @@ final class FakeDevice implements ConnectionDevice, AutoCloseable
     }
 
     @Override
-    public void onRefused(final DeviceAddress by, final String problem)
+    public void onRefused(final InetAddress by, final String problem)
     {
+        lastRefused = by;
         refused.incrementAndGet();
     }
 

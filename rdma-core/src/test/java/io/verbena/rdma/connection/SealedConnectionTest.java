@@ -125,6 +125,25 @@ class SealedConnectionTest
         assertThat(peer.refused).hasValue(1);
     }
 
+    /** What a peer says of itself is not proved: the address that is reported is the connection's. */
+    @Test
+    void shouldReportWhereARefusedPeerIsWhateverItSays()
+    {
+        own.secret = null;
+        own.gidLow = 99;
+        assertRefused(": only sealed packets are taken there: give encrypt=KEYFILE with the key of that end");
+        assertThat(peer.lastRefused).isEqualTo(HOST);
+    }
+
+    /** An answer that is not taken is reported with the address that was asked. */
+    @Test
+    void shouldReportWhatWasAskedWhereAnAnswerIsNotTaken()
+    {
+        peer.secret = null;
+        assertRefused(": packets are in clear there, and sealed here: give both ends encrypt=KEYFILE, or neither");
+        assertThat(own.lastRefused).isEqualTo(HOST);
+    }
+
     @Test
     void shouldSayThatThePeerIsInClear()
     {

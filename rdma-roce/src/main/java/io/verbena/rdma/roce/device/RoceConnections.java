@@ -75,9 +75,14 @@ final class RoceConnections implements ConnectionDevice
     }
 
     @Override
-    public void onRefused(final DeviceAddress peer, final String problem)
+    public void onRefused(final InetAddress peer, final String problem)
     {
-        final String last = RoceAddress.inetAddress(peer).getHostAddress();
+        if (options.secret() == null)
+        {
+            // A peer that seals has come to one in clear: no key was missing here.
+            return;
+        }
+        final String last = peer.getHostAddress();
         refused.updateAndGet((before) -> new Device.RefusedConnections(before.count() + 1, last));
     }
 

@@ -23,6 +23,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 import java.io.IOException;
+import java.net.InetAddress;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
@@ -136,7 +137,9 @@ class SealedDevicesTest
                 "packets are in clear there, and sealed here: give both ends encrypt=KEYFILE, or neither");
             assertThat(problem(stranger, strangerDomain, device)).endsWith(
                 "the key of that end is another one: give both ends the same encrypt=KEYFILE");
-            assertThat(device.refusedConnections().count()).isEqualTo(3);
+            assertThat(device.refusedConnections())
+                .isEqualTo(new Device.RefusedConnections(3, InetAddress.ofLiteral("::1").getHostAddress()));
+            assertThat(peer.refusedConnections()).as("it has no key").isEqualTo(Device.RefusedConnections.NONE);
         }
     }
 
