@@ -39,6 +39,9 @@ final class RegistrationQueue
     /** From the beginning of a write for several nodes to that of the next one, unless no more may wait. */
     static final long STORM_NS = TimeUnit.MILLISECONDS.toNanos(8);
 
+    /** Nodes of one write from which on more are expected. */
+    private static final int STORM_JOINS = 4;
+
     /** Without an arrival for the last write's length divided by this, nothing more is expected. */
     private static final int QUIET_FRACTION = 16;
 
@@ -215,7 +218,7 @@ final class RegistrationQueue
     /** Whether a write that could have begun at some time had better wait for no more to arrive. */
     private boolean isGathered(final boolean isQuiet, final long nowNs, final long sinceNs)
     {
-        final boolean isPaced = joinedByLastWrite > 1 && nowNs - writeBeganNs < STORM_NS;
+        final boolean isPaced = joinedByLastWrite >= STORM_JOINS && nowNs - writeBeganNs < STORM_NS;
         return !isPaced && (isQuiet && nowNs - lastArrivalNs >= lastWriteNs / QUIET_FRACTION ||
             nowNs - sinceNs >= GATHER_NS);
     }

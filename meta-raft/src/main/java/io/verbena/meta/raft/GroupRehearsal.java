@@ -58,7 +58,11 @@ public final class GroupRehearsal
         {
             first = RaftMember.open(new GroupOptions(group, 1, peers, folder.resolve("1"), true));
             second = RaftMember.open(new GroupOptions(group, 2, peers, folder.resolve("2"), true));
-            return await(first::mayLead, clock, isCancelled) && lead(first, clock, isCancelled);
+            final RaftMember leader = first;
+            final RaftMember other = second;
+            // The other one gives way, if it was elected, when it is asked.
+            return await(() -> !other.mayLead() && leader.mayLead(), clock, isCancelled) &&
+                lead(leader, clock, isCancelled);
         }
         finally
         {
