@@ -26,8 +26,9 @@ import java.util.function.Supplier;
  * {@link #GATHER_NS} at most, and share one write. Between two writes every message that has arrived is handled, so
  * that no heartbeat waits for more than one. Bounded: a node beyond is refused, with the time after which to ask again.
  * A compute node for which there is a spare identity is answered at once; what it got is written down when the server
- * is quiet, together with the next spares. While many come one after the other, writes begin {@link #STORM_NS} apart:
- * else each would be shared by the few that come during the one before. Used by the server's thread.
+ * is quiet, together with the next spares. While many come one after the other, writes begin {@link #STORM_WRITES}
+ * times their length apart: else each would be shared by the few that come during the one before. Used by the
+ * server's thread.
  */
 final class RegistrationQueue
 {
@@ -36,8 +37,11 @@ final class RegistrationQueue
     /** Longest wait for more to arrive: less than the write that it may save. */
     static final long GATHER_NS = TimeUnit.MILLISECONDS.toNanos(1);
 
-    /** From the beginning of a write for several nodes to that of the next one, unless no more may wait. */
+    /** At most from the beginning of a write for several nodes to that of the next one, unless no more may wait. */
     static final long STORM_NS = TimeUnit.MILLISECONDS.toNanos(8);
+
+    /** The same in lengths of the last write: where a write takes no time, nobody waits for one that is saved. */
+    private static final int STORM_WRITES = 4;
 
     /** Nodes of one write from which on more are expected. */
     private static final int STORM_JOINS = 4;
@@ -218,7 +222,8 @@ final class RegistrationQueue
     /** Whether a write that could have begun at some time had better wait for no more to arrive. */
     private boolean isGathered(final boolean isQuiet, final long nowNs, final long sinceNs)
     {
-        final boolean isPaced = joinedByLastWrite >= STORM_JOINS && nowNs - writeBeganNs < STORM_NS;
+        final boolean isPaced = joinedByLastWrite >= STORM_JOINS &&
+            nowNs - writeBeganNs < Math.min(STORM_NS, STORM_WRITES * lastWriteNs);
         return !isPaced && (isQuiet && nowNs - lastArrivalNs >= lastWriteNs / QUIET_FRACTION ||
             nowNs - sinceNs >= GATHER_NS);
     }
