@@ -47,6 +47,8 @@ public final class SoftCompletionChannel implements CompletionChannel
     private final CopyOnWriteArrayList<Listener> listeners = new CopyOnWriteArrayList<>();
     private final BooleanSupplier isWanted;
     private volatile boolean isWoken;
+    /** Set before the sleeper reads the count of signals, and read after an own completion has changed that. */
+    private volatile boolean isAwaited;
     private int nextQueue;
     private boolean isClosed;
 
@@ -99,8 +101,31 @@ public final class SoftCompletionChannel implements CompletionChannel
         queues.remove(queue);
     }
 
+    /** Whether a thread may sleep in {@link #await}, beside those that {@link #watch}. Any thread. */
+    boolean isAwaited()
+    {
+        return isAwaited;
+    }
+
     @Override
     public CompletionQueue await(final long timeoutNs)
+    {
+        if (timeoutNs <= 0)
+        {
+            return look(0);
+        }
+        isAwaited = true;
+        try
+        {
+            return look(timeoutNs);
+        }
+        finally
+        {
+            isAwaited = false;
+        }
+    }
+
+    private CompletionQueue look(final long timeoutNs)
     {
         final long startNs = SystemNanoClock.INSTANCE.nanoTime();
         while (true)

@@ -94,10 +94,6 @@ final class SoftCompletionQueue implements SoftCompletionChannel.Queue
         inboxBytes = CompletionInbox.lengthBytes(slots);
         inboxOffset = device.rings().allocate(inboxBytes);
         inbox = file.base() + inboxOffset;
-        for (int i = 0; i < slots; i++)
-        {
-            local[i] = new LocalCompletion();
-        }
         SharedWords.putInt(inbox + MASK_OFFSET, mask);
         SharedWords.putInt(inbox + CAPACITY_OFFSET, capacity);
         reader = new InboxReader(device, inbox, capacity, firstPosition);
@@ -219,7 +215,7 @@ final class SoftCompletionQueue implements SoftCompletionChannel.Queue
             overrun();
             return;
         }
-        final LocalCompletion entry = local[(int)localTail & mask];
+        final LocalCompletion entry = entryAt((int)localTail & mask);
         if (entry.queuePair != queuePair)
         {
             // Not otherwise: to store a reference costs a full fence with G1, once the objects are old.
@@ -234,8 +230,25 @@ final class SoftCompletionQueue implements SoftCompletionChannel.Queue
         publishLimit();
         if (channel != null)
         {
-            CompletionInbox.raiseOwn(file, inbox, status != WorkCompletionStatus.SUCCESS);
+            // A wake-up is a system call. Threads that only watch are not to be woken: they wake this one.
+            final boolean isSolicited = status != WorkCompletionStatus.SUCCESS;
+            if (CompletionInbox.raiseOwn(file, inbox, channel.wordOffset(), isSolicited) && channel.isAwaited())
+            {
+                channel.askAnew();
+            }
         }
+    }
+
+    /** Made when as many wait for the first time: most queues are deep, and never get near that. */
+    private LocalCompletion entryAt(final int index)
+    {
+        LocalCompletion entry = local[index];
+        if (entry == null)
+        {
+            entry = new LocalCompletion();
+            local[index] = entry;
+        }
+        return entry;
     }
 
     /** Polling thread: a receive that it claimed for itself is flushed. */

@@ -20,6 +20,9 @@ import org.junit.jupiter.api.Timeout;
 import java.lang.management.ManagementFactory;
 import java.lang.management.ThreadMXBean;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -31,6 +34,8 @@ class SoftSleepTest
     private static final long WAIT_NS = TimeUnit.MILLISECONDS.toNanos(800);
     /** A fortieth of a core; polling takes a whole one. */
     private static final long MOST_CPU_NS = WAIT_NS / 40;
+    private static final int WATCHED = 200;
+    private static final long PAUSE_NS = TimeUnit.MICROSECONDS.toNanos(300);
 
     private final ThreadMXBean threads = ManagementFactory.getThreadMXBean();
     private SoftFabric fabric;
@@ -132,6 +137,59 @@ class SoftSleepTest
                 free(completions);
             }
         }
+    }
+
+    /** A wait that missed one would last an hour. */
+    @Test
+    void shouldBeWokenByOwnSendOfAnotherThread()
+    {
+        final WorkCompletions completions = new WorkCompletions(1);
+        for (int i = 0; i < 1_000; i++)
+        {
+            queue.requestNotification(false);
+            final Thread sender = Thread.ofPlatform().start(this::write);
+            assertThat(channel.await(TimeUnit.HOURS.toNanos(1))).isSameAs(queue);
+            join(sender);
+            assertThat(queue.poll(completions)).isEqualTo(1);
+        }
+    }
+
+    /** Each wake-up would be a system call, and a thread that has nothing to do. */
+    @Test
+    void shouldNotWakeWhoWatchesByOwnSend()
+    {
+        final WorkCompletions completions = new WorkCompletions(1);
+        final AtomicInteger wakeUps = new AtomicInteger();
+        final AtomicBoolean isOver = new AtomicBoolean();
+        final Thread watcher = Thread.ofPlatform().start(() ->
+        {
+            while (!isOver.get())
+            {
+                channel.watch(channel.signals(), TimeUnit.HOURS.toNanos(1));
+                wakeUps.incrementAndGet();
+            }
+        });
+        for (int i = 0; i < WATCHED; i++)
+        {
+            LockSupport.parkNanos(PAUSE_NS);
+            queue.requestNotification(false);
+            final int seen = channel.signals();
+            write();
+            assertThat(channel.signals()).isNotEqualTo(seen);
+            assertThat(channel.await(0)).isSameAs(queue);
+            assertThat(queue.poll(completions)).isEqualTo(1);
+        }
+        assertThat(wakeUps.get()).isLessThan(WATCHED / 10);
+        isOver.set(true);
+        channel.wake();
+        join(watcher);
+    }
+
+    private void write()
+    {
+        queuePair.begin();
+        queuePair.write(1, SendFlags.SIGNALED, 0, 0, 0, 0, 0);
+        queuePair.complete();
     }
 
     /** Without the event the wait would last an hour, and the test too long. */

@@ -176,26 +176,44 @@ public final class CompletionInbox
         raise(device, inbox, channel, isSolicited);
     }
 
-    /** As {@link #raise}, of the owner's own completions: who arms the queue has them before it. */
-    public static void raiseOwn(final DeviceFile device, final long inbox, final boolean isSolicited)
+    /**
+     * As {@link #raise}, of the owner's own completions: who arms the queue has them before it. Wakes nobody, since the
+     * owner is awake.
+     *
+     * @param channel its word, not 0.
+     * @return whether there is an event now, of which a thread that sleeps there does not know.
+     */
+    public static boolean raiseOwn(
+        final DeviceFile device, final long inbox, final long channel, final boolean isSolicited)
     {
-        final long channel = SharedWords.getLong(inbox + CHANNEL_OFFSET);
-        if (channel != 0)
+        final boolean isRaised = disarm(inbox, isSolicited);
+        if (isRaised)
         {
-            raise(device, inbox, channel, isSolicited);
+            EventWord.count(device.base() + channel);
         }
+        return isRaised;
     }
 
     private static void raise(
         final DeviceFile device, final long inbox, final long channel, final boolean isSolicited)
+    {
+        if (disarm(inbox, isSolicited))
+        {
+            EventWord.signal(device.base() + channel);
+        }
+    }
+
+    /** Whether the queue was armed for such a completion: then there is an event now, to be announced. */
+    private static boolean disarm(final long inbox, final boolean isSolicited)
     {
         final int armed = SharedWords.getIntAcquire(inbox + ARMED_OFFSET);
         if ((armed == ARMED_ANY || armed == ARMED_SOLICITED && isSolicited) &&
             SharedWords.compareAndSetInt(inbox + ARMED_OFFSET, armed, 0))
         {
             SharedWords.putIntVolatile(inbox + EVENT_OFFSET, 1);
-            EventWord.signal(device.base() + channel);
+            return true;
         }
+        return false;
     }
 
     /** Asks the polling thread to look at the queue pairs that complete here: some may have to be flushed. */

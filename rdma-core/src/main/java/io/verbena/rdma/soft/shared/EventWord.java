@@ -30,6 +30,12 @@ public final class EventWord
         }
     }
 
+    /** As {@link #signal}, but wakes nobody: who sleeps already finds out with the next signal, or when it wakes. */
+    public static void count(final long word)
+    {
+        SharedWords.getAndAddInt(word + SIGNALS_OFFSET, 1);
+    }
+
     /** To be read before looking for what a signal announces. */
     public static int signals(final long word)
     {
