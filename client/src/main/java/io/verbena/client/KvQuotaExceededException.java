@@ -22,7 +22,10 @@ public final class KvQuotaExceededException extends KvException
         this.retryAfter = retryAfter;
     }
 
-    /** {@return how long the node takes no more of this, at least; one that is repeated sooner is refused again} */
+    /**
+     * {@return how long the node takes no more of this, at least; one that is repeated sooner is refused again. Zero
+     * for a table: that takes no time, but another one to be dropped}
+     */
     public Duration retryAfter()
     {
         return retryAfter;

@@ -212,7 +212,7 @@ class QuietUserSimTest
     @ValueSource(longs = {1, 2, 3})
     void shouldRefuseOnlyWhatIsOverItsOwnQuota(final long seed)
     {
-        assertThat(run(seed, true, 100, new UserQuota(100_000, 0, 4, 0)).answers).isEqualTo(QUIET_REQUESTS);
+        assertThat(run(seed, true, 100, new UserQuota(100_000, 0, 4, 0, 0)).answers).isEqualTo(QUIET_REQUESTS);
     }
 
     /** Without users there is one queue for all. */
@@ -252,7 +252,7 @@ class QuietUserSimTest
             final ComputeEndpoint endpoint = cluster.computes().getLast().node().endpoint();
             call(cluster, new User("greedy", 0, 0, 0, SecretVerifier.ofNobody(new byte[32], "greedy"),
                 List.of(new Grant(Grant.ALL_TABLES, TableRight.READ.bit(), new byte[0])),
-                new UserQuota(0, 0, OUTSTANDING, 0)));
+                new UserQuota(0, 0, OUTSTANDING, 0, 0)));
             cluster.world().runUntil(() -> 1 == endpoint.access().users().size(), MAX_STEPS);
             final List<Caller> greedy = new ArrayList<>();
             for (int i = 0; i < GREEDY_SCANS; i++)

@@ -3,6 +3,11 @@ package io.verbena.memory;
 import io.verbena.meta.store.DurableWriteError;
 import io.verbena.meta.store.InMemoryMetaStore;
 import io.verbena.meta.store.RocksMetaStore;
+import io.verbena.protocol.access.Grant;
+import io.verbena.protocol.access.SecretVerifier;
+import io.verbena.protocol.access.TableRight;
+import io.verbena.protocol.access.User;
+import io.verbena.protocol.access.UserQuota;
 import io.verbena.protocol.control.ControlCall;
 import io.verbena.protocol.message.ChunkLease;
 import io.verbena.protocol.message.ChunkPurpose;
@@ -321,16 +326,18 @@ class ControlPlaneSimTest
         {
             final SimComputeNode compute = plane.addComputeNode();
             incarnation = compute.registration.incarnation();
-            tableId = result(plane, compute.meta.allocateTableId(TIMEOUT_NS));
-            result(plane, compute.meta.createTable(entry("users", tableId), List.of(), TIMEOUT_NS));
-            result(plane, compute.meta.createTable(entry("users", tableId), List.of(), TIMEOUT_NS));
+            tableId = result(plane, compute.meta.allocateTableId(0, TIMEOUT_NS));
+            result(plane, compute.meta.createTable(entry("users", tableId), List.of(), 0, TIMEOUT_NS));
+            result(plane, compute.meta.createTable(entry("users", tableId), List.of(), 0, TIMEOUT_NS));
             assertThat(done(
-                plane, compute.meta.createTable(entry("others", tableId + 1), List.of(), TIMEOUT_NS)).status())
+                plane, compute.meta.createTable(entry("others", tableId + 1), List.of(), 0, TIMEOUT_NS)).status())
                 .isEqualTo(ControlStatus.INVALID_REQUEST);
-            final int otherId = result(plane, compute.meta.allocateTableId(TIMEOUT_NS));
-            assertThat(done(plane, compute.meta.createTable(entry("users", otherId), List.of(), TIMEOUT_NS)).status())
+            final int otherId = result(plane, compute.meta.allocateTableId(0, TIMEOUT_NS));
+            assertThat(done(
+                plane, compute.meta.createTable(entry("users", otherId), List.of(), 0, TIMEOUT_NS)).status())
                 .isEqualTo(ControlStatus.TABLE_EXISTS);
-            assertThat(done(plane, compute.meta.createTable(entry("../etc", otherId), List.of(), TIMEOUT_NS)).status())
+            assertThat(done(
+                plane, compute.meta.createTable(entry("../etc", otherId), List.of(), 0, TIMEOUT_NS)).status())
                 .isEqualTo(ControlStatus.INVALID_REQUEST);
         }
 
@@ -342,7 +349,7 @@ class ControlPlaneSimTest
             assertThat(result(plane, compute.meta.table("users", TIMEOUT_NS)).descriptor())
                 .asString().isEqualTo("users");
             assertThat(result(plane, compute.meta.tables("", TIMEOUT_NS)).names()).containsExactly("users");
-            assertThat(result(plane, compute.meta.allocateTableId(TIMEOUT_NS))).isGreaterThan(tableId + 1);
+            assertThat(result(plane, compute.meta.allocateTableId(0, TIMEOUT_NS))).isGreaterThan(tableId + 1);
             assertThat(result(plane, compute.meta.dropTable("users", TIMEOUT_NS)).tableId()).isEqualTo(tableId);
             assertThat(done(plane, compute.meta.table("users", TIMEOUT_NS)).status())
                 .isEqualTo(ControlStatus.NO_SUCH_TABLE);
@@ -359,14 +366,14 @@ class ControlPlaneSimTest
             final SimComputeNode compute = plane.addComputeNode();
             final MemoryNode memory = plane.memoryNodes.getFirst();
             final TableEntry table =
-                new TableEntry("users", result(plane, compute.meta.allocateTableId(TIMEOUT_NS)), new byte[8]);
+                new TableEntry("users", result(plane, compute.meta.allocateTableId(0, TIMEOUT_NS)), new byte[8]);
             final PeerIdentity before = new PeerIdentity(memory.nodeId(), memory.incarnation() - 1);
             final PeerIdentity now = new PeerIdentity(memory.nodeId(), memory.incarnation());
 
-            final ControlCall<Void> late = done(plane, compute.meta.createTable(table, List.of(before), TIMEOUT_NS));
+            final ControlCall<Void> late = done(plane, compute.meta.createTable(table, List.of(before), 0, TIMEOUT_NS));
             assertThat(late.status()).isEqualTo(ControlStatus.UNAVAILABLE);
             assertThat(late.failure()).contains("memory node 1 is incarnation 1 by now");
-            result(plane, compute.meta.createTable(table, List.of(now), TIMEOUT_NS));
+            result(plane, compute.meta.createTable(table, List.of(now), 0, TIMEOUT_NS));
             assertThat(done(plane, compute.meta.growTable(table, 0, List.of(before), TIMEOUT_NS)).status())
                 .isEqualTo(ControlStatus.UNAVAILABLE);
         }
@@ -381,15 +388,15 @@ class ControlPlaneSimTest
             final SimComputeNode compute = plane.addComputeNode();
             final SimComputeNode ended = plane.addComputeNode();
             final TableEntry table =
-                new TableEntry("users", result(plane, compute.meta.allocateTableId(TIMEOUT_NS)), new byte[8]);
+                new TableEntry("users", result(plane, compute.meta.allocateTableId(0, TIMEOUT_NS)), new byte[8]);
             result(plane, ended.meta.leave(
                 ended.registration.nodeId(), ended.registration.incarnation(), TIMEOUT_NS));
 
             final ControlCall<Void> late = done(plane, compute.meta.createTable(
-                table, List.of(ended.registration.identity()), TIMEOUT_NS));
+                table, List.of(ended.registration.identity()), 0, TIMEOUT_NS));
             assertThat(late.status()).isEqualTo(ControlStatus.UNAVAILABLE);
             result(plane, compute.meta.createTable(
-                table, List.of(compute.registration.identity()), TIMEOUT_NS));
+                table, List.of(compute.registration.identity()), 0, TIMEOUT_NS));
         }
     }
 
@@ -399,14 +406,49 @@ class ControlPlaneSimTest
         try (SimControlPlane plane = new SimControlPlane(16, new InMemoryMetaStore(), 1))
         {
             final SimComputeNode compute = plane.addComputeNode();
-            final TableEntry table = entry("users", result(plane, compute.meta.allocateTableId(TIMEOUT_NS)));
-            result(plane, compute.meta.createTable(table, List.of(), TIMEOUT_NS));
+            final TableEntry table = entry("users", result(plane, compute.meta.allocateTableId(0, TIMEOUT_NS)));
+            result(plane, compute.meta.createTable(table, List.of(), 0, TIMEOUT_NS));
             result(plane, compute.meta.dropTable("users", TIMEOUT_NS));
 
-            assertThat(done(plane, compute.meta.createTable(table, List.of(), TIMEOUT_NS)).status())
+            assertThat(done(plane, compute.meta.createTable(table, List.of(), 0, TIMEOUT_NS)).status())
                 .isEqualTo(ControlStatus.INVALID_REQUEST);
             assertThat(done(plane, compute.meta.table("users", TIMEOUT_NS)).status())
                 .isEqualTo(ControlStatus.NO_SUCH_TABLE);
+        }
+    }
+
+    /** Two nodes make a table each for a user, and both are told at first that there is room for one. */
+    @Test
+    void shouldMakeKnownNoMoreTablesThanAUserMayHave()
+    {
+        try (SimControlPlane plane = new SimControlPlane(17, new InMemoryMetaStore(), 1))
+        {
+            final SimComputeNode first = plane.addComputeNode();
+            final SimComputeNode second = plane.addComputeNode();
+            final int user = result(plane, first.meta.putUser(new User("ann", 0, 0, 0,
+                SecretVerifier.ofNobody(new byte[32], "ann"),
+                List.of(new Grant("users", TableRight.ADMIN.bit(), new byte[0]),
+                    new Grant("others", TableRight.ADMIN.bit() | TableRight.READ.bit(), new byte[0]),
+                    new Grant("read", TableRight.READ.bit(), new byte[0])),
+                new UserQuota(0, 0, 0, 0, 1)), TIMEOUT_NS)).number();
+            final TableEntry table = entry("users", result(plane, first.meta.allocateTableId(user, TIMEOUT_NS)));
+            final TableEntry other = entry("others", result(plane, second.meta.allocateTableId(user, TIMEOUT_NS)));
+            final TableEntry read = entry("read", result(plane, second.meta.allocateTableId(0, TIMEOUT_NS)));
+            result(plane, second.meta.createTable(read, List.of(), 0, TIMEOUT_NS));
+            result(plane, first.meta.createTable(table, List.of(), user, TIMEOUT_NS));
+
+            final ControlCall<Void> refused =
+                done(plane, second.meta.createTable(other, List.of(), user, TIMEOUT_NS));
+            assertThat(refused.status()).isEqualTo(ControlStatus.OVER_QUOTA);
+            assertThat(refused.failure()).contains("user ann has a quota of 1 tables");
+            assertThat(done(plane, second.meta.allocateTableId(user, TIMEOUT_NS)).status())
+                .isEqualTo(ControlStatus.OVER_QUOTA);
+            result(plane, first.meta.createTable(table, List.of(), user, TIMEOUT_NS));
+            result(plane, second.meta.allocateTableId(user + 1, TIMEOUT_NS));
+            result(plane, second.meta.createTable(other, List.of(), 0, TIMEOUT_NS));
+            result(plane, second.meta.dropTable("others", TIMEOUT_NS));
+            result(plane, second.meta.dropTable("users", TIMEOUT_NS));
+            result(plane, second.meta.allocateTableId(user, TIMEOUT_NS));
         }
     }
 
@@ -417,15 +459,15 @@ class ControlPlaneSimTest
         try (SimControlPlane plane = new SimControlPlane(18, new InMemoryMetaStore(), 1))
         {
             final SimComputeNode compute = plane.addComputeNode();
-            final int first = result(plane, compute.meta.allocateTableId(TIMEOUT_NS));
+            final int first = result(plane, compute.meta.allocateTableId(0, TIMEOUT_NS));
             for (int i = 0; i < 65_536; i++)
             {
-                assertThat((int)result(plane, compute.meta.allocateTableId(TIMEOUT_NS))).isEqualTo(first + 1 + i);
+                assertThat((int)result(plane, compute.meta.allocateTableId(0, TIMEOUT_NS))).isEqualTo(first + 1 + i);
             }
 
             final int last = first + 65_536;
-            result(plane, compute.meta.createTable(entry("users", last), List.of(), TIMEOUT_NS));
-            assertThat(done(plane, compute.meta.createTable(entry("others", first), List.of(), TIMEOUT_NS)).status())
+            result(plane, compute.meta.createTable(entry("users", last), List.of(), 0, TIMEOUT_NS));
+            assertThat(done(plane, compute.meta.createTable(entry("others", first), List.of(), 0, TIMEOUT_NS)).status())
                 .isEqualTo(ControlStatus.INVALID_REQUEST);
         }
     }
@@ -441,9 +483,9 @@ class ControlPlaneSimTest
         try (SimControlPlane plane = new SimControlPlane(17, store, 1))
         {
             final SimComputeNode compute = plane.addComputeNode();
-            final TableEntry table = entry("users", result(plane, compute.meta.allocateTableId(TIMEOUT_NS)));
+            final TableEntry table = entry("users", result(plane, compute.meta.allocateTableId(0, TIMEOUT_NS)));
             store.fails = true;
-            final ControlCall<Void> creating = compute.meta.createTable(table, List.of(), TIMEOUT_NS);
+            final ControlCall<Void> creating = compute.meta.createTable(table, List.of(), 0, TIMEOUT_NS);
             plane.runUntil(plane::hasHalted);
             assertThatThrownBy(() -> plane.metaServer.doWork()).isInstanceOf(DurableWriteError.class);
 
@@ -474,7 +516,7 @@ class ControlPlaneSimTest
             plane.runUntil(() -> 1 == plane.metaServer.stat().liveComputeNodes() &&
                 0 == plane.metaServer.stat().fencingNodes());
             assertThat(compute.lost).isFalse();
-            assertThat(result(plane, compute.meta.allocateTableId(TIMEOUT_NS))).isPositive();
+            assertThat(result(plane, compute.meta.allocateTableId(0, TIMEOUT_NS))).isPositive();
         }
     }
 

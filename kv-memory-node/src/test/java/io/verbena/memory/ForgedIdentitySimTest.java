@@ -133,11 +133,11 @@ class ForgedIdentitySimTest
     @Test
     void shouldNotChangeTablesAsNobody()
     {
-        final int tableId = done(victim.meta.allocateTableId(TIMEOUT_NS)).result();
+        final int tableId = done(victim.meta.allocateTableId(0, TIMEOUT_NS)).result();
         final TableEntry table = new TableEntry("users", tableId, new byte[8]);
-        done(victim.meta.createTable(table, List.of(), TIMEOUT_NS)).result();
-        expectForbidden(meta.allocateTableId(TIMEOUT_NS));
-        expectForbidden(meta.createTable(new TableEntry("mine", tableId, new byte[8]), List.of(), TIMEOUT_NS));
+        done(victim.meta.createTable(table, List.of(), 0, TIMEOUT_NS)).result();
+        expectForbidden(meta.allocateTableId(0, TIMEOUT_NS));
+        expectForbidden(meta.createTable(new TableEntry("mine", tableId, new byte[8]), List.of(), 0, TIMEOUT_NS));
         expectForbidden(meta.growTable(table, 0, List.of(victimIdentity()), TIMEOUT_NS));
         expectForbidden(meta.dropTable("users", TIMEOUT_NS));
         assertThat(done(meta.table("users", TIMEOUT_NS)).result().tableId()).isEqualTo(tableId);
@@ -147,9 +147,9 @@ class ForgedIdentitySimTest
     void shouldNotChangeTablesOnceItsLeaseIsOver()
     {
         final Registration own = register();
-        assertThat(done(meta.allocateTableId(TIMEOUT_NS)).status()).isEqualTo(ControlStatus.OK);
+        assertThat(done(meta.allocateTableId(0, TIMEOUT_NS)).status()).isEqualTo(ControlStatus.OK);
         done(meta.leave(own.nodeId(), own.incarnation(), TIMEOUT_NS)).result();
-        expectForbidden(meta.allocateTableId(TIMEOUT_NS));
+        expectForbidden(meta.allocateTableId(0, TIMEOUT_NS));
     }
 
     @Test

@@ -71,8 +71,8 @@ class ForgottenNodeSimTest
             final SimComputeNode compute = plane.addComputeNode();
             final PeerIdentity lost = new PeerIdentity(
                 plane.memoryNodes.getFirst().nodeId(), plane.memoryNodes.getFirst().incarnation());
-            final int first = done(plane, compute.meta.allocateTableId(TIMEOUT_NS)).result();
-            final int second = done(plane, compute.meta.allocateTableId(TIMEOUT_NS)).result();
+            final int first = done(plane, compute.meta.allocateTableId(0, TIMEOUT_NS)).result();
+            final int second = done(plane, compute.meta.allocateTableId(0, TIMEOUT_NS)).result();
             assertThat(create(plane, compute, first, lost).status()).isEqualTo(ControlStatus.OK);
 
             plane.simNode(plane.memoryNodes.getFirst()).kill();
@@ -99,7 +99,7 @@ class ForgottenNodeSimTest
         final SimControlPlane plane, final SimComputeNode compute, final int tableId, final PeerIdentity memory)
     {
         return done(plane, compute.meta.createTable(
-            new TableEntry("users", tableId, new byte[8]), List.of(memory), TIMEOUT_NS));
+            new TableEntry("users", tableId, new byte[8]), List.of(memory), 0, TIMEOUT_NS));
     }
 
     private static ControlCall<Void> drop(

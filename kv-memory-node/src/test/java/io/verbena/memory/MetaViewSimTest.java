@@ -67,9 +67,9 @@ class MetaViewSimTest
     private static TableEntry create(
         final SimControlPlane plane, final SimComputeNode compute, final String name, final int lengthBytes)
     {
-        final int tableId = result(plane, compute.meta.allocateTableId(TIMEOUT_NS));
+        final int tableId = result(plane, compute.meta.allocateTableId(0, TIMEOUT_NS));
         final TableEntry table = table(name, tableId, lengthBytes, tableId);
-        result(plane, compute.meta.createTable(table, List.of(), TIMEOUT_NS));
+        result(plane, compute.meta.createTable(table, List.of(), 0, TIMEOUT_NS));
         return table;
     }
 

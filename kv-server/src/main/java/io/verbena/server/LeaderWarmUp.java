@@ -230,9 +230,9 @@ final class LeaderWarmUp implements AutoCloseable
             {
                 poll();
             }
-            final int tableId = await(client.allocateTableId(STEP_NS)).result();
+            final int tableId = await(client.allocateTableId(0, STEP_NS)).result();
             final TableEntry table = new TableEntry(NAME, tableId, new byte[DESCRIPTOR_BYTES]);
-            await(client.createTable(table, List.of(), STEP_NS));
+            await(client.createTable(table, List.of(), 0, STEP_NS));
             await(client.table(NAME, STEP_NS));
             await(client.tables("", STEP_NS));
             await(client.dropTable(NAME, STEP_NS));

@@ -5,7 +5,10 @@ import io.verbena.client.KvException;
 import io.verbena.client.KvOutcome;
 import io.verbena.client.KvQuotaExceededException;
 import io.verbena.client.KvTable;
+import io.verbena.client.KvTableExistsException;
+import io.verbena.client.TableOptions;
 import io.verbena.protocol.access.Grant;
+import io.verbena.protocol.access.TableRight;
 import io.verbena.protocol.access.User;
 import io.verbena.protocol.access.UserQuota;
 
@@ -15,6 +18,7 @@ import redis.clients.jedis.Jedis;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
+import java.util.stream.IntStream;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -70,7 +74,7 @@ class UserQuotasTest extends UsersRig
         putAnn();
         put("ben", SECRET, new Grant("open", READ | WRITE, new byte[0]));
         awaitEnforced();
-        quota("ann", new UserQuota(1, 0, 0, 0));
+        quota("ann", new UserQuota(1, 0, 0, 0, 0));
         try (KvClient ann = user("ann", SECRET); KvClient ben = user("ben", SECRET); KvClient operator = operator())
         {
             final KvTable table = ann.table("open");
@@ -106,14 +110,14 @@ class UserQuotasTest extends UsersRig
     {
         putAnn();
         awaitEnforced();
-        quota("ann", new UserQuota(0, 10_000, 0, 0));
+        quota("ann", new UserQuota(0, 10_000, 0, 0, 0));
         try (KvClient ann = user("ann", SECRET); KvClient operator = operator())
         {
             final KvTable table = ann.table("open");
             table.put(bytes("k"), new byte[10_000]);
             expectOver(() -> table.get(bytes("k")), "quota of 10000 bytes a second");
             quota("ann", UserQuota.NONE);
-            quota("ann", new UserQuota(0, 10_000, 0, 0));
+            quota("ann", new UserQuota(0, 10_000, 0, 0, 0));
             assertThat(table.get(bytes("k"))).isPresent();
             expectOver(() -> table.get(bytes("k")), "quota of 10000 bytes a second");
             assertThat(operator.table("open").get(bytes("k"))).isPresent();
@@ -125,7 +129,7 @@ class UserQuotasTest extends UsersRig
     {
         putAnn();
         awaitEnforced();
-        quota("ann", new UserQuota(0, 0, 1, 1));
+        quota("ann", new UserQuota(0, 0, 1, 1, 0));
         try (KvClient ann = user("ann", SECRET))
         {
             final KvTable table = ann.table("open");
@@ -150,11 +154,77 @@ class UserQuotasTest extends UsersRig
     }
 
     @Test
+    void shouldMakeNoMoreTablesThanAUserMayHave() throws IOException
+    {
+        put("ann", SECRET, admin("mine-a"), admin("mine-b"), admin("mine-c"),
+            new Grant("open", READ | WRITE, new byte[0]));
+        awaitEnforced();
+        quota("ann", new UserQuota(0, 0, 0, 0, 2));
+        final TableOptions options = new TableOptions(10);
+        try (KvClient ann = user("ann", SECRET); KvClient operator = operator())
+        {
+            operator.createTable("mine-a", options);
+            ann.createTable("mine-b", options);
+            assertThatThrownBy(() -> ann.createTable("mine-c", options))
+                .isInstanceOfSatisfying(KvQuotaExceededException.class, (ex) ->
+                    assertThat(ex.retryAfter()).isZero())
+                .hasMessageContaining("create table mine-c is over quota: ")
+                .hasMessageContaining("user ann has a quota of 2 tables").hasMessageNotContaining("\n");
+            assertThat(operator.tables()).contains("mine-a", "mine-b").doesNotContain("mine-c");
+            assertThatThrownBy(() -> ann.createTable("mine-b", options)).isInstanceOf(KvTableExistsException.class);
+            operator.createTable("mine-c", options);
+            operator.dropTable("mine-c");
+            operator.createTable("other", options);
+            operator.dropTable("other");
+            ann.dropTable("mine-a");
+            ann.createTable("mine-c", options);
+            quota("ann", UserQuota.NONE);
+            ann.createTable("mine-a", options);
+            List.of("mine-a", "mine-b", "mine-c").forEach(ann::dropTable);
+        }
+    }
+
+    @Test
+    void shouldMakeNoMoreTablesThanAUserMayHaveAtOnce() throws Exception
+    {
+        final List<String> names = IntStream.range(0, 8).mapToObj((i) -> "at-once-" + i).toList();
+        put("ann", SECRET, names.stream().map(UserQuotasTest::admin).toArray(Grant[]::new));
+        awaitEnforced();
+        quota("ann", new UserQuota(0, 0, 0, 0, 3));
+        try (KvClient ann = user("ann", SECRET); KvClient operator = operator())
+        {
+            final List<Thread> threads = names.stream().map((name) -> Thread.ofPlatform().start(() ->
+            {
+                try
+                {
+                    ann.createTable(name, new TableOptions(10));
+                }
+                catch (final KvQuotaExceededException ex)
+                {
+                    assertThat(ex).hasMessageContaining("quota of 3 tables");
+                }
+            })).toList();
+            for (final Thread thread : threads)
+            {
+                thread.join();
+            }
+            final List<String> made = operator.tables().stream().filter(names::contains).toList();
+            assertThat(made).hasSize(3);
+            made.forEach(operator::dropTable);
+        }
+    }
+
+    private static Grant admin(final String table)
+    {
+        return new Grant(table, TableRight.ADMIN.bit(), new byte[0]);
+    }
+
+    @Test
     void shouldAnswerClientsOfRedisWithTheTime()
     {
         put("ann", SECRET, new Grant("default", READ | WRITE, new byte[0]));
         awaitEnforced();
-        quota("ann", new UserQuota(1, 0, 0, 0));
+        quota("ann", new UserQuota(1, 0, 0, 0, 0));
         try (Jedis jedis = new Jedis(LOOPBACK, compute.respPort(), JEDIS_TIMEOUT_MS))
         {
             assertThat(jedis.auth("ann", SECRET)).isEqualTo("OK");

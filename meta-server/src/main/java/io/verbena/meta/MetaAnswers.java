@@ -180,8 +180,9 @@ final class MetaAnswers implements MetaService
     }
 
     @Override
-    public int allocateTableId()
+    public int allocateTableId(final int userNumber)
     {
+        refuseOverQuota(userNumber);
         final int tableId = ledger.counters().nextTableId();
 
         if (Integer.MAX_VALUE == tableId)
@@ -204,7 +205,7 @@ final class MetaAnswers implements MetaService
      * table whose memory has been returned. Numbers given out before a restart are not accepted after it.
      */
     @Override
-    public void createTable(final TableEntry table, final List<PeerIdentity> members)
+    public void createTable(final TableEntry table, final List<PeerIdentity> members, final int userNumber)
     {
         final String problem = TableName.problem(table.name());
 
@@ -232,11 +233,25 @@ final class MetaAnswers implements MetaService
                 TableEntry.MAX_DESCRIPTOR_BYTES + " bytes");
         }
 
+        refuseOverQuota(userNumber);
         refuseOtherMembers(members);
         final StoredTable created = new StoredTable(table.name(), table.tableId(), table.descriptor());
         answer(() -> catalog.createIfAbsent(created));
         shownTables.show(created);
         tableNumbers.onUsed(table.tableId());
+    }
+
+    /** For a user that was removed meanwhile what it began is finished, as always. */
+    private void refuseOverQuota(final int userNumber)
+    {
+        final User user = 0 == userNumber ? null : users.user(userNumber);
+        final int most = null == user ? 0 : user.quota().tables();
+
+        if (most > 0 && catalog.tables().stream().filter((table) -> user.administers(table.name())).count() >= most)
+        {
+            throw new ControlException(ControlStatus.OVER_QUOTA, "user " + user.name() + " has a quota of " + most +
+                " tables, and there are as many that it may drop: drop one");
+        }
     }
 
     /**

@@ -20,8 +20,8 @@ import java.util.concurrent.Callable;
 /** {@code verbena user quota}. */
 @Command(
     name = "quota",
-    description = "Limit what a user may ask of each compute node; without LIMIT print it. What is over a limit is " +
-        "refused, with the time to try again.",
+    description = "Limit what a user may ask of each compute node, and the tables it may have; without LIMIT print " +
+        "it. What is over a limit is refused, with the time to try again.",
     defaultValueProvider = SettingsProvider.class)
 final class UserQuotaCommand implements Callable<Integer>
 {
@@ -37,7 +37,8 @@ final class UserQuotaCommand implements Callable<Integer>
     private String name;
 
     @Parameters(index = "1..*", arity = "0..*", paramLabel = "LIMIT", description = "operations=N and bytes=N, a " +
-        "second; outstanding=N, requests at one time; scans=N, of these. N may be 'none'; 'none' alone takes all away.")
+        "second; outstanding=N, requests at one time; scans=N, of these; tables=N, with the right admin, to make one " +
+        "more. N may be 'none'; 'none' alone takes all away.")
     private List<String> limits = List.of();
 
     @Override
@@ -79,18 +80,21 @@ final class UserQuotaCommand implements Callable<Integer>
     {
         final int at = limit.indexOf('=');
         final String value = limit.substring(at + 1);
-        return switch (at < 0 ? "" : limit.substring(0, at))
+        long operations = quota.operationsPerSecond();
+        long bytes = quota.bytesPerSecond();
+        int outstanding = quota.outstanding();
+        int scans = quota.scans();
+        int tables = quota.tables();
+        switch (at < 0 ? "" : limit.substring(0, at))
         {
-            case "operations" -> new UserQuota(
-                number(limit, value, Long.MAX_VALUE), quota.bytesPerSecond(), quota.outstanding(), quota.scans());
-            case "bytes" -> new UserQuota(
-                quota.operationsPerSecond(), number(limit, value, Long.MAX_VALUE), quota.outstanding(), quota.scans());
-            case "outstanding" -> new UserQuota(quota.operationsPerSecond(), quota.bytesPerSecond(),
-                (int)number(limit, value, Integer.MAX_VALUE), quota.scans());
-            case "scans" -> new UserQuota(quota.operationsPerSecond(), quota.bytesPerSecond(), quota.outstanding(),
-                (int)number(limit, value, Integer.MAX_VALUE));
+            case "operations" -> operations = number(limit, value, Long.MAX_VALUE);
+            case "bytes" -> bytes = number(limit, value, Long.MAX_VALUE);
+            case "outstanding" -> outstanding = (int)number(limit, value, Integer.MAX_VALUE);
+            case "scans" -> scans = (int)number(limit, value, Integer.MAX_VALUE);
+            case "tables" -> tables = (int)number(limit, value, Integer.MAX_VALUE);
             default -> throw invalid(limit);
-        };
+        }
+        return new UserQuota(operations, bytes, outstanding, scans, tables);
     }
 
     private static long number(final String limit, final String value, final long most)
@@ -117,6 +121,6 @@ final class UserQuotaCommand implements Callable<Integer>
     private static CommandFailedException invalid(final String limit)
     {
         return new CommandFailedException(ExitStatus.USAGE, "limit '" + limit + "': write operations=N, bytes=N, " +
-            "outstanding=N or scans=N, with N above 0 or 'none'", null);
+            "outstanding=N, scans=N or tables=N, with N above 0 or 'none'", null);
     }
 }

@@ -148,8 +148,9 @@ final class MetaJoiners implements AutoCloseable
         final MetaClient client = creator.link.client();
         for (int i = from; i < from + count; i++)
         {
-            final int tableId = result(client.allocateTableId(CALL_TIMEOUT_NS));
-            result(client.createTable(new TableEntry("bench-" + i, tableId, DESCRIPTOR), List.of(), CALL_TIMEOUT_NS));
+            final int tableId = result(client.allocateTableId(0, CALL_TIMEOUT_NS));
+            result(client.createTable(
+                new TableEntry("bench-" + i, tableId, DESCRIPTOR), List.of(), 0, CALL_TIMEOUT_NS));
         }
     }
 

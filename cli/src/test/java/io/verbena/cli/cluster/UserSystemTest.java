@@ -122,12 +122,13 @@ class UserSystemTest
 
         expect(ExitStatus.OK, "ann: no quota", "user", "quota", "ann");
         expect(ExitStatus.OK, "", "user", "quota", "ann", "bytes=1", "scans=7");
-        expect(ExitStatus.OK, "quota at each compute node: 1 bytes a second, 7 scans at once", "user", "list");
+        expect(ExitStatus.OK, "quota: at each compute node 1 bytes a second, 7 scans at once", "user", "list");
         // Each compute node keeps the quota by itself, so that one may take what another refuses.
         assertThat(IntStream.range(0, 50).anyMatch((i) -> ExitStatus.UNAVAILABLE ==
             run("get", "ann/1", "--user", "ann", "--secret-file", file).status())).isTrue();
         expect(ExitStatus.OK, "", "user", "quota", "ann", "bytes=none");
-        expect(ExitStatus.OK, "ann: quota at each compute node: 7 scans at once", "user", "quota", "ann");
+        expect(ExitStatus.OK, "ann: quota: at each compute node 7 scans at once", "user", "quota", "ann");
+        expectQuotaOfTables(file);
         expect(ExitStatus.OK, "", "user", "quota", "ann", "none");
         expect(ExitStatus.OK, "ann: no quota", "user", "quota", "ann");
         await(ExitStatus.OK, "get", "ann/1", "--user", "ann", "--secret-file", file);
@@ -149,5 +150,19 @@ class UserSystemTest
         expect(ExitStatus.OK, "", "user", "remove", "ann");
         expect(ExitStatus.FAILED, "no user 'ann'", "user", "remove", "ann");
         expect(ExitStatus.FAILED, "no user 'ann'", "user", "grant", "ann", "read", "default");
+    }
+
+    private void expectQuotaOfTables(final String file) throws InterruptedException
+    {
+        expect(ExitStatus.OK, "", "user", "quota", "ann", "tables=1");
+        expect(ExitStatus.OK, "ann: quota: 1 tables; at each compute node 7 scans at once", "user", "quota", "ann");
+        expect(ExitStatus.OK, "", "user", "grant", "ann", "admin", "mine");
+        expect(ExitStatus.OK, "", "user", "grant", "ann", "admin", "more");
+        await(ExitStatus.OK, "table", "create", "mine", "--records", "10", "--user", "ann", "--secret-file", file);
+        expect(ExitStatus.UNAVAILABLE, "user ann has a quota of 1 tables",
+            "table", "create", "more", "--records", "10", "--user", "ann", "--secret-file", file);
+        expect(ExitStatus.OK, "", "table", "drop", "mine", "--user", "ann", "--secret-file", file);
+        expect(ExitStatus.OK, "", "user", "grant", "ann", "none", "mine");
+        expect(ExitStatus.OK, "", "user", "grant", "ann", "none", "more");
     }
 }

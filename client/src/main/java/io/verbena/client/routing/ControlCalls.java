@@ -6,6 +6,7 @@ import io.verbena.client.KvNoSuchTableException;
 import io.verbena.client.KvOutOfMemoryException;
 import io.verbena.client.KvOutcomeUnknownException;
 import io.verbena.client.KvPermissionDeniedException;
+import io.verbena.client.KvQuotaExceededException;
 import io.verbena.client.KvTableExistsException;
 import io.verbena.client.KvTimeoutException;
 import io.verbena.client.KvUnavailableException;
@@ -15,6 +16,7 @@ import io.verbena.protocol.request.NodeRequest;
 
 import org.agrona.concurrent.NanoClock;
 
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -197,6 +199,8 @@ final class ControlCalls
                 " may have been done, list the tables to see: " + call.detail());
             case PERMISSION_DENIED -> throw new KvPermissionDeniedException(
                 facts(call) + " is not permitted: " + call.detail());
+            case QUOTA_EXCEEDED -> throw new KvQuotaExceededException(
+                facts(call) + " is over quota: " + call.detail(), Duration.ZERO);
             case NOT_SERVING -> throw new AssertionError(call);
         };
     }

@@ -111,6 +111,7 @@ abstract class ControlTask
             case NO_SUCH_TABLE -> Status.NOT_FOUND;
             case TABLE_EXISTS -> Status.ALREADY_EXISTS;
             case EXHAUSTED -> Status.NO_MEMORY;
+            case OVER_QUOTA -> Status.QUOTA_EXCEEDED;
             case INVALID_REQUEST, REFUSED -> Status.REFUSED;
             case UNKNOWN_NODE, FORBIDDEN -> Status.NOT_SERVING;
             case UNAVAILABLE -> Status.TIMED_OUT;

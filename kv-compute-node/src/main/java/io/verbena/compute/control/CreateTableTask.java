@@ -6,7 +6,6 @@ import io.verbena.compute.memory.MemoryLink;
 import io.verbena.compute.memory.MemoryLinks;
 import io.verbena.compute.session.SessionParts;
 import io.verbena.protocol.control.ControlCall;
-import io.verbena.protocol.control.MetaClient;
 import io.verbena.protocol.message.ControlStatus;
 import io.verbena.protocol.message.MemoryNodeStat;
 import io.verbena.protocol.message.TableEntry;
@@ -271,7 +270,8 @@ final class CreateTableTask extends ControlTask
             return 1;
         }
         memoryLinks.forEach((link) -> memory.leased(link.memoryNodeId()).forEach(link.maintenance()::onLeased));
-        id = new MetaRead<>(metaLink, MetaClient::allocateTableId, request().deadlineNs(), nowNs);
+        id = new MetaRead<>(metaLink, (client, timeoutNs) -> client.allocateTableId(userNumber(), timeoutNs),
+            request().deadlineNs(), nowNs);
         step = Step.TAKE_ID;
         return 1;
     }
@@ -377,8 +377,15 @@ final class CreateTableTask extends ControlTask
         members.add(session.identity());
         entry = new TableEntry(request().tableName(), tableId, creator.descriptor().encode());
         publishedNews = tables.news();
-        publishCall = metaLink.client().createTable(entry, members, remainingNs(nowNs));
+        publishCall = metaLink.client().createTable(entry, members, userNumber(), remainingNs(nowNs));
         step = Step.PUBLISH;
+    }
+
+    /** The meta server keeps the quota of tables: other nodes make some, too. */
+    private int userNumber()
+    {
+        final PeerIdentity caller = request().caller();
+        return null == caller ? 0 : caller.userNumber();
     }
 
     private int pollPublish(final long nowNs)

@@ -183,7 +183,7 @@ class UserSharesTest
     @Test
     void shouldLetNobodyUseTheQuotaOfAnotherWithAnOldTicket()
     {
-        users(user(1, new UserQuota(1, 0, 0, 0)));
+        users(user(1, new UserQuota(1, 0, 0, 0, 0)));
         assertThat(shares.of(PeerIdentity.user(1, 7))).isNotSameAs(share(1)).isSameAs(share(0));
         assertThat(shares.of(null)).isSameAs(share(0));
         assertThat(shares.of(PeerIdentity.UNREGISTERED)).isSameAs(share(0));
@@ -195,8 +195,8 @@ class UserSharesTest
     @Test
     void shouldRefuseWhatIsOverEachPartOfTheQuota()
     {
-        users(user(1, new UserQuota(10, 0, 0, 0)), user(2, new UserQuota(0, 1_000, 0, 0)),
-            user(3, new UserQuota(0, 0, 2, 0)), user(4, new UserQuota(0, 0, 0, 1)));
+        users(user(1, new UserQuota(10, 0, 0, 0, 0)), user(2, new UserQuota(0, 1_000, 0, 0, 0)),
+            user(3, new UserQuota(0, 0, 2, 0, 0)), user(4, new UserQuota(0, 0, 0, 1, 0)));
         for (int i = 0; i < 3; i++)
         {
             assertThat(share(1).overQuotaNs(false, 0)).isZero();
@@ -267,7 +267,7 @@ class UserSharesTest
     @Test
     void shouldTakeAPlaceForScansAndForOperationsWhoseTableIsNotOpen()
     {
-        users(user(1, UserQuota.NONE), user(2, UserQuota.NONE), user(3, new UserQuota(0, 0, 2, 0)));
+        users(user(1, UserQuota.NONE), user(2, UserQuota.NONE), user(3, new UserQuota(0, 0, 2, 0, 0)));
         for (int i = 0; i < 1_024; i++)
         {
             share(1).onScanBegun();
@@ -327,16 +327,16 @@ class UserSharesTest
     @Test
     void shouldKeepWhatWasUsedWhenUsersChange()
     {
-        users(user(1, new UserQuota(10, 0, 0, 0)));
+        users(user(1, new UserQuota(10, 0, 0, 0, 0)));
         for (int i = 0; i < 3; i++)
         {
             share(1).onTaken(new Asked(1, 1, 0), 0);
         }
         final long waitNs = share(1).overQuotaNs(false, 0);
         assertThat(waitNs).isPositive();
-        users(user(1, new UserQuota(10, 0, 0, 0)), user(2, UserQuota.NONE));
+        users(user(1, new UserQuota(10, 0, 0, 0, 0)), user(2, UserQuota.NONE));
         assertThat(share(1).overQuotaNs(false, 0)).isEqualTo(waitNs);
-        users(user(1, new UserQuota(11, 0, 0, 0)), user(2, UserQuota.NONE));
+        users(user(1, new UserQuota(11, 0, 0, 0, 0)), user(2, UserQuota.NONE));
         assertThat(share(1).overQuotaNs(false, 0)).isPositive().isLessThan(waitNs);
         users(user(1, UserQuota.NONE));
         assertThat(share(1).overQuotaNs(false, 0)).isZero();
@@ -366,7 +366,7 @@ class UserSharesTest
     @Test
     void shouldAllocateNothingOnceTheUsersAreKnown()
     {
-        users(user(1, new UserQuota(1_000, 1_000, 1, 1)), user(2, UserQuota.NONE));
+        users(user(1, new UserQuota(1_000, 1_000, 1, 1, 0)), user(2, UserQuota.NONE));
         final Asked first = new Asked(1, 8, 8);
         final Asked second = new Asked(2, 8, 8);
         final ThreadMXBean threads = (ThreadMXBean)ManagementFactory.getThreadMXBean();

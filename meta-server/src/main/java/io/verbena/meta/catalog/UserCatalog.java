@@ -56,6 +56,22 @@ public final class UserCatalog
     }
 
     /**
+     * @param number of a user.
+     * @return the user, or null.
+     */
+    public User user(final int number)
+    {
+        for (final User user : users.values())
+        {
+            if (user.number() == number)
+            {
+                return user;
+            }
+        }
+        return null;
+    }
+
+    /**
      * Adds a user, or changes the one of that name.
      *
      * @param user without a {@link User#problem()}; with its verifier, unless the one that is there stays. Number and

@@ -80,7 +80,7 @@ class MetaRecordsFuzzTest
     void shouldReadOrRefuseRecordsOfUsers()
     {
         final User ann = new User("ann", 1, 2, 3, SecretVerifier.ofNobody(new byte[32], "ann"),
-            List.of(new Grant("orders", 3, new byte[]{1})), new UserQuota(5, 6, 7, 8));
+            List.of(new Grant("orders", 3, new byte[]{1})), new UserQuota(5, 6, 7, 8, 9));
         fuzz("user/ann", MetaRecordDescriptor.encode(ann),
             (bytes) -> MetaRecordDescriptor.decodeUser("x", "user/ann", bytes));
     }

@@ -98,6 +98,15 @@ public record User(
         return PeerIdentity.user(number, generation);
     }
 
+    /**
+     * @param table its name, there or not.
+     * @return whether the user may make and drop it.
+     */
+    public boolean administers(final String table)
+    {
+        return grants.stream().anyMatch((grant) -> 0 != (grant.rights() & TableRight.ADMIN.bit()) && grant.isOf(table));
+    }
+
     /** @return the same without what its secret could be guessed with. */
     public User withoutVerifier()
     {

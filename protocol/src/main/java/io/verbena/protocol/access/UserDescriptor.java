@@ -28,7 +28,7 @@ import java.util.List;
  * 104 +-------------------------------+
  *     |  name, grants ...             |
  *     +-------------------------------+
- *     |  quota (24), where there is   |
+ *     |  quota (24 or 32), if any     |
  * </pre>
  */
 public final class UserDescriptor
@@ -54,6 +54,8 @@ public final class UserDescriptor
     static final int QUOTA_OUTSTANDING_OFFSET = QUOTA_BYTES_OFFSET + Long.BYTES;
     static final int QUOTA_SCANS_OFFSET = QUOTA_OUTSTANDING_OFFSET + Integer.BYTES;
     static final int QUOTA_LENGTH = QUOTA_SCANS_OFFSET + Integer.BYTES;
+    static final int QUOTA_TABLES_OFFSET = QUOTA_LENGTH;
+    static final int LONG_QUOTA_LENGTH = QUOTA_TABLES_OFFSET + 2 * Integer.BYTES;
 
     private static final ByteOrder ORDER = ByteOrder.LITTLE_ENDIAN;
 
@@ -72,7 +74,12 @@ public final class UserDescriptor
         {
             length += GRANT_TABLE_OFFSET + grant.table().length() + grant.prefix().length;
         }
-        return user.quota().isNone() ? length : length + QUOTA_LENGTH;
+        return length + lengthBytes(user.quota());
+    }
+
+    private static int lengthBytes(final UserQuota quota)
+    {
+        return quota.isNone() ? 0 : 0 == quota.tables() ? QUOTA_LENGTH : LONG_QUOTA_LENGTH;
     }
 
     /**
@@ -119,9 +126,13 @@ public final class UserDescriptor
             buffer.putLong(at + QUOTA_BYTES_OFFSET, user.quota().bytesPerSecond(), ORDER);
             buffer.putInt(at + QUOTA_OUTSTANDING_OFFSET, user.quota().outstanding(), ORDER);
             buffer.putInt(at + QUOTA_SCANS_OFFSET, user.quota().scans(), ORDER);
-            at += QUOTA_LENGTH;
         }
-        return at - offset;
+        if (user.quota().tables() > 0)
+        {
+            buffer.putInt(at + QUOTA_TABLES_OFFSET, user.quota().tables(), ORDER);
+            buffer.putInt(at + QUOTA_TABLES_OFFSET + Integer.BYTES, 0, ORDER);
+        }
+        return at + lengthBytes(user.quota()) - offset;
     }
 
     /**
@@ -156,8 +167,8 @@ public final class UserDescriptor
                 bytes(buffer, offset + at + tableLength, prefixLength)));
             at += tableLength + prefixLength;
         }
-        require(at == lengthBytes || at + QUOTA_LENGTH == lengthBytes, "length", lengthBytes);
-        final UserQuota quota = at == lengthBytes ? UserQuota.NONE : quota(buffer, offset + at);
+        final UserQuota quota = quota(buffer, offset + at, lengthBytes - at);
+        require(lengthBytes(quota) == lengthBytes - at, "length", lengthBytes);
         final User user = new User(text(buffer, offset + NAME_OFFSET, nameLength), number,
             buffer.getInt(offset + GENERATION_OFFSET, ORDER), buffer.getLong(offset + REVISION_OFFSET, ORDER),
             verifier(buffer, offset), List.copyOf(grants), quota);
@@ -168,14 +179,18 @@ public final class UserDescriptor
         return user;
     }
 
-    /** A quota that limits nothing is not written, so that a user has one form. */
-    private static UserQuota quota(final DirectBuffer buffer, final int offset)
+    /** What limits nothing is not written, so that a user has one form: its length is compared afterwards. */
+    private static UserQuota quota(final DirectBuffer buffer, final int offset, final int lengthBytes)
     {
-        final UserQuota quota = new UserQuota(
+        if (lengthBytes >= LONG_QUOTA_LENGTH)
+        {
+            final int reserved = buffer.getInt(offset + QUOTA_TABLES_OFFSET + Integer.BYTES, ORDER);
+            require(0 == reserved, "what is behind its quota", reserved);
+        }
+        return lengthBytes < QUOTA_LENGTH ? UserQuota.NONE : new UserQuota(
             buffer.getLong(offset + QUOTA_OPERATIONS_OFFSET, ORDER), buffer.getLong(offset + QUOTA_BYTES_OFFSET, ORDER),
-            buffer.getInt(offset + QUOTA_OUTSTANDING_OFFSET, ORDER), buffer.getInt(offset + QUOTA_SCANS_OFFSET, ORDER));
-        require(!quota.isNone(), "length of a quota without limits", QUOTA_LENGTH);
-        return quota;
+            buffer.getInt(offset + QUOTA_OUTSTANDING_OFFSET, ORDER), buffer.getInt(offset + QUOTA_SCANS_OFFSET, ORDER),
+            lengthBytes < LONG_QUOTA_LENGTH ? 0 : buffer.getInt(offset + QUOTA_TABLES_OFFSET, ORDER));
     }
 
     private static SecretVerifier verifier(final DirectBuffer buffer, final int offset)

@@ -147,11 +147,11 @@ public final class MetaClient
      * @param timeoutNs deadline.
      * @return the call, for a table number never given before.
      */
-    public ControlCall<Integer> allocateTableId(final long timeoutNs)
+    public ControlCall<Integer> allocateTableId(final int userNumber, final long timeoutNs)
     {
         return proxy.call(
             ControlMethod.ALLOCATE_TABLE_ID,
-            ControlProxy::encodeHeader,
+            (buffer, offset) -> TableIdDescriptor.encode(userNumber, buffer, offset),
             TableIdDescriptor::decode,
             timeoutNs);
     }
@@ -159,17 +159,19 @@ public final class MetaClient
     /**
      * Makes a table known, after its memory is formatted.
      *
-     * @param table       with a name not in use.
-     * @param members     see {@link MetaService#createTable}.
+     * @param table      with a name not in use.
+     * @param members    see {@link MetaService#createTable}.
+     * @param userNumber  of the user for whom it is made; 0: for none.
      * @param timeoutNs   deadline.
-     * @return the call; TABLE_EXISTS when the name is in use, UNAVAILABLE when a memory node is another one by now.
+     * @return the call; TABLE_EXISTS when the name is in use, UNAVAILABLE when a memory node is another one by now,
+     *     OVER_QUOTA when the user has as many tables as it may.
      */
     public ControlCall<Void> createTable(
-        final TableEntry table, final List<PeerIdentity> members, final long timeoutNs)
+        final TableEntry table, final List<PeerIdentity> members, final int userNumber, final long timeoutNs)
     {
         return proxy.call(
             ControlMethod.CREATE_TABLE,
-            (buffer, offset) -> TablePublicationDescriptor.encode(table, 0, members, buffer, offset),
+            (buffer, offset) -> TablePublicationDescriptor.encode(table, 0, members, userNumber, buffer, offset),
             (buffer, offset, lengthBytes) -> null,
             timeoutNs);
     }
@@ -267,7 +269,7 @@ public final class MetaClient
         return proxy.call(
             ControlMethod.GROW_TABLE,
             (buffer, offset) ->
-                TablePublicationDescriptor.encode(table, expectedChecksum, memoryNodes, buffer, offset),
+                TablePublicationDescriptor.encode(table, expectedChecksum, memoryNodes, 0, buffer, offset),
             (buffer, offset, lengthBytes) -> null,
             timeoutNs);
     }

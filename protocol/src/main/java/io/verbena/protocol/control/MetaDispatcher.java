@@ -86,12 +86,15 @@ public final class MetaDispatcher extends ControlDispatcher
                 yield ControlProxy.encodeHeader(reply, replyOffset);
             }
             case ControlMethod.ALLOCATE_TABLE_ID ->
-                TableIdDescriptor.encode(service.allocateTableId(), reply, replyOffset);
+                TableIdDescriptor.encode(
+                    service.allocateTableId(TableIdDescriptor.decode(request, offset, lengthBytes)),
+                    reply, replyOffset);
             case ControlMethod.CREATE_TABLE ->
             {
                 service.createTable(
                     TablePublicationDescriptor.table(request, offset, lengthBytes),
-                    TablePublicationDescriptor.memoryNodes(request, offset, lengthBytes));
+                    TablePublicationDescriptor.memoryNodes(request, offset, lengthBytes),
+                    TablePublicationDescriptor.userNumber(request, offset, lengthBytes));
                 yield ControlProxy.encodeHeader(reply, replyOffset);
             }
             case ControlMethod.TABLE -> TableEntryDescriptor.encode(

@@ -101,18 +101,23 @@ public interface MetaService
      */
     void leave(int nodeId, int incarnation);
 
-    /** @return a table number never given before, for a table about to be created. */
-    int allocateTableId();
+    /**
+     * @param userNumber of the user for whom a table is about to be created, refused as OVER_QUOTA when there are as
+     *                   many as it may have, before anything is done for it; 0: for none.
+     * @return a table number never given before.
+     */
+    int allocateTableId(int userNumber);
 
     /**
      * Makes a table known.
      *
-     * @param table       with a name not in use and a number from {@link #allocateTableId()}.
+     * @param table       with a name not in use and a number from {@link #allocateTableId(int)}.
      * @param members     where its memory is, each as the caller is connected to it, and the caller: refused as
      *                    UNAVAILABLE when one of them has another incarnation by now, since its memory may have been
      *                    restored without the table, or when the caller was declared dead.
+     * @param userNumber  as when its number was given.
      */
-    void createTable(TableEntry table, List<PeerIdentity> members);
+    void createTable(TableEntry table, List<PeerIdentity> members, int userNumber);
 
     /**
      * @param name of a table.

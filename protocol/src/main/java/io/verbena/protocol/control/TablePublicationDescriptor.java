@@ -21,7 +21,7 @@ import java.util.List;
  *   8 +-------------------------------+
  *     |      checksum expected        |
  *  16 +---------------+---------------+
- *     |     count     |   reserved    |
+ *     |     count     |  user number  |
  *  24 +---------------+---------------+
  *     | { node id 4, incarnation 4 }  |
  *     |  ...                          |
@@ -35,7 +35,9 @@ final class TablePublicationDescriptor
 {
     static final int EXPECTED_CHECKSUM_OFFSET = ControlHeaderDescriptor.LENGTH_BYTES;
     static final int COUNT_OFFSET = EXPECTED_CHECKSUM_OFFSET + Long.BYTES;
-    static final int MEMORY_NODES_OFFSET = COUNT_OFFSET + 2 * Integer.BYTES;
+    /** 0: no user. */
+    static final int USER_NUMBER_OFFSET = COUNT_OFFSET + Integer.BYTES;
+    static final int MEMORY_NODES_OFFSET = USER_NUMBER_OFFSET + Integer.BYTES;
     static final int MEMORY_NODE_LENGTH_BYTES = 2 * Integer.BYTES;
 
     private static final ByteOrder ORDER = ControlHeaderDescriptor.ORDER;
@@ -48,6 +50,7 @@ final class TablePublicationDescriptor
         final TableEntry table,
         final long expectedChecksum,
         final List<PeerIdentity> memoryNodes,
+        final int userNumber,
         final MutableDirectBuffer buffer,
         final int offset)
     {
@@ -63,7 +66,7 @@ final class TablePublicationDescriptor
         ControlHeaderDescriptor.encode(buffer, offset, ControlStatus.OK);
         buffer.putLong(offset + EXPECTED_CHECKSUM_OFFSET, expectedChecksum, ORDER);
         buffer.putInt(offset + COUNT_OFFSET, memoryNodes.size(), ORDER);
-        buffer.putInt(offset + COUNT_OFFSET + Integer.BYTES, 0, ORDER);
+        buffer.putInt(offset + USER_NUMBER_OFFSET, userNumber, ORDER);
         for (int i = 0; i < memoryNodes.size(); i++)
         {
             final int at = offset + MEMORY_NODES_OFFSET + i * MEMORY_NODE_LENGTH_BYTES;
@@ -77,6 +80,12 @@ final class TablePublicationDescriptor
     {
         ControlHeaderDescriptor.require(lengthBytes, MEMORY_NODES_OFFSET, "publication");
         return buffer.getLong(offset + EXPECTED_CHECKSUM_OFFSET, ORDER);
+    }
+
+    static int userNumber(final DirectBuffer buffer, final int offset, final int lengthBytes)
+    {
+        ControlHeaderDescriptor.require(lengthBytes, MEMORY_NODES_OFFSET, "publication");
+        return buffer.getInt(offset + USER_NUMBER_OFFSET, ORDER);
     }
 
     static List<PeerIdentity> memoryNodes(final DirectBuffer buffer, final int offset, final int lengthBytes)

@@ -19,6 +19,8 @@ public enum ControlStatus
     UNAVAILABLE(6),
     /** The connection does not act for the node that the request names, or for one that may do this. Counted. */
     FORBIDDEN(7),
+    /** The user for whom it would be done has as many as it may. */
+    OVER_QUOTA(8),
     /** The server does not know this message or its version; never sent, this side's view of a refusal. */
     REFUSED(100),
     /** No answer in time; whether it was done is unknown. Never sent. */
@@ -28,7 +30,7 @@ public enum ControlStatus
     /** The answer cannot be read by this version. Never sent. */
     MALFORMED_REPLY(103);
 
-    private static final int LAST_SENT_CODE = 7;
+    private static final int LAST_SENT_CODE = 8;
     private static final ControlStatus[] VALUES = values();
 
     private final int code;

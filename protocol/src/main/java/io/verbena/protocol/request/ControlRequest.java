@@ -64,7 +64,9 @@ public abstract class ControlRequest extends NodeRequest
         /** This node does not serve now; not begun. */
         NOT_SERVING,
         /** The caller has no right to that; not begun. */
-        PERMISSION_DENIED
+        PERMISSION_DENIED,
+        /** The caller has as many tables as its quota allows; nothing was changed. */
+        QUOTA_EXCEEDED
     }
 
     private final Kind kind;

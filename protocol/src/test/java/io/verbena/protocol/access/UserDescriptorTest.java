@@ -19,7 +19,9 @@ class UserDescriptorTest
     private static final SecretVerifier VERIFIER = SecretVerifier.ofNobody(new byte[32], "ann");
     private static final User ANN = new User("ann", 7, 8, 9, VERIFIER, List.of(
         new Grant("orders", 3, new byte[0]), new Grant(Grant.ALL_TABLES, 4, new byte[]{1, 2})));
-    private static final UserQuota QUOTA = new UserQuota(1_000, 1 << 20, 32, 1);
+    private static final UserQuota QUOTA = new UserQuota(1_000, 1 << 20, 32, 1, 0);
+
+    private static final UserQuota WITH_TABLES = new UserQuota(0, 0, 0, 0, 3);
 
     private static byte[] encoded(final User user)
     {
@@ -45,12 +47,13 @@ class UserDescriptorTest
         assertThat(decoded(encoded(ANN))).isEqualTo(ANN);
         assertThat(decoded(encoded(ANN.withoutVerifier()))).isEqualTo(ANN.withoutVerifier());
         assertThat(decoded(encoded(ANN.withQuota(QUOTA)))).isEqualTo(ANN.withQuota(QUOTA));
+        assertThat(decoded(encoded(ANN.withQuota(WITH_TABLES)))).isEqualTo(ANN.withQuota(WITH_TABLES));
         final List<Grant> most = new ArrayList<>();
         for (int i = 0; i < User.MAX_GRANTS; i++)
         {
             most.add(new Grant("t".repeat(126) + (10 + i), TableRight.ALL, new byte[User.MAX_PREFIX_BYTES]));
         }
-        final User longest = new User("a".repeat(User.MAX_NAME_LENGTH), 0xFFFF, -1, -1, VERIFIER, most, QUOTA);
+        final User longest = new User("a".repeat(User.MAX_NAME_LENGTH), 0xFFFF, -1, -1, VERIFIER, most, WITH_TABLES);
         assertThat(decoded(encoded(longest))).isEqualTo(longest);
         assertThat(encoded(longest).length).isLessThanOrEqualTo(UserDescriptor.MAX_LENGTH_BYTES);
     }
@@ -71,34 +74,49 @@ class UserDescriptorTest
         assertThat(HexFormat.of().formatHex(encoded(ANN.withQuota(QUOTA)))).isEqualTo(
             bare + "e803000000000000" + "0000100000000000" + "20000000" + "01000000");
         assertThat(HexFormat.of().formatHex(encoded(ANN.withQuota(UserQuota.NONE)))).isEqualTo(bare);
+        assertThat(HexFormat.of().formatHex(encoded(ANN.withQuota(WITH_TABLES)))).isEqualTo(
+            bare + "00".repeat(24) + "03000000" + "00000000");
     }
 
     @Test
     void shouldRefuseQuotasThatAreNotPossible()
     {
-        for (final UserQuota quota : List.of(new UserQuota(-1, 0, 0, 0), new UserQuota(0, -1, 0, 0),
-            new UserQuota(0, 0, -1, 0), new UserQuota(0, 0, 0, -1),
-            new UserQuota(UserQuota.MAX_OPERATIONS_PER_SECOND + 1, 0, 0, 0),
-            new UserQuota(0, UserQuota.MAX_BYTES_PER_SECOND + 1, 0, 0),
-            new UserQuota(0, 0, UserQuota.MAX_OUTSTANDING + 1, 0),
-            new UserQuota(0, 0, 0, UserQuota.MAX_OUTSTANDING + 1)))
+        for (final UserQuota quota : List.of(new UserQuota(-1, 0, 0, 0, 0), new UserQuota(0, -1, 0, 0, 0),
+            new UserQuota(0, 0, -1, 0, 0), new UserQuota(0, 0, 0, -1, 0),
+            new UserQuota(UserQuota.MAX_OPERATIONS_PER_SECOND + 1, 0, 0, 0, 0),
+            new UserQuota(0, UserQuota.MAX_BYTES_PER_SECOND + 1, 0, 0, 0),
+            new UserQuota(0, 0, UserQuota.MAX_OUTSTANDING + 1, 0, 0),
+            new UserQuota(0, 0, 0, UserQuota.MAX_OUTSTANDING + 1, 0), new UserQuota(0, 0, 0, 0, -1),
+            new UserQuota(0, 0, 0, 0, UserQuota.MAX_TABLES + 1)))
         {
             assertThat(ANN.withQuota(quota).problem()).contains("is not possible").doesNotContain("\n");
+            if (quota.tables() < 0)
+            {
+                continue; // the short form, which has none
+            }
             final byte[] bytes = encoded(ANN.withQuota(quota));
             assertThatThrownBy(() -> decoded(bytes)).isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContaining("is not possible");
         }
         final UserQuota most = new UserQuota(UserQuota.MAX_OPERATIONS_PER_SECOND, UserQuota.MAX_BYTES_PER_SECOND,
-            UserQuota.MAX_OUTSTANDING, UserQuota.MAX_OUTSTANDING);
+            UserQuota.MAX_OUTSTANDING, UserQuota.MAX_OUTSTANDING, UserQuota.MAX_TABLES);
         assertThat(decoded(encoded(ANN.withQuota(most))).quota()).isEqualTo(most);
         final byte[] nothing = Arrays.copyOf(encoded(ANN), encoded(ANN).length + UserDescriptor.QUOTA_LENGTH);
-        assertThatThrownBy(() -> decoded(nothing)).as("a quota without limits").hasMessageContaining("without limits");
+        assertThatThrownBy(() -> decoded(nothing)).as("a quota without limits").hasMessageContaining("length");
+        final byte[] noTables =
+            Arrays.copyOf(encoded(ANN.withQuota(QUOTA)), encoded(ANN.withQuota(WITH_TABLES)).length);
+        assertThatThrownBy(() -> decoded(noTables)).as("no tables, in the long form").hasMessageContaining("length");
+        final byte[] more = encoded(ANN.withQuota(WITH_TABLES));
+        more[more.length - 1] = 1;
+        assertThatThrownBy(() -> decoded(more)).hasMessageContaining("behind its quota");
     }
 
     @Test
     void shouldSayWhatAQuotaLimits()
     {
-        assertThat(QUOTA).hasToString("quota at each compute node: 1000 operations a second, " +
+        assertThat(WITH_TABLES).hasToString("quota: 3 tables");
+        assertThat(new UserQuota(0, 0, 0, 2, 3)).hasToString("quota: 3 tables; at each compute node 2 scans at once");
+        assertThat(QUOTA).hasToString("quota: at each compute node 1000 operations a second, " +
             "1048576 bytes a second, 32 outstanding requests, 1 scans at once");
         assertThat(UserQuota.NONE).hasToString("no quota");
         assertThat(ANN.withQuota(QUOTA).withGrants(List.of()).quota()).isEqualTo(QUOTA);
@@ -109,20 +127,23 @@ class UserDescriptorTest
     @Test
     void shouldRefuseWhatIsCutShortOrHasMore()
     {
-        refuseWhatIsCutShortOrHasMore(encoded(ANN), -1);
+        refuseWhatIsCutShortOrHasMore(encoded(ANN));
         // Without its last bytes it is one without a quota.
         refuseWhatIsCutShortOrHasMore(encoded(ANN.withQuota(QUOTA)), encoded(ANN).length);
+        refuseWhatIsCutShortOrHasMore(
+            encoded(ANN.withQuota(new UserQuota(1, 0, 0, 0, 3))), encoded(ANN).length,
+            encoded(ANN.withQuota(QUOTA)).length);
     }
 
-    private static void refuseWhatIsCutShortOrHasMore(final byte[] whole, final int wholeToo)
+    private static void refuseWhatIsCutShortOrHasMore(final byte[] whole, final int... wholeToo)
     {
         for (int length = 0; length < whole.length; length++)
         {
-            if (length == wholeToo)
+            final int cut = length;
+            if (Arrays.stream(wholeToo).anyMatch((too) -> too == cut))
             {
                 continue;
             }
-            final int cut = length;
             assertThatThrownBy(() -> UserDescriptor.decode(new UnsafeBuffer(whole), 0, cut))
                 .as("%d bytes", length).isInstanceOf(IllegalArgumentException.class);
         }

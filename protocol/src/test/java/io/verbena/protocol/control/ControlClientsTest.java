@@ -116,7 +116,7 @@ class ControlClientsTest
     void shouldFailACallWhoseReplyCannotBeRead()
     {
         final ControlCall<Object> call = new ControlProxy(client, toMeta).call(ControlMethod.ALLOCATE_TABLE_ID,
-            ControlProxy::encodeHeader, (buffer, offset, lengthBytes) ->
+            (buffer, offset) -> TableIdDescriptor.encode(0, buffer, offset), (buffer, offset, lengthBytes) ->
             {
                 throw new ArithmeticException("planted");
             }, TIMEOUT_NS);
@@ -124,7 +124,7 @@ class ControlClientsTest
             .hasCauseInstanceOf(ArithmeticException.class).hasMessageContaining("cannot be read");
         assertThat(call.status()).isEqualTo(ControlStatus.MALFORMED_REPLY);
         assertThat(call.failure()).contains("planted");
-        assertThat(await(meta.allocateTableId(TIMEOUT_NS)).status()).isEqualTo(ControlStatus.OK);
+        assertThat(await(meta.allocateTableId(0, TIMEOUT_NS)).status()).isEqualTo(ControlStatus.OK);
     }
 
     @Test
@@ -208,12 +208,12 @@ class ControlClientsTest
     @Test
     void shouldManageTables()
     {
-        assertThat(await(meta.allocateTableId(TIMEOUT_NS)).result()).isEqualTo(1);
+        assertThat(await(meta.allocateTableId(0x10203, TIMEOUT_NS)).result()).isEqualTo(1);
         final TableEntry table = new TableEntry("users", 1, new byte[TableEntry.MAX_DESCRIPTOR_BYTES]);
         final List<PeerIdentity> memory = List.of(new PeerIdentity(7, 8), new PeerIdentity(9, 1 << 30));
-        assertThat(await(meta.createTable(table, memory, TIMEOUT_NS)).status()).isEqualTo(ControlStatus.OK);
-        assertThat(metaService.asked).contains("create users on " + memory);
-        final ControlCall<Void> again = await(meta.createTable(table, memory, TIMEOUT_NS));
+        assertThat(await(meta.createTable(table, memory, 7, TIMEOUT_NS)).status()).isEqualTo(ControlStatus.OK);
+        assertThat(metaService.asked).contains("number for 66051", "create users on " + memory + " for 7");
+        final ControlCall<Void> again = await(meta.createTable(table, memory, 0, TIMEOUT_NS));
         assertThat(again.status()).isEqualTo(ControlStatus.TABLE_EXISTS);
         assertThat(again.failure()).isEqualTo("createTable: table users exists");
         assertThatThrownBy(again::result).isInstanceOf(ControlException.class)
@@ -355,7 +355,7 @@ class ControlClientsTest
     void shouldReportAServiceThatBreaksAndRefuseTheCaller()
     {
         metaService.isBroken = true;
-        final ControlCall<Integer> call = await(meta.allocateTableId(TIMEOUT_NS));
+        final ControlCall<Integer> call = await(meta.allocateTableId(0, TIMEOUT_NS));
         assertThat(call.status()).isEqualTo(ControlStatus.REFUSED);
         assertThat(call.failure()).contains("disk on fire");
         assertThat(errors).singleElement().satisfies(error -> assertThat(error).hasMessage("disk on fire"));
@@ -364,8 +364,8 @@ class ControlClientsTest
     @Test
     void shouldTimeOutWhenTheServerSleepsAndFailWhenItIsGone()
     {
-        await(meta.allocateTableId(TIMEOUT_NS));
-        final ControlCall<Integer> late = meta.allocateTableId(1_000_000);
+        await(meta.allocateTableId(0, TIMEOUT_NS));
+        final ControlCall<Integer> late = meta.allocateTableId(0, 1_000_000);
         while (!late.isDone())
         {
             client.poll();
@@ -387,7 +387,7 @@ class ControlClientsTest
         final List<ControlCall<Integer>> calls = new ArrayList<>();
         for (int i = 0; i < 65; i++)
         {
-            calls.add(meta.allocateTableId(TIMEOUT_NS));
+            calls.add(meta.allocateTableId(0, TIMEOUT_NS));
         }
         assertThat(calls.getLast().status()).isEqualTo(ControlStatus.UNAVAILABLE);
         assertThat(calls.getLast().failure()).contains("64");

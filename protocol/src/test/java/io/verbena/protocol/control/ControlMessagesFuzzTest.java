@@ -95,12 +95,13 @@ class ControlMessagesFuzzTest
         fuzz("names", (to) -> TablesDescriptor.encode(new TablePage(List.of("a", "bc", "d"), true), to, 0),
             TablesDescriptor::decode);
         fuzz("publication", (to) -> TablePublicationDescriptor.encode(
-            TABLE, 5, List.of(new PeerIdentity(1, 2), new PeerIdentity(3, 4)), to, 0),
+            TABLE, 5, List.of(new PeerIdentity(1, 2), new PeerIdentity(3, 4)), 6, to, 0),
             (message, offset, lengthBytes) ->
             {
                 TablePublicationDescriptor.table(message, offset, lengthBytes);
                 TablePublicationDescriptor.expectedChecksum(message, offset, lengthBytes);
                 TablePublicationDescriptor.memoryNodes(message, offset, lengthBytes);
+                TablePublicationDescriptor.userNumber(message, offset, lengthBytes);
             });
     }
 
@@ -108,7 +109,7 @@ class ControlMessagesFuzzTest
     void shouldReadOrRefuseUsers()
     {
         final User ann = new User("ann", 1, 2, 3, SecretVerifier.ofNobody(new byte[32], "ann"),
-            List.of(new Grant("orders", 3, new byte[]{1})), new UserQuota(5, 6, 7, 8));
+            List.of(new Grant("orders", 3, new byte[]{1})), new UserQuota(5, 6, 7, 8, 9));
         fuzz("users request", (to) -> UsersDescriptor.encodeRequest("ann", 7, to, 0), (message, offset, lengthBytes) ->
         {
             UsersDescriptor.name(message, offset, lengthBytes);

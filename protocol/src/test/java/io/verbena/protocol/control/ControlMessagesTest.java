@@ -216,7 +216,7 @@ class ControlMessagesTest
         assertThatThrownBy(() -> TableEntryDescriptor.encode(new TableEntry("", 1, new byte[0]), buffer, AT))
             .hasMessageContaining("1 to 255 bytes");
         assertThatThrownBy(() -> TablePublicationDescriptor.encode(new TableEntry("t", 1, new byte[3584]), 0,
-            java.util.Collections.nCopies(58, new PeerIdentity(1, 1)), buffer, AT))
+            java.util.Collections.nCopies(58, new PeerIdentity(1, 1)), 0, buffer, AT))
             .hasMessageContaining("room for 3583");
         final List<ChunkRun> runs = java.util.Collections.nCopies(255, new ChunkRun(0, 1));
         assertThatThrownBy(() -> ChunkRunsDescriptor.encode(0, 0, runs, buffer, AT))
@@ -272,7 +272,7 @@ class ControlMessagesTest
         TableEntryDescriptor.encode(new TableEntry("n", 1, new byte[1]), buffer, 0);
         buffer.putInt(TableEntryDescriptor.DESCRIPTOR_LENGTH_OFFSET, Integer.MAX_VALUE);
         assertThatThrownBy(() -> TableEntryDescriptor.decode(buffer, 0, 4096)).hasMessageContaining("2147483647");
-        TablePublicationDescriptor.encode(new TableEntry("n", 1, new byte[1]), 0, List.of(), buffer, 0);
+        TablePublicationDescriptor.encode(new TableEntry("n", 1, new byte[1]), 0, List.of(), 0, buffer, 0);
         for (final int count : new int[]{-1, 5, Integer.MAX_VALUE})
         {
             buffer.putInt(TablePublicationDescriptor.COUNT_OFFSET, count);

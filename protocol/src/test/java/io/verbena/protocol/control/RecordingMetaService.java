@@ -95,19 +95,23 @@ final class RecordingMetaService implements MetaService
     }
 
     @Override
-    public int allocateTableId()
+    public int allocateTableId(final int userNumber)
     {
         if (isBroken)
         {
             throw new IllegalStateException("disk on fire");
         }
+        if (0 != userNumber)
+        {
+            asked.add("number for " + userNumber);
+        }
         return ++lastTableId;
     }
 
     @Override
-    public void createTable(final TableEntry table, final List<PeerIdentity> memoryNodes)
+    public void createTable(final TableEntry table, final List<PeerIdentity> memoryNodes, final int userNumber)
     {
-        asked.add("create " + table.name() + " on " + memoryNodes);
+        asked.add("create " + table.name() + " on " + memoryNodes + (0 == userNumber ? "" : " for " + userNumber));
         if (tables.putIfAbsent(table.name(), table) != null)
         {
             throw new ControlException(ControlStatus.TABLE_EXISTS, "table " + table.name() + " exists");

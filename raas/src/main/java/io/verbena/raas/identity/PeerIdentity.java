@@ -69,6 +69,12 @@ public record PeerIdentity(int nodeId, int incarnation)
         return nodeId > FIRST_USER && nodeId < 2 * FIRST_USER;
     }
 
+    /** @return number of the user; 0: it is another identity. */
+    public int userNumber()
+    {
+        return isUser() ? nodeId - FIRST_USER : 0;
+    }
+
     /** @return whether it is that of a client, of whatever kind. */
     public boolean isClient()
     {
@@ -96,7 +102,7 @@ public record PeerIdentity(int nodeId, int incarnation)
         }
         if (isUser())
         {
-            return "user " + (nodeId - FIRST_USER) + " generation " + incarnation;
+            return "user " + userNumber() + " generation " + incarnation;
         }
         if (joiningRoles() > 0)
         {
