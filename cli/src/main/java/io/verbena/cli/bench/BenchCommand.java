@@ -35,7 +35,8 @@ import java.util.concurrent.Callable;
         BenchContentionCommand.class, BenchSimCommand.class, BenchQpScalingCommand.class, BenchVerbsCommand.class,
         BenchSequencerCommand.class, BenchSoakCommand.class, BenchClusterCommand.class, BenchGrowthCommand.class,
         BenchWireCommand.class, BenchConnectCommand.class, BenchConnectionsCommand.class, BenchRespCommand.class,
-        BenchMetricsCommand.class, BenchTenantsCommand.class, BenchAutoscaleCommand.class, BenchMetaCommand.class})
+        BenchMetricsCommand.class, BenchTenantsCommand.class, BenchAutoscaleCommand.class, BenchMetaCommand.class,
+        BenchEncryptCommand.class})
 public final class BenchCommand implements Runnable
 {
     @Spec
@@ -46,7 +47,7 @@ public final class BenchCommand implements Runnable
     {
         throw new ParameterException(
             spec.commandLine(), "say what to measure: check, rtt, table, contention, sim, qp-scaling, verbs, " +
-            "sequencer, soak, cluster, growth, wire, connect, connections, resp, metrics, autoscale or meta");
+            "sequencer, soak, cluster, growth, wire, connect, connections, resp, metrics, autoscale, meta or encrypt");
     }
 
     /**

@@ -28,7 +28,6 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
@@ -151,9 +150,9 @@ final class BenchConnectCommand implements Callable<Integer>
                     moreUs[i] = tlsUs[i] - plainUs[i];
                 }
                 return List.of(
-                    ConnectRow.ratio("exec_to_first_get", median(plainUs), median(bareUs), MOST_START_RATIO),
-                    ConnectRow.ratio("exec_to_first_get_tls", median(tlsUs), median(plainUs), Double.NaN),
-                    ConnectRow.alone("tls_of_first_get", median(moreUs), MOST_TLS_US));
+                    ConnectRow.ratio("exec_to_first_get", Medians.of(plainUs), Medians.of(bareUs), MOST_START_RATIO),
+                    ConnectRow.ratio("exec_to_first_get_tls", Medians.of(tlsUs), Medians.of(plainUs), Double.NaN),
+                    ConnectRow.alone("tls_of_first_get", Medians.of(moreUs), MOST_TLS_US));
             }
             finally
             {
@@ -161,13 +160,6 @@ final class BenchConnectCommand implements Callable<Integer>
                 temporary.end();
             }
         }
-    }
-
-    private static double median(final double[] values)
-    {
-        final double[] sorted = values.clone();
-        Arrays.sort(sorted);
-        return sorted[sorted.length / 2];
     }
 
     private static String line(final ConnectRow row)

@@ -218,9 +218,9 @@ final class BenchMetaCommand implements Callable<Integer>
         final double[] createMs = all.stream().mapToDouble(FailoverBenchmark.Took::createMs).toArray();
         final double[] longestMs = all.stream().mapToDouble(FailoverBenchmark.Took::longestMs).toArray();
         return List.of(
-            MetaRow.most(what + "_join_median_ms", median(joinMs), Double.NaN),
-            MetaRow.most(what + "_create_median_ms", median(createMs), Double.NaN),
-            MetaRow.most(what + "_median_ms", median(longestMs), Double.NaN),
+            MetaRow.most(what + "_join_median_ms", Medians.of(joinMs), Double.NaN),
+            MetaRow.most(what + "_create_median_ms", Medians.of(createMs), Double.NaN),
+            MetaRow.most(what + "_median_ms", Medians.of(longestMs), Double.NaN),
             MetaRow.most(what + "_join_longest_ms", longest(joinMs), Double.NaN),
             MetaRow.most(what + "_create_longest_ms", longest(createMs), Double.NaN),
             MetaRow.most(what + "_longest_ms", longest(longestMs), mostMs));
@@ -253,8 +253,8 @@ final class BenchMetaCommand implements Callable<Integer>
                 }
             }
             return List.of(
-                MetaRow.leastOfReference("registrations_per_s", TOGETHER * NS_PER_S / median(groupNs),
-                    TOGETHER * NS_PER_S / median(singleNs), LEAST_RATE_RATIO),
+                MetaRow.leastOfReference("registrations_per_s", TOGETHER * NS_PER_S / Medians.of(groupNs),
+                    TOGETHER * NS_PER_S / Medians.of(singleNs), LEAST_RATE_RATIO),
                 MetaRow.most("syncs_of_100_joins_count", mostSyncs, MOST_SYNCS));
         }
     }
@@ -343,7 +343,7 @@ final class BenchMetaCommand implements Callable<Integer>
                 ClusterToken.read(up.temporary().folder().token()), LEADER_TIMEOUT_MS);
             tookMs[i] = (clock.nanoTime() - startNs) / NS_PER_MS;
         }
-        return median(tookMs);
+        return Medians.of(tookMs);
     }
 
     private List<MetaRow> start() throws InterruptedException
@@ -361,7 +361,7 @@ final class BenchMetaCommand implements Callable<Integer>
                 singleMs[i] = firstGetMs(single, singleTable);
             }
             return List.of(MetaRow.mostOfReference(
-                "exec_to_first_get_ms", median(groupMs), median(singleMs), MOST_START_RATIO));
+                "exec_to_first_get_ms", Medians.of(groupMs), Medians.of(singleMs), MOST_START_RATIO));
         }
     }
 
@@ -375,13 +375,6 @@ final class BenchMetaCommand implements Callable<Integer>
     private double firstGetMs(final Up up, final KvTable table) throws InterruptedException
     {
         return StartBenchmark.firstGetMs(new StartBenchmark(1, clock).run(up.cluster(), table, KEY));
-    }
-
-    private static double median(final double[] values)
-    {
-        final double[] sorted = values.clone();
-        Arrays.sort(sorted);
-        return sorted[sorted.length / 2];
     }
 
     private static double longest(final double[] values)

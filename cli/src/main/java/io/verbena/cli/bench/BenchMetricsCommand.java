@@ -21,7 +21,6 @@ import java.io.PrintWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
@@ -179,14 +178,7 @@ final class BenchMetricsCommand implements Callable<Integer>
         {
             ratios[i] = with[i] / without[i];
         }
-        return new Row(figure, median(with), median(without), median(ratios), goal);
-    }
-
-    private static double median(final double[] values)
-    {
-        final double[] sorted = values.clone();
-        Arrays.sort(sorted);
-        return (sorted[(sorted.length - 1) / 2] + sorted[sorted.length / 2]) / 2;
+        return new Row(figure, Medians.of(with), Medians.of(without), Medians.of(ratios), goal);
     }
 
     private String json(final List<Row> rows)

@@ -12,7 +12,6 @@ import io.verbena.client.TableOptions;
 
 import java.io.IOException;
 import java.time.Duration;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -202,8 +201,8 @@ final class RespBenchmark
         final double[][] medians = new double[2][numbers];
         for (int i = 0; i < numbers; i++)
         {
-            medians[0][i] = median(own[i]);
-            medians[1][i] = null == redis ? Double.NaN : median(other[i]);
+            medians[0][i] = Medians.of(own[i]);
+            medians[1][i] = null == redis ? Double.NaN : Medians.of(other[i]);
         }
         return medians;
     }
@@ -214,13 +213,6 @@ final class RespBenchmark
         {
             series[i][round] = found[i];
         }
-    }
-
-    private static double median(final double[] values)
-    {
-        final double[] sorted = values.clone();
-        Arrays.sort(sorted);
-        return sorted[(sorted.length - 1) / 2];
     }
 
     /** Of all processes of the cluster: what the memory node does for it counts. */
