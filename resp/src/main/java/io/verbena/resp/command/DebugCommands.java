@@ -13,9 +13,10 @@ import java.util.concurrent.TimeUnit;
 /** DEBUG SLEEP, and what there is to say of scripts and functions where there are none. Stateless. */
 final class DebugCommands
 {
+    private static final String LOAD = "LOAD";
     private static final Map<String, Integer> DEBUG_ARITIES = Map.of("SLEEP", -2);
-    private static final Map<String, Integer> FUNCTION_ARITIES = Map.of("FLUSH", -2, "LIST", -2);
-    private static final Map<String, Integer> SCRIPT_ARITIES = Map.of("FLUSH", -2, "EXISTS", -3);
+    private static final Map<String, Integer> FUNCTION_ARITIES = Map.of("FLUSH", -2, "LIST", -2, LOAD, -3);
+    private static final Map<String, Integer> SCRIPT_ARITIES = Map.of("FLUSH", -2, "EXISTS", -3, LOAD, 3);
     private static final double MOST_SECONDS = 3_600;
 
     /** Replies later; other clients are served meanwhile. */
@@ -111,6 +112,10 @@ final class DebugCommands
                 }
                 flush(session, "ERR FUNCTION FLUSH only supports SYNC|ASYNC option");
             }
+            else if (Arguments.is(session.arguments(), 1, LOAD))
+            {
+                refuseLoad(session);
+            }
             else
             {
                 functionList(session);
@@ -141,8 +146,17 @@ final class DebugCommands
     /** In words of its own: Redisson waits for ever after an unknown EVALSHA. */
     static void refuseScript(final Session session)
     {
-        session.writer().error("ERR " + session.arguments().text(0).toUpperCase(Locale.ROOT) +
-            " is not supported: the node runs no scripts");
+        refuse(session, session.arguments().text(0));
+    }
+
+    private static void refuseLoad(final Session session)
+    {
+        refuse(session, session.arguments().text(0) + ' ' + LOAD);
+    }
+
+    private static void refuse(final Session session, final String what)
+    {
+        session.writer().error("ERR " + what.toUpperCase(Locale.ROOT) + " is not supported: the node runs no scripts");
     }
 
     static void script(final Session session)
@@ -152,6 +166,10 @@ final class DebugCommands
             if (Arguments.is(session.arguments(), 1, "FLUSH"))
             {
                 flush(session, "ERR SCRIPT FLUSH only support SYNC|ASYNC option");
+            }
+            else if (Arguments.is(session.arguments(), 1, LOAD))
+            {
+                refuseLoad(session);
             }
             else
             {
