@@ -332,7 +332,7 @@ public final class MetaGroupRole implements Role
     @Override
     public boolean hasDiskFailed()
     {
-        return !member.failure().isEmpty();
+        return member.hasDiskFailed();
     }
 
     @Override

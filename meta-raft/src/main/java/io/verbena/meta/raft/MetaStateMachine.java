@@ -44,6 +44,7 @@ final class MetaStateMachine extends BaseStateMachine
     private final SimpleStateMachineStorage storage = new SimpleStateMachineStorage();
     private final ReplicatedState state = new ReplicatedState();
     private volatile String failure = "";
+    private volatile boolean hasLogFailed;
     private volatile long snapshotIndex = -1;
 
     ReplicatedState state()
@@ -55,6 +56,12 @@ final class MetaStateMachine extends BaseStateMachine
     String failure()
     {
         return failure;
+    }
+
+    /** Whether nothing is applied any more because the log could not be written. */
+    boolean hasLogFailed()
+    {
+        return hasLogFailed;
     }
 
     /** Index of the last entry in the latest snapshot; -1: there is none. */
@@ -173,7 +180,16 @@ final class MetaStateMachine extends BaseStateMachine
     @Override
     public void notifyLogFailed(final Throwable cause, final LogEntryProto entry)
     {
-        fail("the log cannot be written: " + cause, cause);
+        // What is at the bottom of it: above that may be only that an entry before this one failed.
+        Throwable last = cause;
+
+        while (null != last.getCause())
+        {
+            last = last.getCause();
+        }
+
+        hasLogFailed = true;
+        fail("the log cannot be written: " + last, cause);
     }
 
     private void fail(final String why, final Throwable cause)

@@ -23,11 +23,14 @@ import org.apache.ratis.server.RaftServer;
 import org.apache.ratis.server.RaftServerConfigKeys;
 import org.apache.ratis.server.metrics.RaftLogMetricsBase;
 import org.apache.ratis.server.metrics.SegmentedRaftLogMetrics;
+import org.apache.ratis.server.protocol.TermIndex;
 import org.apache.ratis.server.storage.RaftStorage;
 import org.apache.ratis.thirdparty.com.google.protobuf.ByteString;
 import org.apache.ratis.util.SizeInBytes;
 import org.apache.ratis.util.TimeDuration;
 import org.agrona.CloseHelper;
+import org.agrona.concurrent.NanoClock;
+import org.agrona.concurrent.SystemNanoClock;
 
 import java.io.IOException;
 import java.nio.file.Files;
@@ -41,6 +44,7 @@ import java.util.concurrent.atomic.AtomicLong;
 
 import static io.verbena.meta.store.MetaStoreException.Category.CORRUPT;
 import static io.verbena.meta.store.MetaStoreException.Category.FOREIGN;
+import static io.verbena.meta.store.MetaStoreException.Category.UNKNOWN_VERSION;
 
 /**
  * One member of a group of meta servers: the log, by Apache Ratis over gRPC. Thread-safe. Closed by its opener.
@@ -64,6 +68,9 @@ public final class RaftMember implements GroupLog, AutoCloseable
     /** Until another member has answered; of a new group they are not there yet, which is known at once. */
     private static final long ASK_NS = TimeUnit.SECONDS.toNanos(2);
     private static final long TRANSFER_TIMEOUT_MS = 3_000;
+    /** A leader whose own disk has not written an entry for so long gives way: it can commit nothing before that. */
+    private static final long SLOW_DISK_NS = TimeUnit.SECONDS.toNanos(2);
+    private static final NanoClock CLOCK = SystemNanoClock.INSTANCE;
     /** A member from which the leader has heard nothing for so long counts as unreachable. */
     private static final long UNREACHABLE_MS = 3_000;
 
@@ -75,6 +82,10 @@ public final class RaftMember implements GroupLog, AutoCloseable
     private final RaftGroupId groupId;
     private final ClientId client = ClientId.randomId();
     private final AtomicLong calls = new AtomicLong();
+    /** The last entry that was seen on this member's disk, and when all were there or this one was new. */
+    private long writtenIndex;
+    private long writtenAtNs = CLOCK.nanoTime();
+    private int transfers;
     private volatile CompletableFuture<RaftClientReply> transfer;
     private volatile boolean isClosed;
 
@@ -129,15 +140,49 @@ public final class RaftMember implements GroupLog, AutoCloseable
                 .setOption(isFirstStart ? RaftStorage.StartupOption.FORMAT : RaftStorage.StartupOption.RECOVER)
                 .build();
             server.start();
+            requireWhole(options, server.getDivision(groupId), machine);
             return new RaftMember(options, name, server, groupId, machine);
+        }
+        catch (final MetaStoreException ex)
+        {
+            CloseHelper.quietClose(server);
+            throw ex;
         }
         catch (final IOException | RuntimeException ex)
         {
             CloseHelper.quietClose(server);
+            requireKnown(options, ex);
             throw new MetaStoreException(CORRUPT, "member " + (options.joins() ? name : options.member()) +
                 " of the group cannot start on " + options.folder() + " and " + options.address() + ": " +
                 GroupChangeException.reason(ex) +
                 "; is the folder in use, or the port? A damaged folder is refused", ex);
+        }
+    }
+
+    /** The library starts on a log whose beginning is gone with the snapshot that had it, and applies what is left. */
+    private static void requireWhole(
+        final GroupOptions options, final RaftServer.Division division, final MetaStateMachine machine)
+    {
+        final long first = division.getRaftLog().getStartIndex();
+        if (null != division.getRaftLog().getLastEntryTermIndex() && first > machine.snapshotIndex() + 1)
+        {
+            throw new MetaStoreException(CORRUPT, "the log in " + options.folder() + " begins with entry " + first +
+                ", and " + (machine.snapshotIndex() < 0 ? "there is no snapshot" : "the latest snapshot ends with " +
+                "entry " + machine.snapshotIndex()) + ": a snapshot was lost, and this member must not take part " +
+                "without it; " + INSTEAD, null);
+        }
+    }
+
+    /** A folder that another build wrote is not damaged. */
+    private static void requireKnown(final GroupOptions options, final Exception ex)
+    {
+        for (Throwable cause = ex; null != cause; cause = cause.getCause())
+        {
+            if (cause instanceof final MetaStoreException known && UNKNOWN_VERSION == known.category())
+            {
+                throw new MetaStoreException(UNKNOWN_VERSION, "member on " + options.folder() + " cannot start: " +
+                    known.getMessage(), ex);
+            }
         }
     }
 
@@ -226,23 +271,48 @@ public final class RaftMember implements GroupLog, AutoCloseable
         {
             return false;
         }
-        if (1 == options.member() || !machine.state().isEmpty())
+        final boolean isDiskSlow = unwrittenNs() > SLOW_DISK_NS;
+        if (!isDiskSlow && (1 == options.member() || !machine.state().isEmpty()))
         {
             return true;
         }
         if (null == transfer || transfer.isDone())
         {
-            transfer = giveWay();
+            final RaftPeerId other = isDiskSlow ? nextFollower() : RaftPeerId.valueOf(GroupOptions.name(1));
+            transfer = null == other ? null : giveWay(other);
         }
         return false;
     }
 
-    private CompletableFuture<RaftClientReply> giveWay()
+    /** For how long this member's disk has written nothing of what it is to write; 0 while there is nothing. */
+    private synchronized long unwrittenNs()
+    {
+        final TermIndex last = division.getRaftLog().getLastEntryTermIndex();
+        final long written = division.getRaftLog().getFlushIndex();
+        final long nowNs = CLOCK.nanoTime();
+        if (null == last || written >= last.getIndex() || written != writtenIndex)
+        {
+            writtenIndex = written;
+            writtenAtNs = nowNs;
+        }
+        return nowNs - writtenAtNs;
+    }
+
+    /** Of those that answer: another one each time, since its disk may be slow, too. Null: there is none. */
+    private RaftPeerId nextFollower()
+    {
+        final List<RaftPeerId> followers = division.getInfo().getRoleInfoProto().getLeaderInfo().getFollowerInfoList()
+            .stream().filter((follower) -> follower.getLastRpcElapsedTimeMs() <= UNREACHABLE_MS)
+            .map((follower) -> RaftPeerId.valueOf(follower.getId().getId())).toList();
+        return followers.isEmpty() ? null : followers.get(transfers++ % followers.size());
+    }
+
+    private CompletableFuture<RaftClientReply> giveWay(final RaftPeerId other)
     {
         try
         {
             return server.transferLeadershipAsync(new TransferLeadershipRequest(client, server.getId(), groupId,
-                calls.incrementAndGet(), RaftPeerId.valueOf(GroupOptions.name(1)), TRANSFER_TIMEOUT_MS));
+                calls.incrementAndGet(), other, TRANSFER_TIMEOUT_MS));
         }
         catch (final IOException ex)
         {
@@ -259,6 +329,7 @@ public final class RaftMember implements GroupLog, AutoCloseable
             return CompletableFuture.failedFuture(new IOException("a change of " + encoded.length +
                 " bytes is too large for the log, which takes " + MAX_COMMAND_BYTES));
         }
+        unwrittenNs(); // before this entry there may be none that is not written
         return submit(RaftClientRequest.writeRequestType(), Message.valueOf(ByteString.copyFrom(encoded)))
             .thenApply((reply) -> MetaStateMachine.APPLIED.getContent().equals(reply.getMessage().getContent()));
     }
@@ -312,6 +383,12 @@ public final class RaftMember implements GroupLog, AutoCloseable
     public String failure()
     {
         return machine.failure();
+    }
+
+    /** @return whether that is because its log could not be written. */
+    public boolean hasDiskFailed()
+    {
+        return machine.hasLogFailed();
     }
 
     /** @return what it knows of the group; a new object. */

@@ -28,8 +28,10 @@ import org.junit.jupiter.api.io.TempDir;
 
 import java.io.IOException;
 import java.lang.reflect.Proxy;
+import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.util.Comparator;
 import java.util.List;
 import java.util.UUID;
@@ -47,6 +49,8 @@ class RaftFaultsTest
 {
     private static final RaftGroupId GROUP = RaftGroupId.valueOf(new UUID(1, 2));
     private static final int SNAPSHOT_ENTRIES = 10;
+    /** See docs/format/meta-command.md. */
+    private static final int VERSION_OFFSET = 4;
     private static final long DEADLINE_NS = TimeUnit.SECONDS.toNanos(60);
 
     @TempDir
@@ -113,6 +117,7 @@ class RaftFaultsTest
         apply(0, takeLeadership(0)).join();
         machine.notifyLogFailed(new IOException("No space left on device"), null);
         assertThat(machine.failure()).contains("the log cannot be written").contains("No space left on device");
+        assertThat(machine.hasLogFailed()).isTrue();
         assertThat(apply(1, write(1, "a"))).isCompletedExceptionally();
         assertThat(machine.state().index()).isZero();
     }
@@ -278,6 +283,147 @@ class RaftFaultsTest
         damage(newest("snapshot."));
         assertThatThrownBy(() -> open(false, address).close()).isInstanceOf(MetaStoreException.class)
             .hasMessageContaining("member 1 of the group cannot start");
+    }
+
+    private List<Path> files(final String pattern) throws IOException
+    {
+        try (Stream<Path> files = Files.walk(directory.resolve("m")))
+        {
+            return files.filter((file) -> file.getFileName().toString().matches(pattern)).sorted().toList();
+        }
+    }
+
+    private static void cut(final Path file, final long bytes) throws IOException
+    {
+        try (FileChannel channel = FileChannel.open(file, StandardOpenOption.WRITE))
+        {
+            channel.truncate(channel.size() - bytes);
+        }
+    }
+
+    private void assertRefused(final String address, final String what)
+    {
+        assertThatThrownBy(() -> open(false, address).close()).isInstanceOf(MetaStoreException.class)
+            .hasMessageContaining("member 1 of the group cannot start").hasMessageContaining(what);
+    }
+
+    /** As by a loss of power while an entry is written, of which nobody was told: all but that one is there. */
+    @Test
+    void shouldGoOnWithoutTheEntryThatWasWrittenInParts() throws Exception
+    {
+        final Path lost = directory.resolve("lost-power");
+        final String address = "127.0.0.1:" + UnusedPorts.next();
+        try (RaftMember member = open(true, address))
+        {
+            awaitLeader(member);
+            assertThat(member.append(MetaCommand.takeLeadership(0, "meta-1")).get(60, TimeUnit.SECONDS)).isTrue();
+            appendTable(member, "whole");
+            appendTable(member, "torn");
+            // With the snapshot that an orderly end makes the log would not be read.
+            for (final Path file : files(".*"))
+            {
+                final Path copy = lost.resolve(directory.resolve("m").relativize(file));
+                if (Files.isDirectory(file))
+                {
+                    Files.createDirectories(copy);
+                }
+                else if (!file.endsWith("in_use.lock"))
+                {
+                    Files.copy(file, copy);
+                }
+            }
+        }
+        Files.move(directory.resolve("m"), directory.resolve("ended"));
+        Files.move(lost, directory.resolve("m"));
+        final Path last = files("log_inprogress.*").getLast();
+        final byte[] bytes = Files.readAllBytes(last);
+        int end = bytes.length;
+        while (0 == bytes[end - 1])
+        {
+            end--; // room for more entries
+        }
+        cut(last, bytes.length - end + 20);
+        try (RaftMember member = open(false, address))
+        {
+            awaitLeader(member);
+            TestMembers.await(() -> !member.state().isEmpty());
+            assertThat(member.state().load().tables()).extracting(StoredTable::name).containsExactly("whole");
+            appendTable(member, "more");
+            assertThat(member.state().load().tables()).hasSize(2);
+        }
+    }
+
+    private static void appendTable(final RaftMember member, final String name) throws Exception
+    {
+        assertThat(member.append(MetaCommand.write(1, new MetaBatch().counters(MetaCounters.initial(7))
+            .table(new StoredTable(name, 1, new byte[300])))).get(60, TimeUnit.SECONDS)).isTrue();
+    }
+
+    /** The library takes the file for one that ends there, and sees that the next one does not begin behind it. */
+    @Test
+    void shouldRefuseALogWhoseCompleteFileWasCut() throws Exception
+    {
+        final String address = closed();
+        cut(files("log_\\d+-\\d+").getLast(), 50);
+        assertRefused(address, "Found a gap between logs");
+    }
+
+    @Test
+    void shouldRefuseASnapshotThatWasCut() throws Exception
+    {
+        final String address = closed();
+        cut(newest("snapshot."), 30);
+        assertRefused(address, newest("snapshot.") + " is damaged: its checksum does not match");
+    }
+
+    /** What is left of the log would be applied to nothing, and this member would know less than it has promised. */
+    @Test
+    void shouldRefuseALogWhoseBeginningIsInALostSnapshot() throws Exception
+    {
+        final String address = closed();
+        for (final Path file : files("snapshot.*"))
+        {
+            Files.delete(file);
+        }
+        assertThatThrownBy(() -> open(false, address).close()).isInstanceOf(MetaStoreException.class)
+            .hasMessageContaining("begins with entry").hasMessageContaining("there is no snapshot")
+            .hasMessageContaining("--join");
+    }
+
+    /** As a newer build would write it. */
+    private static byte[] ofTheNextVersion(final byte[] command)
+    {
+        final byte[] newer = command.clone();
+        newer[VERSION_OFFSET]++;
+        return newer;
+    }
+
+    /** A leader of another version: what it wrote stays in the log, and the build that knows it can go on there. */
+    @Test
+    void shouldStopAtAnEntryOfAnotherVersionNamingBothAndKeepAllBeforeIt() throws Exception
+    {
+        apply(0, takeLeadership(0)).join();
+        apply(1, write(1, "a")).join();
+        assertThat(apply(2, ofTheNextVersion(write(1, "b")))).isCompletedExceptionally();
+        assertThat(machine.failure()).hasLineCount(1).contains("entry 2 of the log cannot be applied",
+            "has format version 2, this build knows version 1: use the build that wrote it");
+        assertThat(machine.hasLogFailed()).as("the disk is well").isFalse();
+        assertThat(machine.takeSnapshot()).as("the last entry that it knows").isEqualTo(1);
+        assertThat(machine.state().load().tables()).hasSize(1);
+    }
+
+    @Test
+    void shouldRefuseASnapshotOfAnotherVersionNamingBothAndLeaveItAsItIs() throws Exception
+    {
+        final String address = closed();
+        final Path snapshot = newest("snapshot.");
+        final byte[] newer = ofTheNextVersion(Files.readAllBytes(snapshot));
+        Files.write(snapshot, newer);
+        assertThatThrownBy(() -> open(false, address).close()).isInstanceOfSatisfying(MetaStoreException.class,
+            (ex) -> assertThat(ex.category()).isEqualTo(MetaStoreException.Category.UNKNOWN_VERSION))
+            .message().hasLineCount(1).endsWith("has format version 2, this build knows version 1: use the build " +
+                "that wrote it");
+        assertThat(snapshot).hasBinaryContent(newer);
     }
 
     /** It is still the one that the log follows, and must not act as if it knew what the log says. */

@@ -42,6 +42,8 @@ final class TestMembers implements AutoCloseable
     private final Map<Integer, Leadership> leaderships = new TreeMap<>();
     private int snapshotEntries = 1_000;
     private String segment = "1MB";
+    /** Null: members reach each other without them. */
+    private MemberLinks links;
 
     /**
      * @param directory of their folders.
@@ -67,6 +69,17 @@ final class TestMembers implements AutoCloseable
         segment = "4KB";
     }
 
+    /** All that members send each other passes links that can be cut. For members started later. */
+    void useLinks()
+    {
+        links = new MemberLinks(addresses.subList(0, MEMBERS));
+    }
+
+    MemberLinks links()
+    {
+        return links;
+    }
+
     List<String> addresses()
     {
         return addresses;
@@ -79,7 +92,8 @@ final class TestMembers implements AutoCloseable
 
     GroupOptions options(final int place, final boolean isNew)
     {
-        return new GroupOptions(GROUP, place, addresses.subList(0, MEMBERS), folder(place), isNew);
+        return new GroupOptions(GROUP, place, null == links ? addresses.subList(0, MEMBERS) : links.seenBy(place),
+            folder(place), isNew);
     }
 
     void start(final int place, final boolean isNew)
@@ -196,5 +210,6 @@ final class TestMembers implements AutoCloseable
     public void close()
     {
         CloseHelper.quietCloseAll(members.values());
+        CloseHelper.quietClose(links);
     }
 }
