@@ -38,7 +38,7 @@ public interface KvClient extends AutoCloseable
      * @return the client, closed by the caller.
      * @throws KvInvalidRequestException when the address cannot be one, the token is not the cluster's, the versions
      *                                   do not fit, or this JVM lacks flags of {@code config/jvm.args}.
-     * @throws KvUnavailableException    when the cluster cannot be reached.
+     * @throws KvUnavailableException    when nobody answers for 5 s, or the cluster cannot be reached.
      */
     static KvClient connect(final String address)
     {
@@ -55,7 +55,9 @@ public interface KvClient extends AutoCloseable
      * @return the client, closed by the caller; its {@link #close()} waits up to 2 s for operations under way.
      * @throws KvInvalidRequestException when the address cannot be one, the token is not the cluster's, the versions
      *                                   do not fit, or this JVM lacks flags of {@code config/jvm.args}.
-     * @throws KvUnavailableException    when the cluster cannot be reached.
+     * @throws KvUnavailableException    when nobody answers until {@link KvClientOptions#timeout()}, a minute at most,
+     *                                   or at once, see {@link KvClientOptions#retryConnect(boolean)}; or the cluster
+     *                                   cannot be reached.
      */
     static KvClient connect(final String address, final KvClientOptions options)
     {

@@ -47,6 +47,7 @@ public final class KvClientOptions
     private Path tlsCertificate;
     private Path tlsKey;
     private boolean isEncrypted;
+    private boolean retriesConnect = true;
 
     /** The defaults. */
     public KvClientOptions()
@@ -203,6 +204,28 @@ public final class KvClientOptions
     public KvClientOptions encrypt(final boolean encrypt)
     {
         isEncrypted = encrypt;
+        return this;
+    }
+
+    /** {@return whether a single address is asked again while nobody answers there} */
+    public boolean retryConnect()
+    {
+        return retriesConnect;
+    }
+
+    /**
+     * Says whether {@link KvClient#connect(String, KvClientOptions)} asks a single address again, until {@link
+     * #timeout()}, a minute at most, while nobody answers there: it may be that of a member of a group of meta servers,
+     * which elects a leader. Several addresses are always asked again. A wrong token, another version, a certificate
+     * that is not trusted and a host that is not known end it at once.
+     *
+     * @param retry whether to; true is the default; false, where the cluster has a single meta server, for an error at
+     *              once when it is down.
+     * @return this.
+     */
+    public KvClientOptions retryConnect(final boolean retry)
+    {
+        retriesConnect = retry;
         return this;
     }
 

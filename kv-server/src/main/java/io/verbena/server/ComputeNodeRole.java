@@ -60,6 +60,7 @@ public final class ComputeNodeRole implements Role
     private final Device device;
     private final CompletionChannel channel;
     private final ComputeNode node;
+    private final MetaServerLocator metaServer;
     private final RequestServer server;
     /** Serves Redis' protocol; null where it does not. */
     private RespServer resp;
@@ -118,8 +119,9 @@ public final class ComputeNodeRole implements Role
     private ComputeNodeRole(
         final Device device, final CompletionChannel channel, final ComputeNode node, final RequestServer server,
         final SpareWarmUp warmUp, final PeerFailures clientFailures, final int maxClients, final StartTimeline start,
-        final long beganNs, final ComputeNodeConfiguration configuration)
+        final long beganNs, final ComputeNodeConfiguration configuration, final MetaServerLocator metaServer)
     {
+        this.metaServer = metaServer;
         this.warmUp = warmUp;
         this.configuration = configuration;
         server.figures(new NodeFigures(() -> HealthServer.json(demandFigures(new LinkedHashMap<>(
@@ -167,7 +169,8 @@ public final class ComputeNodeRole implements Role
                 clientFailures);
             return new ComputeNodeRole(device, channel, node, server,
                 new SpareWarmUp(fabric, metaServer.clientTicket(), configuration.isEncryptionRequired(),
-                    node.operationFigures()), clientFailures, maxClients, start, beganNs, configuration);
+                    node.operationFigures()), clientFailures, maxClients, start, beganNs, configuration,
+                metaServer);
         }
         catch (final RuntimeException ex)
         {
@@ -486,6 +489,7 @@ public final class ComputeNodeRole implements Role
         figures.put("node_id", node.nodeId());
         figures.put("incarnation", node.incarnation());
         figures.put("state", node.state().name());
+        figures.put("meta_server_addresses", metaServer.addresses());
         figures.put("clients", connections);
         figures.put("carriers", transports);
         figures.put("node_carriers", nodeTransports.counts());

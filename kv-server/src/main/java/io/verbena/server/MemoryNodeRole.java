@@ -33,6 +33,7 @@ public final class MemoryNodeRole implements Role
     private final Device device;
     private final CompletionChannel channel;
     private final MemoryNode node;
+    private final MetaServerLocator metaServer;
     private final MemoryFolder folder;
     private final long regionLengthBytes;
     private volatile int nodeId;
@@ -48,8 +49,9 @@ public final class MemoryNodeRole implements Role
 
     private MemoryNodeRole(
         final Fabric fabric, final Device device, final CompletionChannel channel, final MemoryNode node,
-        final MemoryFolder folder, final long regionLengthBytes)
+        final MetaServerLocator metaServer, final MemoryFolder folder, final long regionLengthBytes)
     {
+        this.metaServer = metaServer;
         this.fabric = fabric;
         this.channel = channel;
         this.folder = folder;
@@ -106,7 +108,7 @@ public final class MemoryNodeRole implements Role
         try
         {
             return new MemoryNodeRole(fabric, device, channel,
-                MemoryNode.open(device, metaServer, configuration.completionChannel(channel)), folder,
+                MemoryNode.open(device, metaServer, configuration.completionChannel(channel)), metaServer, folder,
                 configuration.regionLengthBytes());
         }
         catch (final RuntimeException ex)
@@ -208,6 +210,7 @@ public final class MemoryNodeRole implements Role
         figures.put("node_id", nodeId);
         figures.put("incarnation", incarnation);
         figures.put("meta_server", node.isMetaServerAway() ? "away" : "reached");
+        figures.put("meta_server_addresses", metaServer.addresses());
         figures.put("state", state.name());
         figures.putAll(DashboardFigures.ofMemory(stat));
         figures.put("memory_bytes", regionLengthBytes); // known before its first figures are

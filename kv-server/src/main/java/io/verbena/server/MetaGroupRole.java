@@ -30,6 +30,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
@@ -239,7 +240,7 @@ public final class MetaGroupRole implements Role
         try
         {
             takeOver(store);
-            server = MetaServerRole.lead(device, channel, store, place, leadership::isHeld);
+            server = MetaServerRole.lead(device, channel, store, place, leadership::isHeld, this::members);
             shown = server;
         }
         catch (final DurableWriteError ex)
@@ -251,6 +252,11 @@ public final class MetaGroupRole implements Role
         {
             failure = ex.getMessage();
         }
+    }
+
+    private List<ClusterAddress> members()
+    {
+        return member.addresses().stream().map(ClusterAddress::parse).toList();
     }
 
     /** What a single meta server had becomes the first entry; its folder is set aside then, here or by the next one. */
@@ -298,6 +304,10 @@ public final class MetaGroupRole implements Role
 
     private void show(final long nowNs)
     {
+        if (null != place.announced())
+        {
+            member.announce(place.announced().toString());
+        }
         stat = member.stat();
         leadershipNumber = leadership.number();
         leaseLeftNs = leadership.leaseLeftNs();

@@ -11,13 +11,14 @@ import java.nio.file.Path;
  *
  * @param fabricName    by which nodes and clients open the fabric.
  * @param listen        where it is found while it leads; with a port.
+ * @param announced     where others reach that, which nodes and clients are told; null: they are not told.
  * @param token         of the cluster.
  * @param data          folder of this meta server.
  * @param isFresh       whether the nodes and tables of a single meta server that is taken over are gone.
  * @param configuration of the server; what follows from the rest is set later.
  */
 public record MetaServerPlace(
-    String fabricName, ClusterAddress listen, ClusterToken token, Path data, boolean isFresh,
-    MetaServerConfiguration configuration)
+    String fabricName, ClusterAddress listen, ClusterAddress announced, ClusterToken token, Path data,
+    boolean isFresh, MetaServerConfiguration configuration)
 {
 }

@@ -36,6 +36,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
+import java.util.function.Supplier;
 
 /** The meta server, and the address by which the cluster is found. */
 public final class MetaServerRole implements Role
@@ -149,11 +150,12 @@ public final class MetaServerRole implements Role
      * @param store   of the group.
      * @param place   as for one that is alone.
      * @param leads   whether it may answer.
+     * @param members where the members of the group listen while they lead; any thread.
      * @return the role, ready; ended by {@link #stepDown}.
      */
     static MetaServerRole lead(
         final Device device, final CompletionChannel channel, final MetaStore store, final MetaServerPlace place,
-        final BooleanSupplier leads)
+        final BooleanSupplier leads, final Supplier<List<ClusterAddress>> members)
     {
         MetaServer server = null;
         AuditFile audit = null;
@@ -163,9 +165,10 @@ public final class MetaServerRole implements Role
             server = MetaServer.open(device, store, place.configuration().completionChannel(channel)
                 .clusterSecret(place.token().clusterSecret()).bindsRoles(bindsRoles(place.token())).audit(audit)
                 .leads(leads));
+            final BootstrapAnswer answer =
+                new BootstrapAnswer(server.stat().clusterId(), place.fabricName(), server.address());
             final BootstrapServer bootstrap = BootstrapServer.open(place.listen(), place.token(),
-                new BootstrapAnswer(server.stat().clusterId(), place.fabricName(), server.address()), server::access,
-                server::joiningSecret);
+                () -> answer.withMembers(members.get()), server::access, server::joiningSecret);
             return new MetaServerRole(device, channel, null, server, bootstrap, audit);
         }
         catch (final RuntimeException | DurableWriteError ex)

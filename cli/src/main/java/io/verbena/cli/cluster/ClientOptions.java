@@ -165,8 +165,11 @@ public final class ClientOptions
             throw new CommandFailedException(
                 ExitStatus.USAGE, "--user " + user + " without --secret-file: give the file with the secret", null);
         }
+        // The single meta server of a folder is down when nobody listens: no election is to be waited for.
+        final boolean isAlone = null == cluster && null == folder().peers();
         return KvClient.connect(address(), tls.secure(options).timeout(Duration.ofNanos(timeoutNs)).fabric(fabric)
-            .encrypt(isEncrypted()).user(user, secretFile).tokenFile(null == tokenFile ? folder().token() : tokenFile));
+            .retryConnect(!isAlone).encrypt(isEncrypted()).user(user, secretFile)
+            .tokenFile(null == tokenFile ? folder().token() : tokenFile));
     }
 
     /** Where the cluster is found. */

@@ -323,7 +323,8 @@ public final class MetaServerCommand implements Callable<Integer>
         found = address;
         final ClusterToken token = secured(ClusterToken.read(tokenPath), tokenPath);
         final MetaGroupRole member = MetaGroupRole.open(fabric,
-            new MetaServerPlace(name, address, token, data, fresh, configuration), group.options(token, data));
+            new MetaServerPlace(name, address, NetworkFabric.announced(address, advertise), token, data, fresh,
+            configuration), group.options(token, data));
         leadership = member::leadershipInForce;
         dashboard = () -> dashboardOpener.open(
             data, client(tokenPath), member, address.toString(), () -> member.leadershipInForce() >= 0);

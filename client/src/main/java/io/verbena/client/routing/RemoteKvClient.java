@@ -177,7 +177,8 @@ public final class RemoteKvClient
         {
             final int timeoutMs = Math.clamp(
                 TimeUnit.NANOSECONDS.toMillis(Arguments.checkTimeout(options.timeout())), 1, 60_000);
-            return BootstrapClient.ask(cluster, secret, timeoutMs);
+            return options.retryConnect() ? BootstrapClient.find(cluster, secret, timeoutMs) :
+                BootstrapClient.ask(cluster, secret, timeoutMs);
         }
         catch (final BootstrapException ex)
         {

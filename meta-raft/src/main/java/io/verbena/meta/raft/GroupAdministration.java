@@ -401,6 +401,14 @@ public final class GroupAdministration implements AutoCloseable
 
     private RaftClient client(final Collection<RaftPeer> peers, final RaftPeerId to, final long requestNs)
     {
+        return client(groupId, parameters, peers, to, requestNs);
+    }
+
+    /** One that asks a member once; closed by the caller. */
+    static RaftClient client(
+        final RaftGroupId groupId, final Parameters parameters, final Collection<RaftPeer> peers, final RaftPeerId to,
+        final long requestNs)
+    {
         final RaftProperties properties = new RaftProperties();
         RaftClientConfigKeys.Rpc.setRequestTimeout(properties, TimeDuration.valueOf(requestNs, TimeUnit.NANOSECONDS));
         return RaftClient.newBuilder().setProperties(properties).setParameters(parameters)

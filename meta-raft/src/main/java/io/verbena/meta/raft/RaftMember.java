@@ -5,6 +5,7 @@ import io.verbena.meta.store.MetaCommandDescriptor;
 import io.verbena.meta.store.MetaStoreException;
 import io.verbena.meta.store.ReplicatedState;
 import org.apache.ratis.RaftConfigKeys;
+import org.apache.ratis.client.RaftClient;
 import org.apache.ratis.conf.RaftProperties;
 import org.apache.ratis.grpc.GrpcConfigKeys;
 import org.apache.ratis.proto.RaftProtos.CommitInfoProto;
@@ -38,6 +39,8 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
+import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
@@ -71,6 +74,8 @@ public final class RaftMember implements GroupLog, AutoCloseable
     /** A leader whose own disk has not written an entry for so long gives way: it can commit nothing before that. */
     private static final long SLOW_DISK_NS = TimeUnit.SECONDS.toNanos(2);
     private static final NanoClock CLOCK = SystemNanoClock.INSTANCE;
+    /** For the answer to an announcement, which is made again later. */
+    private static final long ANNOUNCE_NS = TimeUnit.SECONDS.toNanos(3);
     /** A member from which the leader has heard nothing for so long counts as unreachable. */
     private static final long UNREACHABLE_MS = 3_000;
 
@@ -87,6 +92,7 @@ public final class RaftMember implements GroupLog, AutoCloseable
     private long writtenAtNs = CLOCK.nanoTime();
     private int transfers;
     private volatile CompletableFuture<RaftClientReply> transfer;
+    private volatile CompletableFuture<Void> announcement = CompletableFuture.completedFuture(null);
     private volatile boolean isClosed;
 
     private RaftMember(
@@ -365,6 +371,53 @@ public final class RaftMember implements GroupLog, AutoCloseable
     public ReplicatedState state()
     {
         return machine.state();
+    }
+
+    /**
+     * Tells the group where this member listens while it leads, unless the group knows. Does not wait; what fails is
+     * tried again at the next call. One thread.
+     *
+     * @param address of this member.
+     */
+    public void announce(final String address)
+    {
+        final RaftPeerId leader = division.getInfo().getLeaderId();
+        final Collection<RaftPeer> members = division.getRaftConf().getCurrentPeers();
+        final Map<String, String> known = machine.state().addresses();
+        if (null == leader || !announcement.isDone() || address.equals(known.get(name)) ||
+            members.stream().noneMatch((peer) -> peer.getId().equals(server.getId())))
+        {
+            return;
+        }
+        final List<String> gone = new ArrayList<>(known.keySet());
+        members.forEach((peer) -> gone.remove(peer.getId().toString()));
+        final MetaCommand command = MetaCommand.announce(name, address, gone);
+        announcement = leader.equals(server.getId()) ?
+            append(command).orTimeout(ANNOUNCE_NS, TimeUnit.NANOSECONDS).thenAccept((isApplied) -> { }) :
+            CompletableFuture.runAsync(() -> send(command, members, leader),
+                (task) -> Thread.ofVirtual().name("verbena-announcement").start(task));
+    }
+
+    /** A follower appends nothing itself. */
+    private void send(final MetaCommand command, final Collection<RaftPeer> members, final RaftPeerId leader)
+    {
+        try (RaftClient toLeader = GroupAdministration.client(
+            groupId, MemberTls.parameters(options.key()), members, leader, ANNOUNCE_NS))
+        {
+            toLeader.io().send(Message.valueOf(ByteString.copyFrom(MetaCommandDescriptor.encode(command))));
+        }
+        catch (final IOException ignore)
+        {
+            // There will be a leader, and another call.
+        }
+    }
+
+    /** @return where the present members listen while they lead, of those that have said so; sorted, each once. */
+    public List<String> addresses()
+    {
+        final Map<String, String> known = machine.state().addresses();
+        return division.getRaftConf().getCurrentPeers().stream().map((peer) -> known.get(peer.getId().toString()))
+            .filter(Objects::nonNull).sorted().distinct().toList();
     }
 
     /** @return name of this member. */

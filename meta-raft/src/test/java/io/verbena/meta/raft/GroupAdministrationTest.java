@@ -182,6 +182,53 @@ class GroupAdministrationTest
         assertThat(names()).containsExactlyInAnyOrder("meta-1", "meta-2");
     }
 
+    /** As each member does it by and by. */
+    private void announce(final int... places)
+    {
+        for (final int place : places)
+        {
+            members.get(place).announce("verbena://h:" + place);
+        }
+    }
+
+    /** Each says it once, whoever leads; one that joins when it is a member, and one that goes is named no more. */
+    @Test
+    void shouldKnowWhereEachMemberListens()
+    {
+        startGroup();
+        TestMembers.await(() ->
+        {
+            announce(1, 2, 3);
+            return members.get(3).addresses().equals(List.of("verbena://h:1", "verbena://h:2", "verbena://h:3"));
+        });
+        final long index = members.get(1).stat().commitIndex();
+        members.join(4);
+        announce(4);
+        group.add(addresses.get(3));
+        TestMembers.await(() ->
+        {
+            announce(1, 2, 3, 4);
+            return members.get(1).addresses().contains("verbena://h:4");
+        });
+        group.remove("meta-3", false);
+        TestMembers.await(() ->
+        {
+            announce(1, 2, 4);
+            return members.get(2).addresses().equals(List.of("verbena://h:1", "verbena://h:2", "verbena://h:4"));
+        });
+        assertThat(members.get(1).state().addresses()).as("until somebody announces something").hasSize(4);
+        // It listens elsewhere since it was started again.
+        TestMembers.await(() ->
+        {
+            members.get(2).announce("verbena://h:1");
+            return members.get(4).addresses().equals(List.of("verbena://h:1", "verbena://h:4"));
+        });
+        assertThat(members.get(4).state().addresses()).as("with that the one that went was forgotten").hasSize(3);
+        assertThat(members.get(1).state().addresses().get("meta-2")).isEqualTo("verbena://h:1");
+        assertThat(members.get(1).stat().commitIndex() - index).as("entries: 2 announcements, 4 changes of members, " +
+            "with what the library adds to them").isLessThan(20);
+    }
+
     @Test
     void shouldSayThatNoneLeadsAndThatAMemberIsAway()
     {

@@ -21,7 +21,9 @@ public final class MetaCommandDescriptor
 {
     /** "VMCM" read as a little-endian integer. */
     static final int MAGIC = 0x4D434D56;
-    static final int FORMAT_VERSION = 1;
+    static final int FORMAT_VERSION = 2;
+    /** It has no announcements, and is otherwise the same. */
+    static final int OLDEST_VERSION = 1;
     static final int MAGIC_OFFSET = 0;
     static final int VERSION_OFFSET = MAGIC_OFFSET + Integer.BYTES;
     static final int KIND_OFFSET = VERSION_OFFSET + Short.BYTES;
@@ -100,10 +102,11 @@ public final class MetaCommandDescriptor
 
         final int version = bytes.getShort(VERSION_OFFSET) & 0xFFFF;
 
-        if (FORMAT_VERSION != version)
+        if (version < OLDEST_VERSION || version > FORMAT_VERSION)
         {
             throw new MetaStoreException(UNKNOWN_VERSION, "a command in " + source + " has format version " + version +
-                ", this build knows version " + FORMAT_VERSION + ": use the build that wrote it", null);
+                ", this build knows versions " + OLDEST_VERSION + " to " + FORMAT_VERSION +
+                ": use the build that wrote it", null);
         }
 
         if (checksum(bytes) != bytes.getLong(CHECKSUM_OFFSET))

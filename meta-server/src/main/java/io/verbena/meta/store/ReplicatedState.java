@@ -1,5 +1,7 @@
 package io.verbena.meta.store;
 
+import java.nio.charset.StandardCharsets;
+import java.util.Map;
 import java.util.TreeMap;
 
 /**
@@ -10,6 +12,8 @@ import java.util.TreeMap;
 public final class ReplicatedState
 {
     private final TreeMap<String, byte[]> records = new TreeMap<>();
+    /** Of the members, with {@link MetaCommand#ADDRESS_PREFIX}; apart, because they are nothing that was written. */
+    private final TreeMap<String, byte[]> addresses = new TreeMap<>();
     private long leadership;
     private String leader = "";
     private long term;
@@ -42,6 +46,12 @@ public final class ReplicatedState
 
         term = entryTerm;
         index = entryIndex;
+
+        if (null != command && MetaCommand.Kind.ANNOUNCE == command.kind())
+        {
+            command.changes().forEach((change) -> change.applyTo(addresses));
+            return true;
+        }
 
         if (null == command || command.leadership() != leadership || MetaCommand.Kind.SNAPSHOT == command.kind())
         {
@@ -79,6 +89,15 @@ public final class ReplicatedState
         return term;
     }
 
+    /** @return where members listen while they lead, by name, of those that have said so; a new map. */
+    public synchronized Map<String, String> addresses()
+    {
+        final Map<String, String> all = new TreeMap<>();
+        addresses.forEach((key, address) -> all.put(
+            key.substring(MetaCommand.ADDRESS_PREFIX.length()), new String(address, StandardCharsets.UTF_8)));
+        return all;
+    }
+
     /** @return whether no record was ever written. */
     public synchronized boolean isEmpty()
     {
@@ -101,7 +120,7 @@ public final class ReplicatedState
     /** @return all of it. */
     public synchronized MetaCommand snapshot()
     {
-        return MetaCommand.snapshot(leadership, leader, term, index, records);
+        return MetaCommand.snapshot(leadership, leader, term, index, records, addresses);
     }
 
     /**
@@ -118,7 +137,9 @@ public final class ReplicatedState
         }
 
         records.clear();
-        snapshot.changes().forEach((change) -> change.applyTo(records));
+        addresses.clear();
+        snapshot.changes().forEach((change) -> change.applyTo(
+            change.key().startsWith(MetaCommand.ADDRESS_PREFIX) ? addresses : records));
         leadership = snapshot.leadership();
         leader = snapshot.member();
         term = snapshot.term();

@@ -9,6 +9,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.HexFormat;
+import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.TreeMap;
@@ -33,8 +34,55 @@ class MetaCommandDescriptorTest
     {
         assertThat(HexFormat.of().formatHex(MetaCommandDescriptor.encode(
                 MetaCommand.takeLeadership(0x0102030405060708L, "meta-2"))))
-            .isEqualTo("564d434d01000100fd778363306b4c2108070605040302010000000000000000" +
+            .isEqualTo("564d434d0200010070524499b445f19e" + "08070605040302010000000000000000" +
                 "000000000000000006000000000000006d6574612d32");
+        assertThat(HexFormat.of().formatHex(MetaCommandDescriptor.encode(
+                MetaCommand.announce("a", "h:1", List.of("b")))))
+            .isEqualTo("564d434d020004002820a321bf75416c" + "0000000000000000" + "00".repeat(16) + "01000000" +
+                "02000000" + "61" + "0900000003000000" + "616464726573732f61" + "683a31" + "09000000ffffffff" +
+                "616464726573732f62");
+    }
+
+    /** In the log of a group that was made by a build before announcements. */
+    @Test
+    void shouldReadACommandOfTheFirstVersion()
+    {
+        final MetaCommand read = MetaCommandDescriptor.decode("test", HexFormat.of().parseHex(
+            "564d434d01000100fd778363306b4c2108070605040302010000000000000000" +
+            "000000000000000006000000000000006d6574612d32"));
+        assertThat(read.kind()).isEqualTo(MetaCommand.Kind.TAKE_LEADERSHIP);
+        assertThat(read.leadership()).isEqualTo(0x0102030405060708L);
+        assertThat(read.member()).isEqualTo("meta-2");
+    }
+
+    @Test
+    void shouldKnowWhereMembersListenWhoeverLeads()
+    {
+        final ReplicatedState state = new ReplicatedState();
+        assertThat(state.apply(1, 0, announced("a", "h:1"))).as("before anybody leads").isTrue();
+        assertThat(state.isEmpty()).as("nothing was written").isTrue();
+        state.apply(1, 1, MetaCommand.takeLeadership(0, "a"));
+        state.apply(1, 2, MetaCommand.write(1, batch()));
+        assertThat(state.apply(1, 3, announced("b", "h:2"))).isTrue();
+        assertThat(state.apply(1, 4, announced("a", "h:3"))).isTrue();
+        assertThat(state.addresses()).containsExactly(Map.entry("a", "h:3"), Map.entry("b", "h:2"));
+        assertThat(state.apply(1, 5, announced("c", "h:4", "a", "z"))).isTrue();
+        assertThat(state.addresses()).as("a was removed").containsExactly(Map.entry("b", "h:2"), Map.entry("c", "h:4"));
+        final InMemoryMetaStore store = new InMemoryMetaStore();
+        store.write(batch());
+        assertThat(state.load()).as("they are no records").usingRecursiveComparison().isEqualTo(store.load());
+
+        final ReplicatedState other = new ReplicatedState();
+        other.apply(1, 0, announced("x", "h:9"));
+        other.restore(MetaCommandDescriptor.decode("test", MetaCommandDescriptor.encode(state.snapshot())));
+        assertThat(other.addresses()).isEqualTo(state.addresses());
+        assertThat(other.load()).usingRecursiveComparison().isEqualTo(store.load());
+    }
+
+    private static MetaCommand announced(final String member, final String address, final String... gone)
+    {
+        return MetaCommandDescriptor.decode("test",
+            MetaCommandDescriptor.encode(MetaCommand.announce(member, address, List.of(gone))));
     }
 
     @Test

@@ -15,7 +15,9 @@ import java.net.SocketTimeoutException;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.security.SecureRandom;
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.List;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -89,16 +91,51 @@ public final class BootstrapClient
     }
 
     /**
-     * As {@link #ask(ClusterAddress, BootstrapSecret, int)}, but a single address, too, is asked again for as long: a
-     * cluster that was there before is started again, or the one member that is known leads again.
+     * As {@link #ask(ClusterAddress, BootstrapSecret, int)}, but a single address, too, is asked again for as long as
+     * nobody listens there, or whoever does says nothing: it may be that of a member of a group which elects a leader.
+     * What asking again does not change ends it at once: another token, version or certificate, or a host that is not
+     * known.
+     *
+     * @param address   of the cluster, or of one member of its group.
+     * @param token     as above.
+     * @param timeoutMs longest wait for an answer; 1 or more.
+     * @return what the cluster answers.
+     * @throws BootstrapException when it does not answer: one line that says why.
      */
-    static BootstrapAnswer find(final ClusterAddress address, final BootstrapSecret token, final int timeoutMs)
+    public static BootstrapAnswer find(final ClusterAddress address, final BootstrapSecret token, final int timeoutMs)
+    {
+        final boolean isNowhere = address.others().isEmpty() &&
+            new InetSocketAddress(address.host(), address.port()).isUnresolved();
+        return isNowhere ? ask(address, token, timeoutMs) : find(address, null, token, timeoutMs);
+    }
+
+    /**
+     * As {@link #find(ClusterAddress, BootstrapSecret, int)}, of a host that is not known at the moment, too, and asks
+     * the members that the cluster has named before, too. One of these counts only when it is of that cluster, and what
+     * it refuses says nothing about those that were given: another one may be there by now.
+     *
+     * @param address that was given.
+     * @param before  the cluster's last answer; null: it is not known.
+     */
+    static BootstrapAnswer find(
+        final ClusterAddress address, final BootstrapAnswer before, final BootstrapSecret token, final int timeoutMs)
     {
         final long endNs = SystemNanoClock.INSTANCE.nanoTime() + TimeUnit.MILLISECONDS.toNanos(timeoutMs);
+        final List<ClusterAddress> given = address.all();
+        final List<ClusterAddress> named = new ArrayList<>(null == before ? List.of() : before.members());
+        named.removeAll(given);
         // Where there is only one to ask, no other answer is delayed by waiting for it.
-        return GroupBootstrap.ask(address, timeoutMs, (member, memberTimeoutMs) -> ask(
-            member, token, address.others().isEmpty() ? leftMs(endNs) : memberTimeoutMs, BootstrapDescriptor.VERSION,
-            BootstrapDescriptor.FORMATS));
+        final boolean isAlone = 1 == given.size() && named.isEmpty();
+        return GroupBootstrap.ask(address, named, timeoutMs, (member, memberTimeoutMs) ->
+        {
+            final BootstrapAnswer answer = ask(member, token, isAlone ? leftMs(endNs) : memberTimeoutMs,
+                BootstrapDescriptor.VERSION, BootstrapDescriptor.FORMATS);
+            if (null != before && answer.clusterId() != before.clusterId() && !given.contains(member))
+            {
+                throw failure(Reason.UNREACHABLE, member, "it is another cluster by now", null);
+            }
+            return answer;
+        });
     }
 
     private static int leftMs(final long endNs)
@@ -357,7 +394,19 @@ public final class BootstrapClient
             throw failure(Reason.WRONG_TOKEN, address, "who listens there does not have the token, or somebody " +
                 "between has changed what was sent", null);
         }
-        return BootstrapDescriptor.decodeAnswer(answer).with(keys.ticket(whole, messages));
+        return decoded(address, answer).with(keys.ticket(whole, messages));
+    }
+
+    private static BootstrapAnswer decoded(final ClusterAddress address, final ByteBuffer answer)
+    {
+        try
+        {
+            return BootstrapDescriptor.decodeAnswer(answer);
+        }
+        catch (final IllegalArgumentException ex)
+        {
+            throw failure(Reason.VERSION_MISMATCH, address, ex.getMessage(), ex);
+        }
     }
 
     private static ByteBuffer read(final MessageReader in, final int length) throws IOException

@@ -12,6 +12,8 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
+import java.util.List;
+import java.util.stream.Collectors;
 
 /**
  * The handshake over TCP, {@code docs/format/bootstrap.md}; little-endian.
@@ -47,7 +49,7 @@ import java.util.Arrays;
  *  64 +---------------------------+
  *     |    cluster's number (8)   |
  *  72 +-------------+-------------+
- *     |    port     |  reserved   |
+ *     |    port     |fabric length|
  *  76 +-------------+-------------+
  *     |      number of user       |
  *  80 +---------------------------+
@@ -57,13 +59,15 @@ import java.util.Arrays;
  * 100 +---------------------------+
  *     |   name of the fabric ...  |
  *     +---------------------------+
+ *     |  addresses of members ... |
+ *     +---------------------------+
  * </pre>
  */
 final class BootstrapDescriptor
 {
     /** First 32 bits of both sides: {@code VRBN}. */
     static final int MAGIC = 0x4E42_5256;
-    static final int VERSION = 3;
+    static final int VERSION = 4;
     /** Raised whenever any format or message that nodes and clients exchange changes without being understood. */
     static final int FORMATS = 11;
     static final int VERSION_OFFSET = Integer.BYTES;
@@ -80,6 +84,7 @@ final class BootstrapDescriptor
     static final int ANSWER_LOCATOR_OFFSET = ANSWER_GID_OFFSET + 2 * Long.BYTES;
     static final int ANSWER_CLUSTER_OFFSET = ANSWER_LOCATOR_OFFSET + Long.BYTES;
     static final int ANSWER_PORT_OFFSET = ANSWER_CLUSTER_OFFSET + Long.BYTES;
+    static final int ANSWER_FABRIC_LENGTH_OFFSET = ANSWER_PORT_OFFSET + Short.BYTES;
     static final int ANSWER_USER_OFFSET = ANSWER_PORT_OFFSET + Integer.BYTES;
     static final int ANSWER_GENERATION_OFFSET = ANSWER_USER_OFFSET + Integer.BYTES;
     static final int ANSWER_TICKET_OFFSET = ANSWER_GENERATION_OFFSET + Integer.BYTES;
@@ -96,6 +101,7 @@ final class BootstrapDescriptor
     /** Of a challenge that is {@link #STATUS_BUSY}: it needs no nonce. */
     static final int RETRY_DELAY_OFFSET = NONCE_OFFSET;
     static final int MAX_TEXT_BYTES = 1024;
+    private static final String NO_MEMBERS = "its list of meta servers cannot be read";
 
     private BootstrapDescriptor()
     {
@@ -161,14 +167,18 @@ final class BootstrapDescriptor
     static byte[] answer(final BootstrapAnswer answer)
     {
         final byte[] fabric = answer.fabric().getBytes(StandardCharsets.UTF_8);
+        final byte[] members = answer.members().stream().map((member) -> member.host() + ':' + member.port())
+            .collect(Collectors.joining(",")).getBytes(StandardCharsets.UTF_8);
         final DeviceAddress device = answer.metaServer().device();
-        return buffer(ANSWER_FABRIC_OFFSET + fabric.length).putShort(0, (short)STATUS_OK)
-            .putInt(ANSWER_LENGTH_OFFSET, ANSWER_FABRIC_OFFSET + fabric.length - ANSWER_PROOF_OFFSET)
+        return buffer(ANSWER_FABRIC_OFFSET + fabric.length + members.length).putShort(0, (short)STATUS_OK)
+            .putInt(ANSWER_LENGTH_OFFSET,
+                ANSWER_FABRIC_OFFSET + fabric.length + members.length - ANSWER_PROOF_OFFSET)
             .putLong(ANSWER_GID_OFFSET, device.gidHigh()).putLong(ANSWER_GID_OFFSET + Long.BYTES, device.gidLow())
             .putLong(ANSWER_LOCATOR_OFFSET, device.serviceLocator())
             .putLong(ANSWER_CLUSTER_OFFSET, answer.clusterId())
             .putShort(ANSWER_PORT_OFFSET, (short)answer.metaServer().servicePort())
-            .put(ANSWER_FABRIC_OFFSET, fabric).array();
+            .putShort(ANSWER_FABRIC_LENGTH_OFFSET, (short)fabric.length)
+            .put(ANSWER_FABRIC_OFFSET, fabric).put(ANSWER_FABRIC_OFFSET + fabric.length, members).array();
     }
 
     /** Who the user is, and its ticket, which only the user can read. */
@@ -203,14 +213,46 @@ final class BootstrapDescriptor
         System.arraycopy(proof, 0, answer, ANSWER_PROOF_OFFSET, PROOF_LENGTH_BYTES);
     }
 
+    /** Throws IllegalArgumentException with a part of a line when it says what cannot be. */
     static BootstrapAnswer decodeAnswer(final ByteBuffer bytes)
     {
-        final byte[] fabric = new byte[bytes.capacity() - ANSWER_FABRIC_OFFSET];
+        final int fabricLength = bytes.getShort(ANSWER_FABRIC_LENGTH_OFFSET) & 0xFFFF;
+        if (fabricLength > bytes.capacity() - ANSWER_FABRIC_OFFSET)
+        {
+            throw new IllegalArgumentException("its answer is too short");
+        }
+        final byte[] fabric = new byte[fabricLength];
         bytes.get(ANSWER_FABRIC_OFFSET, fabric);
         final DeviceAddress device = new DeviceAddress(bytes.getLong(ANSWER_GID_OFFSET),
             bytes.getLong(ANSWER_GID_OFFSET + Long.BYTES), bytes.getLong(ANSWER_LOCATOR_OFFSET));
         return new BootstrapAnswer(bytes.getLong(ANSWER_CLUSTER_OFFSET), new String(fabric, StandardCharsets.UTF_8),
-            new PeerAddress(device, bytes.getShort(ANSWER_PORT_OFFSET) & 0xFFFF, 0, 0));
+            new PeerAddress(device, bytes.getShort(ANSWER_PORT_OFFSET) & 0xFFFF, 0, 0),
+            members(bytes, ANSWER_FABRIC_OFFSET + fabricLength), null);
+    }
+
+    private static List<ClusterAddress> members(final ByteBuffer bytes, final int offset)
+    {
+        final byte[] text = new byte[bytes.capacity() - offset];
+        bytes.get(offset, text);
+        if (0 == text.length)
+        {
+            return List.of();
+        }
+        try
+        {
+            final List<ClusterAddress> members =
+                ClusterAddress.parse(new String(text, StandardCharsets.UTF_8)).all();
+            if (members.size() <= BootstrapAnswer.MAX_MEMBERS &&
+                members.stream().allMatch((member) -> member.port() > 0))
+            {
+                return members;
+            }
+        }
+        catch (final BootstrapException ex)
+        {
+            throw new IllegalArgumentException(NO_MEMBERS, ex);
+        }
+        throw new IllegalArgumentException(NO_MEMBERS);
     }
 
     static ByteBuffer wrap(final byte[] bytes)

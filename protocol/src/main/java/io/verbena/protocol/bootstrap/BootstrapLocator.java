@@ -2,14 +2,20 @@ package io.verbena.protocol.bootstrap;
 
 import io.verbena.raas.PeerAddress;
 
+import org.agrona.concurrent.SystemNanoClock;
+
+import java.util.List;
+import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.LockSupport;
+import java.util.stream.Stream;
 
 /**
  * Finds the meta server by the handshake at the cluster's address, on a virtual thread: when somebody says that it
  * cannot be reached. Each address is asked until one answers, for 5 s at most: a single one may be that of a member of
- * a group which leads again only later. Thread-safe; needs no closing.
+ * a group which leads again only later. Of a group, those are asked, too, that it named in its last answer, and as long
+ * as calls are made it is asked every 20 to 40 s who its members are. Thread-safe; needs no closing.
  */
 public final class BootstrapLocator implements MetaServerLocator
 {
@@ -20,14 +26,18 @@ public final class BootstrapLocator implements MetaServerLocator
     private static final int TIMEOUT_MS = 5_000;
     private static final long PAUSE_NS = TimeUnit.MILLISECONDS.toNanos(100);
 
+    /** From one answer of a group to the next question: so long at least, and at most twice as long. */
+    private static final long REFRESH_NS = TimeUnit.SECONDS.toNanos(20);
+
     private final ClusterAddress cluster;
     private final BootstrapSecret token;
     private final AccessTicket nodeTicket;
     private final AccessTicket clientTicket;
-    private final String fabric;
+    private final long refreshNs;
     private final AtomicBoolean isAsking = new AtomicBoolean();
+    private volatile BootstrapAnswer last;
+    private volatile long refreshAtNs;
     private volatile AccessTicket joiningTicket;
-    private volatile PeerAddress address;
     private volatile String failure = "";
 
     /**
@@ -37,19 +47,34 @@ public final class BootstrapLocator implements MetaServerLocator
      */
     public BootstrapLocator(final ClusterAddress cluster, final BootstrapSecret token, final BootstrapAnswer first)
     {
+        this(cluster, token, first, REFRESH_NS);
+    }
+
+    BootstrapLocator(
+        final ClusterAddress cluster, final BootstrapSecret token, final BootstrapAnswer first, final long refreshNs)
+    {
+        this.refreshNs = refreshNs;
         this.cluster = cluster;
         this.token = token;
         nodeTicket = token.nodeTicket();
         joiningTicket = token.joiningTicket(first);
         clientTicket = token.clientTicket(first);
-        fabric = first.fabric();
-        address = first.metaServer();
+        onAnswer(first);
     }
 
     @Override
     public PeerAddress address()
     {
-        return address;
+        return last.metaServer();
+    }
+
+    @Override
+    public void onCall()
+    {
+        if (isGroup() && SystemNanoClock.INSTANCE.nanoTime() - refreshAtNs >= 0)
+        {
+            onUnreachable();
+        }
     }
 
     @Override
@@ -64,10 +89,38 @@ public final class BootstrapLocator implements MetaServerLocator
     @Override
     public void onLate()
     {
-        if (!cluster.others().isEmpty())
+        if (isGroup())
         {
             onUnreachable();
         }
+    }
+
+    @Override
+    public int addresses()
+    {
+        return Math.toIntExact(Stream.concat(cluster.all().stream(), members().stream()).distinct().count());
+    }
+
+    /** Those that the group has named last. */
+    List<ClusterAddress> members()
+    {
+        return last.members();
+    }
+
+    boolean isAsking()
+    {
+        return isAsking.get();
+    }
+
+    private boolean isGroup()
+    {
+        return !cluster.others().isEmpty() || last.members().size() > 1;
+    }
+
+    private void onAnswer(final BootstrapAnswer answer)
+    {
+        last = answer;
+        refreshAtNs = SystemNanoClock.INSTANCE.nanoTime() + refreshNs + ThreadLocalRandom.current().nextLong(refreshNs);
     }
 
     @Override
@@ -92,17 +145,18 @@ public final class BootstrapLocator implements MetaServerLocator
     {
         try
         {
-            final BootstrapAnswer answer = BootstrapClient.find(cluster, token, TIMEOUT_MS);
-            if (answer.fabric().equals(fabric))
+            final BootstrapAnswer answer = BootstrapClient.find(cluster, last, token, TIMEOUT_MS);
+            if (answer.fabric().equals(last.fabric()))
             {
                 // It may have been started again with a certificate that names roles.
                 joiningTicket = token.joiningTicket(answer);
-                address = answer.metaServer();
+                onAnswer(answer);
                 failure = "";
             }
             else
             {
-                failure = "the cluster at " + cluster + " has moved to fabric " + answer.fabric() + " from " + fabric +
+                failure = "the cluster at " + cluster + " has moved to fabric " + answer.fabric() + " from " +
+                    last.fabric() +
                     ": start this process again";
             }
         }
@@ -120,6 +174,7 @@ public final class BootstrapLocator implements MetaServerLocator
     @Override
     public String toString()
     {
-        return "BootstrapLocator{cluster=" + cluster + ", address=" + address + ", failure=" + failure + '}';
+        return "BootstrapLocator{cluster=" + cluster + ", members=" + members() + ", address=" + address() +
+            ", failure=" + failure + '}';
     }
 }

@@ -66,7 +66,7 @@ public final class BootstrapServer implements AutoCloseable
     private final ServerSocket socket;
     private final ClusterAddress address;
     private final ClusterToken token;
-    private final BootstrapAnswer answer;
+    private final Supplier<BootstrapAnswer> answer;
     private final Supplier<AccessRules> access;
     private final IntFunction<IdentitySecret> joining;
     private final byte[] key = SecretVerifier.randomKey();
@@ -81,7 +81,8 @@ public final class BootstrapServer implements AutoCloseable
 
     private BootstrapServer(
         final ServerSocket socket, final ClusterAddress address, final ClusterToken token,
-        final BootstrapAnswer answer, final Supplier<AccessRules> access, final IntFunction<IdentitySecret> joining)
+        final Supplier<BootstrapAnswer> answer, final Supplier<AccessRules> access,
+        final IntFunction<IdentitySecret> joining)
     {
         this.access = access;
         this.joining = joining;
@@ -109,6 +110,14 @@ public final class BootstrapServer implements AutoCloseable
         final ClusterAddress address, final ClusterToken token, final BootstrapAnswer answer,
         final Supplier<AccessRules> access, final IntFunction<IdentitySecret> joining)
     {
+        return open(address, token, () -> answer, access, joining);
+    }
+
+    /** As above, with an answer that changes; any thread asks for it. */
+    public static BootstrapServer open(
+        final ClusterAddress address, final ClusterToken token, final Supplier<BootstrapAnswer> answer,
+        final Supplier<AccessRules> access, final IntFunction<IdentitySecret> joining)
+    {
         ServerSocket socket = null;
         try
         {
@@ -125,8 +134,8 @@ public final class BootstrapServer implements AutoCloseable
 
     static BootstrapServer open(
         final ServerSocket socket, final ClusterAddress address, final ClusterToken token,
-        final BootstrapAnswer answer, final Supplier<AccessRules> access, final IntFunction<IdentitySecret> joining)
-        throws IOException
+        final Supplier<BootstrapAnswer> answer, final Supplier<AccessRules> access,
+        final IntFunction<IdentitySecret> joining) throws IOException
     {
         if (null != token.tls())
         {
@@ -384,7 +393,7 @@ public final class BootstrapServer implements AutoCloseable
                 "the cluster has another token: give the file it was started with"));
             return;
         }
-        final byte[] message = BootstrapDescriptor.answer(answer);
+        final byte[] message = BootstrapDescriptor.answer(answer.get());
         if (0 != roles(connection))
         {
             final int incarnation = TlsSettings.joiningOf((SSLSocket)connection).incarnation();
@@ -493,7 +502,7 @@ public final class BootstrapServer implements AutoCloseable
         }
         final byte[] ticket = new byte[IdentitySecret.LENGTH_BYTES];
         rules.secretOf(user.identity()).write(new UnsafeBuffer(ticket), 0);
-        final byte[] message = BootstrapDescriptor.answer(answer);
+        final byte[] message = BootstrapDescriptor.answer(answer.get());
         BootstrapDescriptor.putTicket(message, user.number(), user.generation(),
             verifier.mask(ticket, hello, challenge, salt, proof));
         BootstrapDescriptor.putProof(message, verifier.serverProof(

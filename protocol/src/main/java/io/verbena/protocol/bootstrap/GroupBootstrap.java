@@ -4,6 +4,7 @@ import io.verbena.protocol.bootstrap.BootstrapException.Reason;
 
 import org.agrona.concurrent.SystemNanoClock;
 
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
@@ -29,15 +30,18 @@ final class GroupBootstrap
     }
 
     private final ClusterAddress group;
+    private final List<ClusterAddress> named;
     private final Asker asker;
     private final long endNs;
     private final CompletableFuture<BootstrapAnswer> first = new CompletableFuture<>();
     private int asking;
     private BootstrapException refusal;
 
-    private GroupBootstrap(final ClusterAddress group, final int timeoutMs, final Asker asker)
+    private GroupBootstrap(
+        final ClusterAddress group, final List<ClusterAddress> named, final int timeoutMs, final Asker asker)
     {
         this.group = group;
+        this.named = named;
         this.asker = asker;
         endNs = SystemNanoClock.INSTANCE.nanoTime() + TimeUnit.MILLISECONDS.toNanos(timeoutMs);
     }
@@ -45,21 +49,24 @@ final class GroupBootstrap
     /**
      * Asks until one has answered.
      *
-     * @param group     address of the group.
+     * @param group     address of the group, as it was given.
+     * @param named     others, that the group has named: what these refuse counts for nothing.
      * @param timeoutMs for the answer of any.
      * @param asker     called by many threads.
      * @return the first answer.
      * @throws BootstrapException when there was none: the reason of a member that refused, or else of one that could
      *                            not be reached.
      */
-    static BootstrapAnswer ask(final ClusterAddress group, final int timeoutMs, final Asker asker)
+    static BootstrapAnswer ask(
+        final ClusterAddress group, final List<ClusterAddress> named, final int timeoutMs, final Asker asker)
     {
-        return new GroupBootstrap(group, timeoutMs, asker).ask();
+        return new GroupBootstrap(group, named, timeoutMs, asker).ask();
     }
 
     private BootstrapAnswer ask()
     {
-        final List<ClusterAddress> members = group.all();
+        final List<ClusterAddress> members = new ArrayList<>(group.all());
+        members.addAll(named);
         asking = members.size();
         for (final ClusterAddress member : members)
         {
@@ -118,7 +125,7 @@ final class GroupBootstrap
         }
         catch (final BootstrapException ex)
         {
-            onRefusal(ex);
+            onRefusal(member, ex);
         }
     }
 
@@ -128,9 +135,10 @@ final class GroupBootstrap
         return first.isDone() || null != refusal && Reason.UNREACHABLE != refusal.reason();
     }
 
-    private synchronized void onRefusal(final BootstrapException ex)
+    private synchronized void onRefusal(final ClusterAddress member, final BootstrapException ex)
     {
-        refusal = null == refusal || Reason.UNREACHABLE != ex.reason() ? ex : refusal;
+        final boolean isFirst = null == refusal || Reason.UNREACHABLE != ex.reason();
+        refusal = isFirst && !named.contains(member) ? ex : refusal;
     }
 
     private synchronized void end()

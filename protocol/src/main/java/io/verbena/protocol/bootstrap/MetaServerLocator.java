@@ -14,6 +14,18 @@ public interface MetaServerLocator
     /** Says that it cannot be reached there; to be called at each failure, as often as that may be. */
     void onUnreachable();
 
+    /** A call is about to be made: a moment to see, now and then, where else it may be next. */
+    default void onCall()
+    {
+        // It is where it is.
+    }
+
+    /** @return at how many addresses it is looked for: those that were given, and those that were named since. */
+    default int addresses()
+    {
+        return 1;
+    }
+
     /** A call takes long, and may still be answered: where there are several, another one may be the leader by now. */
     default void onLate()
     {

@@ -355,6 +355,17 @@ public final class NetworkFabric
     }
 
     /**
+     * @param listen    where a process listens.
+     * @param advertise address by which others reach its host, with or without a port; null: as it listens.
+     * @return where others reach it; null where it listens at every address of its host, and none is given.
+     */
+    public static ClusterAddress announced(final ClusterAddress listen, final String advertise)
+    {
+        return null != advertise ? ClusterAddress.of(host(advertise), listen.port()) :
+            resolve(listen.host()).isAnyLocalAddress() ? null : listen;
+    }
+
+    /**
      * @param place name or address of a host, or the name of an interface.
      * @return whether other hosts may reach what listens there.
      */

@@ -60,6 +60,7 @@ public final class MetaLink implements AutoCloseable
     /** @return proxy for calls; good until the connection is made anew. While it has failed, calls fail at once. */
     public MetaClient client()
     {
+        metaServer.onCall();
         if (null == vqp)
         {
             connect();

@@ -21,6 +21,7 @@ import java.net.Socket;
 import java.net.SocketTimeoutException;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
+import java.util.List;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -202,7 +203,8 @@ class BootstrapFuzzTest
         final PeerAddress elsewhere = new PeerAddress(new DeviceAddress(6, 6, 6), 66, 0, 0);
         for (final BootstrapAnswer lie : new BootstrapAnswer[]{new BootstrapAnswer(4, "the fabric", elsewhere),
             new BootstrapAnswer(4, "another one", ANSWER.metaServer()),
-            new BootstrapAnswer(5, "the fabric", ANSWER.metaServer())})
+            new BootstrapAnswer(5, "the fabric", ANSWER.metaServer()),
+            ANSWER.withMembers(List.of(new ClusterAddress("elsewhere", 7373)))})
         {
             final byte[] answer = BootstrapDescriptor.answer(lie);
             final int proofAt = BootstrapDescriptor.HELLO_LENGTH_BYTES + BootstrapDescriptor.ANSWER_PROOF_OFFSET;

@@ -21,8 +21,11 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -91,6 +94,46 @@ class GroupBootstrapTest
         assertThat(asked.get()).isEqualTo(ANSWER);
     }
 
+    /** The only address that a client knows is that of a member, and nobody leads at the moment. */
+    @Test
+    void shouldAskASingleAddressAgainWhereThatIsMeant() throws Exception
+    {
+        final int port = leader.address().port();
+        leader.close();
+        assertThatThrownBy(() -> ask(group(port), TIMEOUT_MS)).as("at once: it may be known that it is alone")
+            .isInstanceOf(BootstrapException.class).hasMessageContaining("is the cluster up?");
+        final CompletableFuture<BootstrapAnswer> asked =
+            CompletableFuture.supplyAsync(() -> BootstrapClient.find(group(port), token, TIMEOUT_MS));
+        assertThatThrownBy(() -> asked.get(300, TimeUnit.MILLISECONDS)).isInstanceOf(TimeoutException.class);
+        leader = BootstrapServer.open(
+            new ClusterAddress("127.0.0.1", port), token, ANSWER, () -> AccessRules.NONE, (roles) -> null);
+        assertThat(asked.get()).isEqualTo(ANSWER);
+    }
+
+    /** With a deadline that is longer than the test may take. */
+    @Test
+    void shouldNotAskASingleAddressAgainWhereThatIsOfNoUse()
+    {
+        assertRefusedAtOnce(new ClusterAddress("no-such-host.invalid", 1), token, Reason.UNREACHABLE, "not known");
+        assertRefusedAtOnce(leader.address(), ClusterToken.ofHex("ab".repeat(32), "test"), Reason.WRONG_TOKEN,
+            "another token");
+        final int port = leader.address().port();
+        leader.close();
+        final long startNs = System.nanoTime();
+        assertThatThrownBy(() -> BootstrapClient.find(group(port), token, 300)).as("the deadline")
+            .isInstanceOfSatisfying(BootstrapException.class, (ex) ->
+                assertThat(ex.reason()).isEqualTo(Reason.UNREACHABLE)).hasMessageContaining("is the cluster up?");
+        assertThat(System.nanoTime() - startNs).isGreaterThanOrEqualTo(TimeUnit.MILLISECONDS.toNanos(290));
+    }
+
+    private static void assertRefusedAtOnce(
+        final ClusterAddress address, final ClusterToken with, final Reason reason, final String why)
+    {
+        assertThatThrownBy(() -> BootstrapClient.find(address, with, (int)TimeUnit.MINUTES.toMillis(2)))
+            .isInstanceOfSatisfying(BootstrapException.class, (ex) -> assertThat(ex.reason()).isEqualTo(reason))
+            .hasMessageContaining(why);
+    }
+
     /** One that stands still uses up its own time only: the next leader is asked every 50 ms meanwhile. */
     @Test
     void shouldFindTheNextLeaderWhileAnEarlierOneStandsStill()
@@ -98,7 +141,7 @@ class GroupBootstrapTest
         final ClusterAddress group = group(1, 2);
         final AtomicInteger asked = new AtomicInteger();
         final long startNs = System.nanoTime();
-        final BootstrapAnswer answer = GroupBootstrap.ask(group, TIMEOUT_MS, (member, timeoutMs) ->
+        final BootstrapAnswer answer = GroupBootstrap.ask(group, List.of(), TIMEOUT_MS, (member, timeoutMs) ->
         {
             if (1 == member.port())
             {
@@ -121,7 +164,7 @@ class GroupBootstrapTest
     void shouldGiveASlowMemberMoreTime()
     {
         final List<Integer> timeouts = new CopyOnWriteArrayList<>();
-        assertThat(GroupBootstrap.ask(group(1), TIMEOUT_MS, (member, timeoutMs) ->
+        assertThat(GroupBootstrap.ask(group(1), List.of(), TIMEOUT_MS, (member, timeoutMs) ->
         {
             timeouts.add(timeoutMs);
             LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(Math.min(timeoutMs, 600)));
@@ -192,13 +235,122 @@ class GroupBootstrapTest
         assertThat(single.address()).isEqualTo(before);
     }
 
+    private static BootstrapAnswer naming(final int port)
+    {
+        return ANSWER.withMembers(group(port).all());
+    }
+
+    private static void await(final BooleanSupplier condition)
+    {
+        final long deadlineNs = System.nanoTime() + TimeUnit.SECONDS.toNanos(30);
+        while (!condition.getAsBoolean())
+        {
+            assertThat(System.nanoTime() - deadlineNs).as("in time").isNegative();
+            LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(1));
+        }
+    }
+
+    /** A member that was added later leads at an address with which nobody was started. */
+    @Test
+    void shouldFindTheLeaderWhereTheGroupSaidThatAMemberIs()
+    {
+        final PeerAddress before = new PeerAddress(new DeviceAddress(7, 8, 9), 1, 0, 0);
+        final BootstrapLocator locator = new BootstrapLocator(group(deadPort), token,
+            new BootstrapAnswer(4, ANSWER.fabric(), before).withMembers(group(leader.address().port()).all()));
+        locator.onUnreachable();
+        await(() -> locator.address().equals(ANSWER.metaServer()));
+        assertThat(locator.members()).as("what the new one says").isEmpty();
+        assertThat(locator.addresses()).isEqualTo(1);
+    }
+
+    /** One that was removed is named no more, and the list is as the last answer has it. */
+    @Test
+    void shouldAskAGroupNowAndThenWhoItsMembersAre()
+    {
+        leader.close();
+        final AtomicReference<BootstrapAnswer> answer =
+            new AtomicReference<>(ANSWER.withMembers(group(1, 2, 3).all()));
+        leader = BootstrapServer.open(new ClusterAddress("127.0.0.1", 0), token, answer::get, () -> AccessRules.NONE,
+            (roles) -> null);
+        final BootstrapLocator locator =
+            new BootstrapLocator(leader.address(), token, ANSWER.withMembers(group(1, 2).all()), 1);
+        await(() ->
+        {
+            locator.onCall();
+            return locator.members().equals(group(1, 2, 3).all());
+        });
+        assertThat(locator.addresses()).as("and the given one").isEqualTo(4);
+        answer.set(ANSWER.withMembers(group(1, 3, 4).all()));
+        await(() ->
+        {
+            locator.onCall();
+            return locator.members().equals(group(1, 3, 4).all());
+        });
+    }
+
+    @Test
+    void shouldAskNeitherASingleOneNorAgainAtOnce()
+    {
+        final BootstrapLocator single = new BootstrapLocator(leader.address(), token, naming(1), 1);
+        final BootstrapLocator early =
+            new BootstrapLocator(leader.address(), token, ANSWER.withMembers(group(1, 2).all()));
+        LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(1));
+        single.onCall();
+        early.onCall();
+        assertThat(single.isAsking()).isFalse();
+        assertThat(early.isAsking()).isFalse();
+        early.onLate();
+        assertThat(early.isAsking()).as("of a group, which it is by what it named").isTrue();
+    }
+
+    /** Who listens by now at an address that was named has another token: the given one is waited for all the same. */
+    @Test
+    void shouldNotTakeTheRefusalOfANamedOneForThatOfTheCluster()
+    {
+        final AtomicInteger asked = new AtomicInteger();
+        assertThat(GroupBootstrap.ask(group(1), group(2).all(), TIMEOUT_MS, (member, timeoutMs) ->
+        {
+            if (2 == member.port())
+            {
+                throw new BootstrapException(Reason.WRONG_TOKEN, "it is no member any more", null);
+            }
+            if (asked.incrementAndGet() > 3)
+            {
+                return ANSWER;
+            }
+            throw new BootstrapException(Reason.UNREACHABLE, "refused", null);
+        })).isEqualTo(ANSWER);
+        assertThatThrownBy(() -> GroupBootstrap.ask(group(1), group(2).all(), 200, (member, timeoutMs) ->
+        {
+            throw new BootstrapException(2 == member.port() ? Reason.WRONG_TOKEN : Reason.UNREACHABLE,
+                "port " + member.port(), null);
+        })).as("what the given one said").hasMessage("port 1");
+    }
+
+    /** Another cluster with the same token, where a member was: only at a given address it is the cluster by now. */
+    @Test
+    void shouldNotGoOverToAnotherClusterAtANamedAddress()
+    {
+        final BootstrapAnswer mine = new BootstrapAnswer(5, ANSWER.fabric(), ANSWER.metaServer());
+        final int other = leader.address().port();
+        assertThatThrownBy(() -> BootstrapClient.find(
+            group(deadPort), mine.withMembers(group(other).all()), token, 300))
+            .isInstanceOfSatisfying(BootstrapException.class, (ex) ->
+                assertThat(ex.reason()).isEqualTo(Reason.UNREACHABLE))
+            .hasMessageContaining(":" + deadPort);
+        assertThat(BootstrapClient.find(
+            group(deadPort), ANSWER.withMembers(group(other).all()), token, TIMEOUT_MS)).isEqualTo(ANSWER);
+        assertThat(BootstrapClient.find(
+            group(other), mine.withMembers(group(other).all()), token, TIMEOUT_MS)).as("given").isEqualTo(ANSWER);
+    }
+
     /** No question lasts longer than what is left, and none begins after that. */
     @Test
     void shouldKeepTheDeadline()
     {
         final long startNs = System.nanoTime();
         final AtomicInteger longest = new AtomicInteger();
-        assertThatThrownBy(() -> GroupBootstrap.ask(group(1, 2, 3), 300, (member, timeoutMs) ->
+        assertThatThrownBy(() -> GroupBootstrap.ask(group(1, 2, 3), List.of(), 300, (member, timeoutMs) ->
         {
             longest.accumulateAndGet(timeoutMs, Math::max);
             LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(3 == member.port() ? 0 : timeoutMs));

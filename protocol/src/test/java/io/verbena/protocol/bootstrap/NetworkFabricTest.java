@@ -118,6 +118,16 @@ class NetworkFabricTest
     }
 
     @Test
+    void shouldSayWhereOthersReachWhatListens()
+    {
+        assertThat(NetworkFabric.announced(LOOPBACK, null)).isEqualTo(LOOPBACK);
+        assertThat(NetworkFabric.announced(new ClusterAddress("0.0.0.0", 7373), null)).isNull();
+        assertThat(NetworkFabric.announced(new ClusterAddress("[::]", 7373), null)).isNull();
+        assertThat(NetworkFabric.announced(new ClusterAddress("0.0.0.0", 7373), "[fd00::7]:4800"))
+            .isEqualTo(new ClusterAddress("[fd00::7]", 7373));
+    }
+
+    @Test
     void shouldKnowWhatOtherHostsReach()
     {
         assertThat(NetworkFabric.isForOtherHosts("127.0.0.2")).isFalse();

@@ -55,6 +55,7 @@ class MetaLinkTest
     private RaasContext client;
     private PeerAddress address;
     private int unreachableCount;
+    private int callCount;
     private MetaLink link;
 
     @BeforeEach
@@ -79,7 +80,23 @@ class MetaLinkTest
             {
                 unreachableCount++;
             }
+
+            @Override
+            public void onCall()
+            {
+                callCount++;
+            }
         }, TIMEOUT_NS);
+    }
+
+    /** By which a long-running process hears of new members of a group. */
+    @Test
+    void shouldSayThatACallIsAboutToBeMade()
+    {
+        link.client();
+        assertThat(callCount).isEqualTo(1);
+        link.freshClient();
+        assertThat(callCount).isEqualTo(2);
     }
 
     @AfterEach
