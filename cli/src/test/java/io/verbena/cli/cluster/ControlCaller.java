@@ -167,7 +167,7 @@ final class ControlCaller extends Thread
 
     private void createTable()
     {
-        final ControlCall<Integer> number = await((meta) -> meta.allocateTableId(CALL_TIMEOUT_NS));
+        final ControlCall<Integer> number = await((meta) -> meta.allocateTableId(0, CALL_TIMEOUT_NS));
         if (ControlStatus.OK != number.status())
         {
             endWithLease(number);
@@ -177,7 +177,7 @@ final class ControlCaller extends Thread
         final String table = name + '-' + tables++;
         record.creating(table);
         final ControlCall<Void> call = await((meta) -> meta.createTable(
-            new TableEntry(table, number.result(), DESCRIPTOR), List.of(), CALL_TIMEOUT_NS));
+            new TableEntry(table, number.result(), DESCRIPTOR), List.of(), 0, CALL_TIMEOUT_NS));
         if (ControlStatus.OK == call.status())
         {
             record.created(table, number.result());

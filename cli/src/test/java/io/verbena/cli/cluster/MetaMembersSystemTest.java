@@ -17,6 +17,8 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Map;
+import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Stream;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -26,6 +28,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 class MetaMembersSystemTest
 {
     private static final Duration STEP = Duration.ofSeconds(60);
+    /** Nodes ask every 20 to 40 s. */
+    private static final Duration AWAIT = Duration.ofSeconds(300);
 
     @TempDir
     private Path directory;
@@ -88,7 +92,7 @@ class MetaMembersSystemTest
         assertThat(last.err()).contains("must not come back").contains("./verbena meta add");
         final NodeLauncher launcher = new NodeLauncher(
             new ProcessTable(folder.processes()), folder.logs());
-        final ClusterAddress listen = ClusterAddress.parse(folder.address()).all().get(2);
+        final ClusterAddress listen = new ClusterAddress("127.0.0.1", UnusedPorts.next());
         launcher.start("meta-server-4", List.of("meta-server", "--join", address, "--listen",
             listen.toString(), "--data", directory.resolve("four").toString(), "--token-file",
             folder.token().toString(), "--fabric", folder.fabric()));
@@ -97,11 +101,44 @@ class MetaMembersSystemTest
         succeed("meta", "remove", "meta-3");
         succeed("meta", "list");
         assertThat(last.out()).contains(address).doesNotContain("silent");
+        // The three that the nodes were started with, and the new one in the place of one of them.
+        awaitAddresses(folder, 4);
         succeed("meta", "move-leader", address);
         assertThat(last.out()).contains(" leads");
         succeed("meta", "list");
         assertThat(last.out().lines().filter((line) -> line.contains(address)).findFirst().orElseThrow())
             .contains("leader");
-        succeed("table", "create", "afterwards", "--records", "1000");
+        // It leads where nobody was told that it would: the nodes have found it, so that a table can be made and used.
+        final String[] there = {"--cluster", listen.toString(), "--token-file", folder.token().toString()};
+        succeed(with(there, "table", "create", "afterwards", "--records", "1000"));
+        succeed(with(there, "put", "--table", "afterwards", "key", "value"));
+        succeed(with(there, "get", "--table", "afterwards", "key"));
+        assertThat(last.out()).isEqualTo("value\n");
+    }
+
+    private static String[] with(final String[] options, final String... command)
+    {
+        return Stream.concat(Stream.of(command), Stream.of(options)).toArray(String[]::new);
+    }
+
+    private static void awaitAddresses(final ClusterFolder folder, final int count)
+    {
+        final long deadlineNs = System.nanoTime() + AWAIT.toNanos();
+        for (final String name : List.of("memory-1", "compute-1"))
+        {
+            final Entry node = new ProcessTable(folder.processes()).entries().stream()
+                .filter((entry) -> entry.name().equals(name)).findFirst().orElseThrow();
+            for (Object known = 0; !Integer.toString(count).equals(known.toString()); known = addresses(node))
+            {
+                assertThat(System.nanoTime() - deadlineNs).as("%s knows %s", name, known).isNegative();
+                LockSupport.parkNanos(Duration.ofMillis(100).toNanos());
+            }
+        }
+    }
+
+    private static Object addresses(final Entry node)
+    {
+        final Map<String, Object> figures = HealthProbe.figures(node);
+        return null == figures ? 0 : figures.get("meta_server_addresses");
     }
 }
