@@ -369,6 +369,8 @@ class EngineExpiryTest
         assertThat(fixture.lastExpiryMs).as("of a record that is new").isEqualTo(Expiry.MAX_MS);
         assertThat(Expiry.isDeadline(Expiry.MAX_MS)).isTrue();
         assertThat(Expiry.isDeadline(Expiry.MAX_MS + 1)).isFalse();
+        assertThat(Expiry.isDeadline(Expiry.NONE)).isTrue();
+        assertThat(Expiry.isDeadline(Expiry.NONE - 1)).as("of a damaged block").isFalse();
         assertThat(get().value()).isEqualTo("v");
         assertThat(fixture.check(table).problemCount).isZero();
         assertThat(fixture.run(OperationKind.DELETE, table, "k", null, 0).result()).isEqualTo(OperationResult.DELETED);

@@ -35,14 +35,9 @@ final class PauseWait
         if (null == timer)
         {
             pause.add(wake);
-            // Asked again, since a pause that ended before it was added woke nobody.
+            // Asked again, since a pause that ended before it was added woke nobody: then the timer is due at once.
             final long remainingNs = pause.remainingNs(command.isWrite(), nowNs);
-            if (remainingNs <= 0)
-            {
-                pause.remove(wake);
-                return false;
-            }
-            timer = transport.schedule(Math.min(remainingNs, LONGEST_NS), this::proceed);
+            timer = transport.schedule(Math.clamp(remainingNs, 0, LONGEST_NS), this::proceed);
         }
         return true;
     }
