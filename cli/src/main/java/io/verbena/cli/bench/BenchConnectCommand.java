@@ -16,6 +16,7 @@ import io.verbena.load.connect.BareStart;
 import io.verbena.load.connect.ConnectBenchmark;
 import io.verbena.load.connect.ConnectRow;
 import io.verbena.load.report.JsonWriter;
+import io.verbena.load.report.Medians;
 import org.agrona.concurrent.NanoClock;
 import org.agrona.concurrent.SystemNanoClock;
 import picocli.CommandLine.Command;

@@ -5,6 +5,7 @@ import io.verbena.cli.console.ExitStatus;
 import io.verbena.cli.console.OptionRange;
 import io.verbena.cli.console.OutputFile;
 import io.verbena.load.report.JsonWriter;
+import io.verbena.load.report.Medians;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;

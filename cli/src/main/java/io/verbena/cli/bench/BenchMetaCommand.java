@@ -13,6 +13,7 @@ import io.verbena.client.KvClientOptions;
 import io.verbena.client.KvTable;
 import io.verbena.client.TableOptions;
 import io.verbena.load.report.JsonWriter;
+import io.verbena.load.report.Medians;
 import io.verbena.protocol.bootstrap.BootstrapClient;
 import io.verbena.protocol.bootstrap.ClusterAddress;
 import io.verbena.protocol.bootstrap.ClusterToken;

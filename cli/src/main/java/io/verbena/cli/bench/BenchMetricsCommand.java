@@ -6,6 +6,7 @@ import io.verbena.cli.console.OptionRange;
 import io.verbena.cli.console.OutputFile;
 import io.verbena.cli.fabric.FabricDevice;
 import io.verbena.load.report.JsonWriter;
+import io.verbena.load.report.Medians;
 import io.verbena.rdma.fabric.Fabrics;
 import io.verbena.rdma.verbs.Fabric;
 

@@ -8,14 +8,14 @@ import io.verbena.client.KvClientOptions;
 import io.verbena.client.KvTable;
 import io.verbena.client.TableOptions;
 
-import org.HdrHistogram.Histogram;
 import org.agrona.CloseHelper;
+import org.agrona.collections.LongArrayList;
 import org.agrona.concurrent.NanoClock;
 
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.Arrays;
 import java.util.List;
-import java.util.concurrent.TimeUnit;
 
 /**
  * Two clusters of processes on one fabric, one of which encrypts, and a client of each, which reads or writes records
@@ -48,9 +48,6 @@ final class EncryptionBenchmark implements AutoCloseable
     private static final int RECORDS = 1_000;
     private static final int VALUE_BYTES = 100;
     private static final int CALLS_BETWEEN_LOOKS = 16;
-    private static final long LONGEST_NS = TimeUnit.SECONDS.toNanos(60);
-    private static final int DIGITS = 3;
-    private static final double MEDIAN_PERCENTILE = 50;
     private static final Duration TIMEOUT = Duration.ofSeconds(30);
 
     private final NanoClock clock;
@@ -140,7 +137,7 @@ final class EncryptionBenchmark implements AutoCloseable
     double medianUs(final boolean isEncrypted, final boolean isGet, final long durationNs)
     {
         final Side side = isEncrypted ? encrypted : clear;
-        final Histogram latenciesNs = new Histogram(LONGEST_NS, DIGITS);
+        final LongArrayList latenciesNs = new LongArrayList();
         final long beganNs = clock.nanoTime();
         long nowNs = beganNs;
         while (nowNs - beganNs < durationNs)
@@ -159,11 +156,13 @@ final class EncryptionBenchmark implements AutoCloseable
                         StandardCharsets.US_ASCII));
                 }
                 final long endedNs = clock.nanoTime();
-                latenciesNs.recordValue(Math.min(LONGEST_NS, endedNs - nowNs));
+                latenciesNs.addLong(endedNs - nowNs);
                 nowNs = endedNs;
             }
         }
-        return latenciesNs.getValueAtPercentile(MEDIAN_PERCENTILE) / 1e3;
+        final long[] sortedNs = latenciesNs.toLongArray();
+        Arrays.sort(sortedNs);
+        return sortedNs[sortedNs.length / 2] / 1e3;
     }
 
     @Override

@@ -9,6 +9,7 @@ import io.verbena.cli.console.ExitStatus;
 import io.verbena.client.KvClient;
 import io.verbena.client.KvClientOptions;
 import io.verbena.client.TableOptions;
+import io.verbena.load.report.Medians;
 
 import java.io.IOException;
 import java.time.Duration;

@@ -1,9 +1,9 @@
-package io.verbena.cli.bench;
+package io.verbena.load.report;
 
 import java.util.Arrays;
 
-/** Stateless. */
-final class Medians
+/** What rounds of a benchmark are judged by. Stateless. */
+public final class Medians
 {
     private Medians()
     {
@@ -13,7 +13,7 @@ final class Medians
      * @param values one or more, in any order; not changed.
      * @return that in the middle, or the mean of the two in the middle.
      */
-    static double of(final double[] values)
+    public static double of(final double[] values)
     {
         final double[] sorted = values.clone();
         Arrays.sort(sorted);
