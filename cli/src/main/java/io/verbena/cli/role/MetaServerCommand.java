@@ -204,12 +204,9 @@ public final class MetaServerCommand implements Callable<Integer>
         {
             final ClusterAddress address = ClusterAddress.parse(listen);
             final String name = fabric(address, tokenPath);
-            if (!Files.isDirectory(data))
-            {
-                OwnerOnly.createFolder(data);
-            }
             makeKey(tokenPath);
             fabric = Fabrics.open(name, ProcessRole.SERVER);
+            makeFolder();
             // First: what is wrong with its options leaves no folder of a new group behind.
             autoscaler = null == autoscale ? null : autoscalerOpener.open(autoscale, new AutoscalerPlace(
                 data, () -> found.toString(), tokenPath, tlsOfClient(), group.isGroup(), leaseSeconds(),
@@ -264,11 +261,20 @@ public final class MetaServerCommand implements Callable<Integer>
     }
 
     /** Packets are sealed with the token, which a first start makes. */
-    private void makeKey(final Path tokenPath)
+    private void makeKey(final Path tokenPath) throws IOException
     {
         if (isSealed && !group.isGroup())
         {
+            makeFolder();
             ClusterToken.readOrCreate(tokenPath);
+        }
+    }
+
+    private void makeFolder() throws IOException
+    {
+        if (!Files.isDirectory(data))
+        {
+            OwnerOnly.createFolder(data);
         }
     }
 
