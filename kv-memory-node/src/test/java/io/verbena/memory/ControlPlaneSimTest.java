@@ -417,7 +417,7 @@ class ControlPlaneSimTest
         }
     }
 
-    /** Two nodes make a table each for a user, and both are told at first that there is room for one. */
+    /** Two nodes make a table each for a user who may have one more: both get a number, as there is room then. */
     @Test
     void shouldMakeKnownNoMoreTablesThanAUserMayHave()
     {

@@ -11,7 +11,7 @@ import java.nio.file.Path;
  *
  * @param fabricName    by which nodes and clients open the fabric.
  * @param listen        where it is found while it leads; with a port.
- * @param announced     where others reach that, which nodes and clients are told; null: they are not told.
+ * @param announced     address of it that the handshake names to nodes and clients; null: it is not named.
  * @param token         of the cluster.
  * @param data          folder of this meta server.
  * @param isFresh       whether the nodes and tables of a single meta server that is taken over are gone.

@@ -3,6 +3,8 @@ package io.verbena.cli.bench;
 import io.verbena.cli.cluster.LocalCluster;
 import io.verbena.cli.cluster.NodePlaces;
 import io.verbena.cli.cluster.TemporaryCluster;
+import io.verbena.cli.console.CommandFailedException;
+import io.verbena.cli.console.ExitStatus;
 import io.verbena.client.KvClient;
 import io.verbena.client.KvClientOptions;
 import io.verbena.client.KvTable;
@@ -152,8 +154,8 @@ final class EncryptionBenchmark implements AutoCloseable
                 }
                 else if (side.table.get(key).isEmpty())
                 {
-                    throw new IllegalStateException("a record is missing: " + new String(key,
-                        StandardCharsets.US_ASCII));
+                    throw new CommandFailedException(ExitStatus.FAILED, "record " +
+                        new String(key, StandardCharsets.US_ASCII) + " was written, and is not there", null);
                 }
                 final long endedNs = clock.nanoTime();
                 latenciesNs.addLong(endedNs - nowNs);

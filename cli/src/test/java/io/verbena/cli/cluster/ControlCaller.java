@@ -33,7 +33,7 @@ import java.util.function.Function;
 
 /**
  * A compute node as far as the meta server knows: it registers, renews its lease, creates and drops tables without
- * memory, leaves and registers again, until it is told to end, and writes down what was acknowledged. A thread.
+ * memory, leaves and registers again, until {@link #end}, and writes down what was acknowledged. A thread.
  */
 final class ControlCaller extends Thread
 {

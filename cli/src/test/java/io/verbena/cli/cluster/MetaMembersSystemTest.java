@@ -108,7 +108,7 @@ class MetaMembersSystemTest
         succeed("meta", "list");
         assertThat(last.out().lines().filter((line) -> line.contains(address)).findFirst().orElseThrow())
             .contains("leader");
-        // It leads where nobody was told that it would: the nodes have found it, so that a table can be made and used.
+        // It leads at an address that no node was started with: they have found it, so that a table can be made.
         final String[] there = {"--cluster", listen.toString(), "--token-file", folder.token().toString()};
         succeed(with(there, "table", "create", "afterwards", "--records", "1000"));
         succeed(with(there, "put", "--table", "afterwards", "key", "value"));

@@ -2,7 +2,6 @@ package io.verbena.meta.raft;
 
 import io.verbena.meta.store.MetaBatch;
 import io.verbena.meta.store.MetaCommand;
-import io.verbena.meta.store.MetaCounters;
 import io.verbena.meta.store.StoredTable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -38,12 +37,7 @@ class FaultyDisksTest
         members = new TestMembers(directory, MEMBERS);
         members.useSmallLogs(1_000);
         disks = new FaultyDisks();
-        members.startAll(true);
-        members.write(new MetaBatch().counters(MetaCounters.initial(7)));
-        for (int place = 1; place <= MEMBERS; place++)
-        {
-            members.awaitTables(place, 0);
-        }
+        members.startNewGroup();
     }
 
     @AfterEach
@@ -107,7 +101,8 @@ class FaultyDisksTest
         write();
         final int leader = members.leader();
         disks.failSync(leader, BROKEN);
-        final CompletableFuture<Boolean> unknown = members.get(leader).append(
+        // Whether the others have it is not known: written again below it is there.
+        members.get(leader).append(
             MetaCommand.write(members.leadership(leader).number(), new MetaBatch().table(table(tables + 1))));
         awaitStop(leader, BROKEN);
         TestMembers.await(() ->
@@ -115,12 +110,9 @@ class FaultyDisksTest
             members.leadership(leader).poll(CLOCK.nanoTime());
             return !members.leadership(leader).isHeld();
         });
-        // Two others have it or not: written again it is there.
         write();
         assertThat(members.leader()).isNotEqualTo(leader);
         assertAllThereAfterARestart(leader);
-        assertThat(unknown).as("answered, or left in the dark").satisfiesAnyOf(
-            (answer) -> assertThat(answer).isNotDone(), (answer) -> assertThat(answer).isDone());
     }
 
     /** A file of the log is full, and there is no room for the next one. */

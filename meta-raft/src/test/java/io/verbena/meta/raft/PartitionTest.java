@@ -2,7 +2,6 @@ package io.verbena.meta.raft;
 
 import io.verbena.meta.store.MetaBatch;
 import io.verbena.meta.store.MetaCommand;
-import io.verbena.meta.store.MetaCounters;
 import io.verbena.meta.store.StoredTable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -32,12 +31,7 @@ class PartitionTest
     {
         members = new TestMembers(directory, MEMBERS);
         members.useLinks();
-        members.startAll(true);
-        members.write(new MetaBatch().counters(MetaCounters.initial(7)));
-        for (int place = 1; place <= MEMBERS; place++)
-        {
-            members.awaitTables(place, 0);
-        }
+        members.startNewGroup();
     }
 
     @AfterEach

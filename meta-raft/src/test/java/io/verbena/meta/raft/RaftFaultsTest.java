@@ -307,7 +307,7 @@ class RaftFaultsTest
             .hasMessageContaining("member 1 of the group cannot start").hasMessageContaining(what);
     }
 
-    /** As by a loss of power while an entry is written, of which nobody was told: all but that one is there. */
+    /** As by a loss of power while an entry is written: all is there but that one, which was not acknowledged. */
     @Test
     void shouldGoOnWithoutTheEntryThatWasWrittenInParts() throws Exception
     {

@@ -1,6 +1,7 @@
 package io.verbena.meta.raft;
 
 import io.verbena.meta.store.MetaBatch;
+import io.verbena.meta.store.MetaCounters;
 import io.verbena.meta.store.MetaState;
 import io.verbena.test.UnusedPorts;
 import org.agrona.CloseHelper;
@@ -120,6 +121,17 @@ final class TestMembers implements AutoCloseable
         for (int place = 1; place <= MEMBERS; place++)
         {
             start(place, isNew);
+        }
+    }
+
+    /** A new group, whose members all have the first records. */
+    void startNewGroup()
+    {
+        startAll(true);
+        write(new MetaBatch().counters(MetaCounters.initial(7)));
+        for (int place = 1; place <= MEMBERS; place++)
+        {
+            awaitTables(place, 0);
         }
     }
 
