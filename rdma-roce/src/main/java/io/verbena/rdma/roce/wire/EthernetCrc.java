@@ -2,16 +2,23 @@ package io.verbena.rdma.roce.wire;
 
 import org.agrona.UnsafeApi;
 
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.stream.Stream;
 import java.util.zip.CRC32;
 
 /**
- * The CRC-32 of Ethernet over a few dozen bytes, as a packet's headers and a small payload are. The JDK's
- * {@link CRC32} takes 16 bytes at a time from the first address on that is a multiple of 16, and the bytes before and
- * behind one by one: for a packet of 84 bytes that is most of its time. So short pieces go through tables, 16 bytes a
- * step (Kounavis and Berry, "Novel table lookup-based algorithms for high-performance CRC generation", IEEE
- * Transactions on Computers 57 (11), 2008), and of longer ones the JDK gets whole multiples of 16 alone. Used by one
- * thread at a time; allocates nothing once made.
+ * The CRC-32 of Ethernet over a few dozen bytes, as a packet's headers and a small payload are. Where the processor
+ * multiplies vectors of carry-less numbers, the JDK's {@link CRC32} takes any bytes at any address without a loop, and
+ * gets all. Elsewhere it takes 16 bytes at a time from the first address on that is a multiple of 16, and the bytes
+ * before and behind one by one: for a packet of 84 bytes that is most of its time. There short pieces go through
+ * tables, 16 bytes a step (Kounavis and Berry, "Novel table lookup-based algorithms for high-performance CRC
+ * generation", IEEE Transactions on Computers 57 (11), 2008), and of longer ones the JDK gets whole multiples of 16
+ * alone. Used by one thread at a time; allocates nothing once made.
  */
 final class EthernetCrc
 {
@@ -52,7 +59,50 @@ final class EthernetCrc
         }
     }
 
+    private static final Path PROCESSORS = Path.of("/proc/cpuinfo");
+    /** What HotSpot asks for before it computes a CRC with vectors of 64 bytes. */
+    private static final List<String> VECTOR_FLAGS = List.of("avx512f", "avx512bw", "avx512vl", "vpclmulqdq");
+    private static final boolean IS_JDK_QUICK = isJdkQuick(System.getProperty("os.arch"), PROCESSORS);
+
     private final CRC32 crc = new CRC32();
+    private final boolean isJdkQuick;
+
+    /** Takes what is quicker on this processor. */
+    EthernetCrc()
+    {
+        this(IS_JDK_QUICK);
+    }
+
+    /** @param isJdkQuick whether the JDK computes all. */
+    EthernetCrc(final boolean isJdkQuick)
+    {
+        this.isJdkQuick = isJdkQuick;
+    }
+
+    /**
+     * Says whether the JDK computes short pieces without a loop over bytes: on ARM by an instruction for them, on x86
+     * with vectors, where the processor has these.
+     *
+     * @param architecture as {@code os.arch} names it.
+     * @param processors   file in which the system lists what the processors can do.
+     * @return false where that is not known.
+     */
+    static boolean isJdkQuick(final String architecture, final Path processors)
+    {
+        if (!"amd64".equals(architecture))
+        {
+            return "aarch64".equals(architecture);
+        }
+        try (Stream<String> lines = Files.lines(processors))
+        {
+            return lines.filter(line -> line.startsWith("flags")).findFirst()
+                .filter(line -> List.of(line.split("\\s+")).containsAll(VECTOR_FLAGS)).isPresent();
+        }
+        catch (final IOException | UncheckedIOException ex)
+        {
+            return false;
+        }
+    }
 
     private static int afterZero(final int register)
     {
@@ -72,6 +122,10 @@ final class EthernetCrc
     int compute(
         final ByteBuffer bytes, final long address, final int offset, final int lengthBytes, final int freeBytes)
     {
+        if (isJdkQuick)
+        {
+            return ofAll(bytes, offset, lengthBytes);
+        }
         final long start = address + offset;
         if (lengthBytes <= TABLES_LIMIT_BYTES)
         {

@@ -4,8 +4,12 @@ import org.agrona.BufferUtil;
 import org.agrona.concurrent.UnsafeBuffer;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
+import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.SplittableRandom;
 import java.util.zip.CRC32;
 
@@ -20,7 +24,7 @@ class EthernetCrcTest
         BufferUtil.allocateDirectAligned(2 * PLACE + RocePacket.MAX_LENGTH_BYTES, PLACE);
     private final UnsafeBuffer buffer = new UnsafeBuffer(bytes);
     private final byte[] original = new byte[bytes.capacity()];
-    private final EthernetCrc crc = new EthernetCrc();
+    private EthernetCrc crc = new EthernetCrc(false);
 
     @BeforeEach
     void fill()
@@ -45,6 +49,39 @@ class EthernetCrcTest
                 assertSame(PLACE + before, RocePacket.MAX_LENGTH_BYTES - i);
             }
         }
+    }
+
+    @Test
+    void shouldComputeTheSameWhereTheJdkComputesAll()
+    {
+        crc = new EthernetCrc(true);
+        shouldComputeWhatTheJdkComputes();
+        buffer.putBytes(0, original);
+        compute(PLACE + 1, PLACE, EthernetCrc.LINE_BYTES - 1);
+        assertThat(buffer.getByte(PLACE)).as("nothing is overwritten").isEqualTo(original[PLACE]);
+    }
+
+    @Test
+    void shouldLeaveAllToTheJdkWhereTheProcessorHasVectors(@TempDir final Path folder) throws IOException
+    {
+        assertThat(isJdkQuick(folder, "flags\t\t: fpu avx512f avx512bw vpclmulqdq avx512vl sse sse")).isTrue();
+        assertThat(isJdkQuick(folder, "flags\t\t: fpu avx512f avx512bw avx512vl")).isFalse();
+        assertThat(isJdkQuick(folder, "model name\t: avx512f avx512bw vpclmulqdq avx512vl")).isFalse();
+    }
+
+    @Test
+    void shouldKnowProcessorsWithoutTheList(@TempDir final Path folder)
+    {
+        final Path missing = folder.resolve("missing");
+        assertThat(EthernetCrc.isJdkQuick("aarch64", missing)).isTrue();
+        assertThat(EthernetCrc.isJdkQuick("riscv64", missing)).isFalse();
+        assertThat(EthernetCrc.isJdkQuick("amd64", missing)).isFalse();
+    }
+
+    private static boolean isJdkQuick(final Path folder, final String line) throws IOException
+    {
+        return EthernetCrc.isJdkQuick(
+            "amd64", Files.writeString(folder.resolve("cpuinfo"), "processor\t: 0\n" + line + "\n"));
     }
 
     /** A packet at the beginning of its memory, which need not be aligned, has nothing before it. */
