@@ -10,9 +10,16 @@ import io.verbena.protocol.message.MemoryNodeStat;
 import io.verbena.protocol.message.MirrorAction;
 import io.verbena.protocol.message.MirrorAnswer;
 import io.verbena.protocol.message.MirroredChunk;
+import io.verbena.protocol.view.LeftView;
+import io.verbena.protocol.view.View;
+import io.verbena.protocol.view.ViewAttempt;
+import io.verbena.protocol.view.ViewState;
+import io.verbena.raas.RemoteRegion;
 import io.verbena.raas.identity.PeerIdentity;
+import io.verbena.rdma.verbs.RdmaException;
 
 import java.util.List;
+import java.util.function.Supplier;
 
 /** Answers control calls out of the chunk table. Called by the node's thread. */
 final class MemoryAnswers implements MemoryNodeService
@@ -23,16 +30,32 @@ final class MemoryAnswers implements MemoryNodeService
         void fence(PeerIdentity identity);
     }
 
+    /** Who has a key to the region, as views of groups have it. */
+    interface Views
+    {
+        /** As {@link MemoryViews#close}. */
+        boolean close(View view);
+
+        /** As {@link MemoryViews#name}. */
+        List<LeftView> name(PeerIdentity node, List<LeftView> left);
+
+        /** The region under the key for an attempt; null when this node does not get it, or not yet. */
+        RemoteRegion reconcilerKey(PeerIdentity node, ViewAttempt attempt);
+    }
+
     private final long regionLengthBytes;
     private final int chunkLengthBytes;
     private final ChunkTable chunks;
     private final MirrorLeases mirrorLeases;
     private final Fence fence;
+    private final Supplier<Views> views;
     private long forbidden;
 
     MemoryAnswers(
-        final long regionLengthBytes, final int chunkLengthBytes, final ChunkTable chunks, final Fence fence)
+        final long regionLengthBytes, final int chunkLengthBytes, final ChunkTable chunks, final Fence fence,
+        final Supplier<Views> views)
     {
+        this.views = views;
         this.regionLengthBytes = regionLengthBytes;
         this.chunkLengthBytes = chunkLengthBytes;
         this.chunks = chunks;
@@ -92,16 +115,56 @@ final class MemoryAnswers implements MemoryNodeService
         return forbidden;
     }
 
+    @Override
+    public void closeView(final PeerIdentity caller, final View view)
+    {
+        refuseOthers(caller, "close " + view);
+        if (ViewState.CLOSING != view.state())
+        {
+            throw new ControlException(ControlStatus.INVALID_REQUEST, view + " is not closing");
+        }
+
+        try
+        {
+            if (!views.get().close(view))
+            {
+                throw new ControlException(ControlStatus.UNAVAILABLE, "a later one is closed here than " + view);
+            }
+        }
+        catch (final RdmaException ex)
+        {
+            throw new ControlException(
+                ControlStatus.UNAVAILABLE, view + " is not closed here yet, ask again: " + ex.getMessage());
+        }
+    }
+
+    @Override
+    public List<LeftView> nameViews(final PeerIdentity caller, final List<LeftView> left)
+    {
+        refuseUnregistered(caller);
+        return views.get().name(caller, left);
+    }
+
+    @Override
+    public RemoteRegion reconcilerKey(final PeerIdentity caller, final ViewAttempt attempt)
+    {
+        refuseUnregistered(caller);
+        final RemoteRegion region = views.get().reconcilerKey(caller, attempt);
+
+        if (null == region)
+        {
+            throw new ControlException(ControlStatus.UNAVAILABLE, caller + " gets no key here for " + attempt +
+                ": another node or attempt is named, or the view is not closed yet");
+        }
+
+        return region;
+    }
+
     /** Only the meta server may, which has proved that it is that. */
     @Override
     public void fence(final PeerIdentity caller, final PeerIdentity identity)
     {
-        if (!PeerIdentity.META_SERVER.equals(caller))
-        {
-            forbidden++;
-            throw new ControlException(
-                ControlStatus.FORBIDDEN, caller + " may not fence " + identity + ": only the meta server may");
-        }
+        refuseOthers(caller, "fence " + identity);
 
         if (0 == identity.nodeId())
         {
@@ -125,6 +188,16 @@ final class MemoryAnswers implements MemoryNodeService
             chunks.blockCount(),
             chunks.indexCount(),
             chunks.orphanCount());
+    }
+
+    private void refuseOthers(final PeerIdentity caller, final String what)
+    {
+        if (!PeerIdentity.META_SERVER.equals(caller))
+        {
+            forbidden++;
+            throw new ControlException(
+                ControlStatus.FORBIDDEN, caller + " may not " + what + ": only the meta server may");
+        }
     }
 
     private static void refuseUnregistered(final PeerIdentity caller)

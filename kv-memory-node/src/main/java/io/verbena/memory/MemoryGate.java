@@ -2,16 +2,21 @@ package io.verbena.memory;
 
 import io.verbena.protocol.control.MemoryNodeDispatcher;
 import io.verbena.protocol.control.MemoryNodeService;
+import io.verbena.protocol.view.LeftView;
+import io.verbena.protocol.view.View;
+import io.verbena.protocol.view.ViewAttempt;
 import io.verbena.raas.Admission;
-import io.verbena.raas.identity.PeerIdentity;
 import io.verbena.raas.RaasContext;
 import io.verbena.raas.ReadTargetAddress;
+import io.verbena.raas.RemoteRegion;
 import io.verbena.raas.RpcServer;
 import io.verbena.raas.identity.IdentitySecret;
+import io.verbena.raas.identity.PeerIdentity;
 import io.verbena.rdma.verbs.AccessFlags;
 import io.verbena.rdma.verbs.DeviceAddress;
 import io.verbena.rdma.verbs.MemoryRegion;
 import io.verbena.rdma.verbs.RdmaException;
+import org.agrona.collections.Int2IntCounterMap;
 
 import java.util.List;
 import java.util.function.Function;
@@ -22,7 +27,7 @@ import java.util.function.Supplier;
  * is open; the region is changed only by nodes that were admitted, each under a key of its own. Once it is closed no
  * access lands any more. Owned by the node's thread; time comes in.
  */
-final class MemoryGate implements AutoCloseable
+final class MemoryGate implements MemoryAnswers.Views, AutoCloseable
 {
     private final RaasContext raas;
     private final IdentityKeys keys;
@@ -31,8 +36,11 @@ final class MemoryGate implements AutoCloseable
     private final Function<PeerIdentity, IdentitySecret> verifier;
     private final Supplier<String> state;
     private final LeasedReadTarget readTarget;
+    private MemoryViews views;
     private RpcServer server;
     private ComputeAdmission admission;
+    /** Highest incarnation by node id. */
+    private final Int2IntCounterMap fenced = new Int2IntCounterMap(0);
     private List<PeerIdentity> expected = List.of();
     private boolean isPreparing;
     private boolean isClosing;
@@ -61,6 +69,7 @@ final class MemoryGate implements AutoCloseable
     /** Takes calls; nodes are let in once {@link #admit} says which. */
     void open()
     {
+        views = new MemoryViews(keys);
         server = raas.serve(servicePort, this::onConnect, verifier, new MemoryNodeDispatcher(service));
         readTarget.open();
     }
@@ -163,7 +172,35 @@ final class MemoryGate implements AutoCloseable
     {
         // In this order: nobody gets a key that was just closed.
         server.refuse(identity);
+        fenced.put(identity.nodeId(), Math.max(fenced.get(identity.nodeId()), identity.incarnation()));
+        views.forget(identity);
         return keys.revoke(identity);
+    }
+
+    @Override
+    public boolean close(final View view)
+    {
+        return views.close(view);
+    }
+
+    /** What a fenced node says is not kept. */
+    @Override
+    public List<LeftView> name(final PeerIdentity node, final List<LeftView> left)
+    {
+        return isAdmitted(node) ? views.name(node, left) : List.of();
+    }
+
+    @Override
+    public RemoteRegion reconcilerKey(final PeerIdentity node, final ViewAttempt attempt)
+    {
+        return isAdmitted(node) && views.mayReconcile(node, attempt.group(), attempt.number(), attempt.attempt()) ?
+            RemoteRegion.of(keys.grantReconciler(node, attempt.group())) : null;
+    }
+
+    /** A fenced node may have connections still. */
+    private boolean isAdmitted(final PeerIdentity node)
+    {
+        return null != admission && admission.admits(node) && fenced.get(node.nodeId()) < node.incarnation();
     }
 
     /** @return connections refused, since it was opened last, because the peer did not prove who it is. */
@@ -193,6 +230,12 @@ final class MemoryGate implements AutoCloseable
         if (!admission.admits(caller))
         {
             return Admission.refuse(caller + " is not a member: register at the meta server");
+        }
+
+        if (!views.mayHaveKey(caller))
+        {
+            // It names what it has left over this connection, and gets a key over the next.
+            return Admission.callsOnly();
         }
 
         try

@@ -7,13 +7,13 @@ import io.verbena.protocol.message.NodeRegistration;
 import io.verbena.protocol.session.Credentials;
 import io.verbena.protocol.session.MetaLink;
 import io.verbena.raas.PeerAddress;
-import io.verbena.raas.identity.PeerIdentity;
 import io.verbena.raas.RaasConfiguration;
 import io.verbena.raas.RaasContext;
 import io.verbena.raas.RemoteRegion;
 import io.verbena.raas.directory.NodeRole;
 import io.verbena.raas.failure.PeerFailures;
 import io.verbena.raas.identity.IdentitySecret;
+import io.verbena.raas.identity.PeerIdentity;
 import io.verbena.raas.limit.RaasLimit;
 import io.verbena.rdma.verbs.Device;
 import io.verbena.rdma.verbs.DeviceAttributes;
@@ -85,7 +85,8 @@ public final class MemoryNode implements Agent, AutoCloseable
             region.segment(), configuration.folder(), RegionLayout.superblock(configuration, 0, 0));
         isMemoryEmpty = Kind.FOUND != kind;
         chunks = chunks(Kind.FOUND == kind);
-        answers = new MemoryAnswers(region.lengthBytes(), configuration.chunkLengthBytes(), chunks, this::fence);
+        answers = new MemoryAnswers(
+            region.lengthBytes(), configuration.chunkLengthBytes(), chunks, this::fence, this::views);
         metaLink = new MetaLink(raas, metaServer, configuration.callTimeoutNs()).actAsNode();
         gate = new MemoryGate(raas, region, MemoryNodeConfiguration.SERVICE_PORT, answers, this::proofOf,
             () -> "memory node " + nodeId + " is " + state);
@@ -557,6 +558,12 @@ public final class MemoryNode implements Agent, AutoCloseable
             membership.leave();
             state = Membership.State.LEFT == membership.state() ? MemoryNodeState.LEFT : state;
         }
+    }
+
+    /** Made behind the answers, which it gives. */
+    private MemoryAnswers.Views views()
+    {
+        return gate;
     }
 
     private void fence(final PeerIdentity identity)

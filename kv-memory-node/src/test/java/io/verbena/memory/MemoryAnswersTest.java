@@ -71,6 +71,6 @@ class MemoryAnswersTest
 
     private MemoryAnswers answers(final MemoryAnswers.Fence fence)
     {
-        return new MemoryAnswers(region.byteSize(), LENGTH, chunks, fence);
+        return new MemoryAnswers(region.byteSize(), LENGTH, chunks, fence, () -> null);
     }
 }

@@ -3,6 +3,7 @@ package io.verbena.memory;
 import io.verbena.protocol.view.KnownViews;
 import io.verbena.protocol.view.LeftView;
 import io.verbena.protocol.view.View;
+import io.verbena.protocol.view.ViewAttempt;
 import io.verbena.protocol.view.ViewState;
 import io.verbena.raas.directory.NodeRole;
 import io.verbena.raas.identity.PeerIdentity;
@@ -165,11 +166,11 @@ final class ViewCompute
         {
             if (isDone)
             {
-                meta.conductor().views().onReconciled(as, ViewRun.GROUP, number, attempt);
+                meta.conductor().views().onReconciled(as, new ViewAttempt(ViewRun.GROUP, number, attempt), true);
             }
             else if (isAbandoned)
             {
-                meta.conductor().views().onAbandoned(as, ViewRun.GROUP, number, attempt);
+                meta.conductor().views().onReconciled(as, new ViewAttempt(ViewRun.GROUP, number, attempt), false);
             }
         };
     }

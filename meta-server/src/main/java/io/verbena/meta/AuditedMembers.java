@@ -2,6 +2,7 @@ package io.verbena.meta;
 
 import io.verbena.meta.membership.Member;
 import io.verbena.meta.membership.MembershipListener;
+import io.verbena.protocol.view.View;
 
 import java.util.Locale;
 
@@ -45,6 +46,12 @@ final class AuditedMembers implements MembershipListener
     {
         next.onFenced(member);
         audit.record("fenced", "", text(member));
+    }
+
+    @Override
+    public void onView(final View view)
+    {
+        next.onView(view);
     }
 
     private static String text(final Member member)

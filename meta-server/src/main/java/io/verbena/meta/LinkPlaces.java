@@ -52,7 +52,7 @@ final class LinkPlaces implements ConnectionAcceptor
         final MetaServerConfiguration configuration, final DeviceAttributes device, final int accepted)
     {
         return new RaasConfiguration().dcInitiators(0).completionChannel(configuration.completionChannel())
-            .peers(FenceLinks.MAX_CALLS + 1, accepted, device);
+            .peers(MemoryNodeCalls.MAX_CALLS + 1, accepted, device);
     }
 
     /** @return settings of a context that has room for all of them. */

@@ -15,23 +15,27 @@ import io.verbena.protocol.access.User;
 import io.verbena.protocol.control.MetaService;
 import io.verbena.protocol.control.PendingNotification;
 import io.verbena.protocol.control.PendingRegistration;
-import io.verbena.protocol.message.DeniedOperations;
 import io.verbena.protocol.message.ControlException;
 import io.verbena.protocol.message.ControlStatus;
+import io.verbena.protocol.message.DeniedOperations;
 import io.verbena.protocol.message.ForgottenNode;
 import io.verbena.protocol.message.Heartbeat;
-import io.verbena.protocol.message.NotificationRequest;
 import io.verbena.protocol.message.NodePage;
 import io.verbena.protocol.message.NodeRegistration;
+import io.verbena.protocol.message.NotificationRequest;
 import io.verbena.protocol.message.RevocationPage;
 import io.verbena.protocol.message.TableEntry;
 import io.verbena.protocol.message.TableName;
 import io.verbena.protocol.message.TablePage;
 import io.verbena.protocol.message.UserPage;
 import io.verbena.protocol.tls.RevokedCertificate;
-import io.verbena.raas.identity.PeerIdentity;
+import io.verbena.protocol.view.LeftView;
+import io.verbena.protocol.view.View;
+import io.verbena.protocol.view.ViewAttempt;
+import io.verbena.protocol.view.ViewPage;
 import io.verbena.raas.directory.NodeRole;
 import io.verbena.raas.directory.PeerRecord;
+import io.verbena.raas.identity.PeerIdentity;
 import org.agrona.concurrent.NanoClock;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -499,6 +503,30 @@ final class MetaAnswers implements MetaService
     public boolean bindsRoles()
     {
         return secrets.bindsRoles();
+    }
+
+    @Override
+    public ViewPage views(final PeerIdentity node, final List<LeftView> left, final int afterGroup)
+    {
+        conductor.views().onLeft(node, left);
+        return new ViewPage(
+            conductor.views().views().stream().filter((view) -> view.group() > afterGroup).toList(), false);
+    }
+
+    @Override
+    public void onReconciled(final PeerIdentity node, final ViewAttempt attempt, final boolean areEqual)
+    {
+        answer(() ->
+        {
+            conductor.views().onReconciled(node, attempt, areEqual);
+            return null;
+        });
+    }
+
+    @Override
+    public View makeGroup(final List<Integer> nodeIds)
+    {
+        return answer(() -> conductor.views().make(nodeIds));
     }
 
     private static long checksum(final byte[] descriptor)

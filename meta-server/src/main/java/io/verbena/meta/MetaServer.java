@@ -16,14 +16,15 @@ import io.verbena.meta.store.StoredNode;
 import io.verbena.meta.store.StoredNodeState;
 import io.verbena.protocol.access.AccessRules;
 import io.verbena.protocol.control.MetaDispatcher;
+import io.verbena.protocol.view.View;
 import io.verbena.raas.Admission;
 import io.verbena.raas.PeerAddress;
-import io.verbena.raas.identity.PeerIdentity;
 import io.verbena.raas.RaasContext;
 import io.verbena.raas.RpcServer;
 import io.verbena.raas.directory.DirectoryView;
 import io.verbena.raas.failure.PeerFailures;
 import io.verbena.raas.identity.IdentitySecret;
+import io.verbena.raas.identity.PeerIdentity;
 import io.verbena.raas.limit.RaasLimit;
 import io.verbena.rdma.verbs.AccessFlags;
 import io.verbena.rdma.verbs.Device;
@@ -70,7 +71,7 @@ public final class MetaServer implements Agent, AutoCloseable
     private final NodeNotifier nodeNews;
     private final RegistrationSecrets secrets;
     private final MetaAnswers answers;
-    private final FenceLinks fenceLinks;
+    private final MemoryNodeCalls memoryNodeCalls;
     private final LinkPlaces places;
     private final RpcServer server;
     private final MetaDispatcher dispatcher;
@@ -122,7 +123,8 @@ public final class MetaServer implements Agent, AutoCloseable
             registrations, users, revoked, configuration.audit(), configuration.leads());
         // Every start begins with a later epoch: so numbers of requests to connect go on growing.
         raas.identity(PeerIdentity.META_SERVER, conductor.epoch() << NONCE_BITS | 1, secrets::towards);
-        fenceLinks = new FenceLinks(raas, conductor.table(), configuration.fenceTimeoutNs());
+        memoryNodeCalls = new MemoryNodeCalls(
+            raas, conductor.table(), conductor.views()::onClosed, configuration.fenceTimeoutNs());
         directory.epoch(conductor.epoch());
         conductor.table().members().stream().filter((member) -> member.isLive() && !member.isPossible())
             .forEach(directory::publish);
@@ -214,8 +216,9 @@ public final class MetaServer implements Agent, AutoCloseable
             return workCount;
         }
         workCount += registrations.poll(0 == workCount, nowNs);
-        workCount += fenceLinks.poll(nowNs);
-        workCount += conductor.doWork(nowNs, fenceLinks);
+        workCount += memoryNodeCalls.poll(nowNs);
+        workCount += conductor.doWork(nowNs, memoryNodeCalls);
+        workCount += conductor.views().doWork(nowNs, memoryNodeCalls);
         recordRefusedProofs();
         // Before anybody hears of a version.
         directory.membershipVersion(conductor.table().version());
@@ -385,6 +388,12 @@ public final class MetaServer implements Agent, AutoCloseable
         return leasesLeftNs;
     }
 
+    /** @return the latest view of each group of memory nodes; a new list. */
+    public List<View> views()
+    {
+        return conductor.views().views();
+    }
+
     /** @return the epoch that each compute node has passed, by its id: the least of them holds memory back. A copy. */
     public SortedMap<Integer, Long> passedEpochs()
     {
@@ -398,7 +407,7 @@ public final class MetaServer implements Agent, AutoCloseable
     {
         if (!closed)
         {
-            fenceLinks.close();
+            memoryNodeCalls.close();
             server.close();
             view.close();
             viewRegion.close();

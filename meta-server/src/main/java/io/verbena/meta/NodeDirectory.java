@@ -2,6 +2,7 @@ package io.verbena.meta;
 
 import io.verbena.meta.membership.Member;
 import io.verbena.meta.membership.MembershipListener;
+import io.verbena.protocol.view.View;
 import io.verbena.raas.directory.DirectoryView;
 import io.verbena.raas.directory.PeerRecord;
 import org.agrona.collections.IntHashSet;
@@ -65,6 +66,12 @@ final class NodeDirectory implements MembershipListener
     public void onFenced(final Member member)
     {
         logger.info("fenced at every memory node: {}", member);
+    }
+
+    @Override
+    public void onView(final View view)
+    {
+        logger.info("changed: {}", view);
     }
 
     /** @return grows when a compute node begins or ends to serve clients. */

@@ -78,7 +78,7 @@ class LinkPlacesTest
     void shouldOpenRoomForAllAndForTheConnectionsThatFenceNodes()
     {
         final RaasConfiguration raas = places(LONG_QUEUE).configure(configuration(), device(LONG_QUEUE));
-        assertThat(raas.maxChannels()).isEqualTo(FenceLinks.MAX_CALLS + 1 + CLIENTS + NODE_CONNECTIONS);
+        assertThat(raas.maxChannels()).isEqualTo(MemoryNodeCalls.MAX_CALLS + 1 + CLIENTS + NODE_CONNECTIONS);
         assertThat(raas.roomSetting()).isEqualTo("--max-clients (5) of the meta server");
     }
 

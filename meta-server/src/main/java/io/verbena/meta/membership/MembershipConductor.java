@@ -69,7 +69,8 @@ public final class MembershipConductor
             ledger, !state.isNew(), options.epochIntervalNs(), options.idleEpochIntervalNs(), nowNs);
 
         views = new ViewConductor(
-            ledger, table, options.nodesAreGone() ? List.of() : state.views(), options.fenceRetryNs());
+            ledger, table, options.nodesAreGone() ? List.of() : state.views(), listener,
+            options.fenceRetryNs());
 
         for (final Member member : table.members())
         {
@@ -332,8 +333,8 @@ public final class MembershipConductor
     /**
      * @param nowNs the clock now.
      * @return how long {@link #doWork} has nothing to do, if no request comes; 0 while somebody is fenced, or a
-     *     view is changed. At most half
-     *     of what counts as having been away, so that a sleep that was meant, and ends late, lengthens no lease.
+     *     view is changed. At most half of what counts as having been away, so that a sleep that was meant, and ends
+     *     late, lengthens no lease.
      */
     public long idleNs(final long nowNs)
     {

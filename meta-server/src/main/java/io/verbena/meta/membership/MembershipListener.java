@@ -1,5 +1,7 @@
 package io.verbena.meta.membership;
 
+import io.verbena.protocol.view.View;
+
 /** Hears of changes of the set of live nodes, after they are durable. */
 public interface MembershipListener
 {
@@ -32,4 +34,13 @@ public interface MembershipListener
      * @param member forgotten by now.
      */
     void onFenced(Member member);
+
+    /**
+     * The view of a group has changed, or a group was made.
+     *
+     * @param view its latest record.
+     */
+    default void onView(final View view)
+    {
+    }
 }

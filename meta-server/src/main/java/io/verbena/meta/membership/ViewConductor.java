@@ -2,8 +2,10 @@ package io.verbena.meta.membership;
 
 import io.verbena.meta.membership.MembershipRefusedException.Reason;
 import io.verbena.meta.store.MetaBatch;
+import io.verbena.protocol.message.MirroredChunk;
 import io.verbena.protocol.view.LeftView;
 import io.verbena.protocol.view.View;
+import io.verbena.protocol.view.ViewAttempt;
 import io.verbena.protocol.view.ViewState;
 import io.verbena.raas.identity.PeerIdentity;
 
@@ -12,6 +14,7 @@ import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
 
@@ -59,6 +62,7 @@ public final class ViewConductor
 
     private final MetaLedger ledger;
     private final MembershipTable members;
+    private final MembershipListener listener;
     private final long retryNs;
     private final Map<Integer, Change> changes = new TreeMap<>();
     /** What compute nodes have left, by group. */
@@ -70,11 +74,14 @@ public final class ViewConductor
      * @param ledger   the way to the store.
      * @param members  who has a lease.
      * @param restored what the store knew.
+     * @param listener notified of changes from now on.
      * @param retryNs  pause between two calls of a memory node.
      */
     ViewConductor(
-        final MetaLedger ledger, final MembershipTable members, final List<View> restored, final long retryNs)
+        final MetaLedger ledger, final MembershipTable members, final List<View> restored,
+        final MembershipListener listener, final long retryNs)
     {
+        this.listener = listener;
         this.ledger = ledger;
         this.members = members;
         this.retryNs = retryNs;
@@ -102,6 +109,52 @@ public final class ViewConductor
         }
 
         write(new Change(first), first);
+    }
+
+    /**
+     * Makes a group of memory nodes; durable on return. One that is there, with these members in this order and an
+     * active view, is that group.
+     *
+     * @param nodeIds head first and primary last, each once.
+     * @return its view.
+     * @throws MembershipRefusedException when one of them is no memory node or has no lease, or when there are no more
+     *                                    numbers.
+     */
+    public View make(final List<Integer> nodeIds)
+    {
+        final List<PeerIdentity> identities = nodeIds.stream().map(this::memoryNode).toList();
+        final Optional<View> present = views().stream()
+            .filter((view) -> ViewState.ACTIVE == view.state() && view.members().equals(identities)).findFirst();
+
+        if (present.isPresent())
+        {
+            return present.get();
+        }
+
+        final int group = 1 + changes.keySet().stream().mapToInt(Integer::intValue).max().orElse(0);
+
+        if (group > MirroredChunk.MAX_GROUP)
+        {
+            throw new MembershipRefusedException(
+                Reason.EXHAUSTED, "no more numbers of groups: last given=" + (group - 1));
+        }
+
+        final View first = View.first(group, identities);
+        begin(first);
+        return first;
+    }
+
+    private PeerIdentity memoryNode(final int nodeId)
+    {
+        final Member member = members.member(nodeId);
+
+        if (null == member || member.isCompute())
+        {
+            throw new MembershipRefusedException(
+                Reason.IMPOSSIBLE, "node " + nodeId + " is no memory node: a group is made of these");
+        }
+
+        return identity(member);
     }
 
     /** @return the latest view of each group, all on disk; a new list. */
@@ -155,40 +208,24 @@ public final class ViewConductor
     }
 
     /**
-     * The survivors are equal; the next view is on disk on return. Repeated, late or from another node it does nothing.
+     * What became of an attempt to make the survivors equal. They are: the next view is on disk on return. Or who
+     * reconciles does not know what became of a request of its own: it could land when the next view is active, so
+     * another attempt is needed, which begins when the key of this one is closed. Repeated, late or from another node
+     * it does nothing.
      *
-     * @param computeNode who made them equal; nothing of it is under way any more.
-     * @param group       which.
-     * @param number      of the view that is over.
-     * @param attempt     under which it did so.
+     * @param computeNode who made them equal, or tried to; nothing of it is under way any more where they are.
+     * @param attempt     for which it was named.
+     * @param areEqual    whether they are.
      */
-    public void onReconciled(final PeerIdentity computeNode, final int group, final long number, final int attempt)
+    public void onReconciled(final PeerIdentity computeNode, final ViewAttempt attempt, final boolean areEqual)
     {
-        final Change change = changes.get(group);
-        if (null != change && isOf(change, number, attempt, ViewState.RECONCILING) &&
-            change.view.reconciler().equals(computeNode))
-        {
-            write(change, change.view.next());
-        }
-    }
+        final Change change = changes.get(attempt.group());
 
-    /**
-     * Who reconciles does not know what became of a request of its own: it could land when the next view is active, so
-     * another attempt is needed, which begins when the key of this one is closed. Durable on return; repeated, late or
-     * from another node it does nothing.
-     *
-     * @param computeNode who was named.
-     * @param group       which.
-     * @param number      of the view that is over.
-     * @param attempt     that has failed.
-     */
-    public void onAbandoned(final PeerIdentity computeNode, final int group, final long number, final int attempt)
-    {
-        final Change change = changes.get(group);
-        if (null != change && isOf(change, number, attempt, ViewState.RECONCILING) &&
+        if (null != change && isOf(change, attempt.number(), attempt.attempt(), ViewState.RECONCILING) &&
             change.view.reconciler().equals(computeNode))
         {
-            write(change, change.view.closing(lostOf(change.view), candidate(attempt)));
+            write(change, areEqual ? change.view.next() :
+                change.view.closing(lostOf(change.view), candidate(attempt.attempt())));
         }
     }
 
@@ -367,6 +404,7 @@ public final class ViewConductor
         change.calls = 0;
         change.dueAtNs = Long.MIN_VALUE / 2;
         changes.put(next.group(), change);
+        listener.onView(next);
     }
 
     private static void forgetConfirmed(final Change change)

@@ -7,6 +7,7 @@ import io.verbena.meta.store.MetaStore;
 import io.verbena.protocol.message.NodeRegistration;
 import io.verbena.protocol.view.LeftView;
 import io.verbena.protocol.view.View;
+import io.verbena.protocol.view.ViewAttempt;
 import io.verbena.protocol.view.ViewState;
 import io.verbena.raas.ReadTargetAddress;
 import io.verbena.raas.RemoteRegion;
@@ -141,13 +142,13 @@ class ViewConductorTest
         assertThat(work().state()).isEqualTo(ViewState.RECONCILING);
         assertThat(store.load().views()).containsExactly(conductor.views().view(7));
 
-        conductor.views().onReconciled(compute, 7, 1, 2);
-        conductor.views().onReconciled(second, 7, 1, 1);
+        conductor.views().onReconciled(compute, new ViewAttempt(7, 1, 2), true);
+        conductor.views().onReconciled(second, new ViewAttempt(7, 1, 1), true);
         assertThat(work().state()).isEqualTo(ViewState.RECONCILING);
-        conductor.views().onReconciled(compute, 7, 1, 1);
+        conductor.views().onReconciled(compute, new ViewAttempt(7, 1, 1), true);
         assertThat(work()).isEqualTo(new View(
             7, 2, ViewState.ACTIVE, 0, List.of(second), 0, PeerIdentity.UNREGISTERED));
-        conductor.views().onReconciled(compute, 7, 1, 1);
+        conductor.views().onReconciled(compute, new ViewAttempt(7, 1, 1), true);
         assertThat(work().number()).isEqualTo(2);
     }
 
@@ -175,9 +176,9 @@ class ViewConductorTest
         conductor.views().onClosed(second, work());
         conductor.views().onLeft(compute, List.of(new LeftView(7, 1)));
         work();
-        conductor.views().onAbandoned(compute, 7, 1, 2);
+        conductor.views().onReconciled(compute, new ViewAttempt(7, 1, 2), false);
         assertThat(work().attempt()).isEqualTo(1);
-        conductor.views().onAbandoned(compute, 7, 1, 1);
+        conductor.views().onReconciled(compute, new ViewAttempt(7, 1, 1), false);
         final View next = work();
         assertThat(next.attempt()).isEqualTo(2);
         assertThat(next.state()).as("the key of attempt 1 is open").isEqualTo(ViewState.CLOSING);

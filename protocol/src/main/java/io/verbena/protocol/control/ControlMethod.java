@@ -25,6 +25,9 @@ final class ControlMethod
     static final int REVOCATIONS = 22;
     static final int REVOKE_CERTIFICATE = 23;
     static final int RESTORE_CERTIFICATE = 24;
+    static final int VIEWS = 25;
+    static final int REPORT_RECONCILED = 26;
+    static final int MAKE_GROUP = 27;
 
     static final int LEASE_CHUNKS = 101;
     static final int RETURN_CHUNKS = 102;
@@ -33,6 +36,9 @@ final class ControlMethod
     static final int CLAIM_CHUNKS = 105;
     static final int ADOPT_CHUNKS = 106;
     static final int MIRROR_CHUNK = 110;
+    static final int CLOSE_VIEW = 111;
+    static final int NAME_VIEWS = 112;
+    static final int RECONCILER_KEY = 113;
 
     private ControlMethod()
     {
@@ -64,6 +70,9 @@ final class ControlMethod
             case REVOCATIONS -> "revocations";
             case REVOKE_CERTIFICATE -> "revokeCertificate";
             case RESTORE_CERTIFICATE -> "restoreCertificate";
+            case VIEWS -> "views";
+            case REPORT_RECONCILED -> "reportReconciled";
+            case MAKE_GROUP -> "makeGroup";
             case LEASE_CHUNKS -> "leaseChunks";
             case RETURN_CHUNKS -> "returnChunks";
             case FENCE -> "fence";
@@ -71,6 +80,9 @@ final class ControlMethod
             case CLAIM_CHUNKS -> "claimChunks";
             case ADOPT_CHUNKS -> "adoptChunks";
             case MIRROR_CHUNK -> "mirrorChunk";
+            case CLOSE_VIEW -> "closeView";
+            case NAME_VIEWS -> "nameViews";
+            case RECONCILER_KEY -> "reconcilerKey";
             default -> "unknown";
         };
     }

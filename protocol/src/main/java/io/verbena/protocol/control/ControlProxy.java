@@ -9,6 +9,8 @@ import io.verbena.rdma.verbs.PostStatus;
 import org.agrona.MutableDirectBuffer;
 import org.agrona.concurrent.UnsafeBuffer;
 
+import java.util.function.IntUnaryOperator;
+
 /** What {@link MetaClient} and {@link MemoryNodeClient} have in common: encode, call, decode. */
 final class ControlProxy
 {
@@ -32,6 +34,20 @@ final class ControlProxy
     {
         ControlHeaderDescriptor.encode(buffer, offset, ControlStatus.OK);
         return ControlHeaderDescriptor.LENGTH_BYTES;
+    }
+
+    /** Writes a header and what follows it; returns the length of both. */
+    static int encode(final MutableDirectBuffer buffer, final int offset, final IntUnaryOperator body)
+    {
+        final int headerBytes = encodeHeader(buffer, offset);
+        return headerBytes + body.applyAsInt(offset + headerBytes);
+    }
+
+    /** Reads what follows the header of a reply. */
+    static <T> ControlCall.ReplyDecoder<T> body(final ControlCall.ReplyDecoder<T> decoder)
+    {
+        return (buffer, offset, lengthBytes) -> decoder.decode(
+            buffer, offset + ControlHeaderDescriptor.LENGTH_BYTES, lengthBytes - ControlHeaderDescriptor.LENGTH_BYTES);
     }
 
     <T> ControlCall<T> call(

@@ -7,9 +7,17 @@ import io.verbena.protocol.message.MemoryNodeStat;
 import io.verbena.protocol.message.MirrorAction;
 import io.verbena.protocol.message.MirrorAnswer;
 import io.verbena.protocol.message.MirroredChunk;
-import io.verbena.raas.identity.PeerIdentity;
+import io.verbena.protocol.view.LeftView;
+import io.verbena.protocol.view.LeftViewsDescriptor;
+import io.verbena.protocol.view.RegionKeyDescriptor;
+import io.verbena.protocol.view.View;
+import io.verbena.protocol.view.ViewAttempt;
+import io.verbena.protocol.view.ViewAttemptDescriptor;
+import io.verbena.protocol.view.ViewDescriptor;
 import io.verbena.raas.RaasContext;
+import io.verbena.raas.RemoteRegion;
 import io.verbena.raas.VirtualQp;
+import io.verbena.raas.identity.PeerIdentity;
 
 import java.util.List;
 
@@ -146,6 +154,56 @@ public final class MemoryNodeClient
             ControlMethod.FENCE,
             (buffer, offset) -> IdentityDescriptor.encode(identity, buffer, offset),
             (buffer, offset, lengthBytes) -> null,
+            timeoutNs);
+    }
+
+    /**
+     * Has a view closed: when it ends with OK, nothing lands here any more with a key that was used under it.
+     *
+     * @param view      closing.
+     * @param timeoutNs deadline.
+     * @return the call.
+     */
+    public ControlCall<Void> closeView(final View view, final long timeoutNs)
+    {
+        return proxy.call(
+            ControlMethod.CLOSE_VIEW,
+            (buffer, offset) -> ControlProxy.encode(buffer, offset, (at) -> ViewDescriptor.encode(view, buffer, at)),
+            (buffer, offset, lengthBytes) -> null,
+            timeoutNs);
+    }
+
+    /**
+     * Names what this node has left, before it asks for a key by connecting.
+     *
+     * @param left      the newest view of each group that was left, at most {@link LeftViewsDescriptor#MAX_VIEWS}.
+     * @param timeoutNs deadline.
+     * @return the call, for views that are closed there and not left here: first their records have to be heard.
+     */
+    public ControlCall<List<LeftView>> nameViews(final List<LeftView> left, final long timeoutNs)
+    {
+        return proxy.call(
+            ControlMethod.NAME_VIEWS,
+            (buffer, offset) ->
+                ControlProxy.encode(buffer, offset, (at) -> LeftViewsDescriptor.encode(left, 0, buffer, at)),
+            ControlProxy.body(LeftViewsDescriptor::decode),
+            timeoutNs);
+    }
+
+    /**
+     * Asks for the key to make copies of a group equal.
+     *
+     * @param attempt   for which this node was named.
+     * @param timeoutNs deadline.
+     * @return the call, for the region under that key.
+     */
+    public ControlCall<RemoteRegion> reconcilerKey(final ViewAttempt attempt, final long timeoutNs)
+    {
+        return proxy.call(
+            ControlMethod.RECONCILER_KEY,
+            (buffer, offset) ->
+                ControlProxy.encode(buffer, offset, (at) -> ViewAttemptDescriptor.encode(attempt, false, buffer, at)),
+            ControlProxy.body(RegionKeyDescriptor::decode),
             timeoutNs);
     }
 

@@ -1,8 +1,12 @@
 package io.verbena.protocol.control;
 
 import io.verbena.protocol.message.ChunkLease;
-import io.verbena.raas.identity.PeerIdentity;
+import io.verbena.protocol.view.LeftViewsDescriptor;
+import io.verbena.protocol.view.RegionKeyDescriptor;
+import io.verbena.protocol.view.ViewAttemptDescriptor;
+import io.verbena.protocol.view.ViewDescriptor;
 import io.verbena.raas.RpcReply;
+import io.verbena.raas.identity.PeerIdentity;
 import org.agrona.DirectBuffer;
 import org.agrona.MutableDirectBuffer;
 
@@ -50,6 +54,10 @@ public final class MemoryNodeDispatcher extends ControlDispatcher
                 yield ControlProxy.encodeHeader(reply, replyOffset);
             }
             case ControlMethod.MIRROR_CHUNK -> mirrorChunk(caller, request, offset, lengthBytes, reply, replyOffset);
+            case ControlMethod.CLOSE_VIEW, ControlMethod.NAME_VIEWS, ControlMethod.RECONCILER_KEY ->
+                ControlProxy.encode(reply, replyOffset, (at) -> views(caller, method, request,
+                    offset + ControlHeaderDescriptor.LENGTH_BYTES, lengthBytes - ControlHeaderDescriptor.LENGTH_BYTES,
+                    reply, at));
             case ControlMethod.FENCE ->
             {
                 service.fence(caller, IdentityDescriptor.decode(request, offset, lengthBytes));
@@ -77,6 +85,32 @@ public final class MemoryNodeDispatcher extends ControlDispatcher
             LeaseRequestDescriptor.isContiguous(request, offset));
         return ChunkRunsDescriptor.encode(
             lease.chunkLengthBytes(), lease.newestLease(), lease.runs(), reply, replyOffset);
+    }
+
+    /** What follows the headers of request and reply. */
+    private int views(
+        final PeerIdentity caller,
+        final int method,
+        final DirectBuffer request,
+        final int offset,
+        final int lengthBytes,
+        final MutableDirectBuffer reply,
+        final int replyOffset)
+    {
+        return switch (method)
+        {
+            case ControlMethod.CLOSE_VIEW ->
+            {
+                service.closeView(caller, ViewDescriptor.decode(request, offset, lengthBytes));
+                yield 0;
+            }
+            case ControlMethod.NAME_VIEWS -> LeftViewsDescriptor.encode(
+                service.nameViews(caller, LeftViewsDescriptor.decode(request, offset, lengthBytes)),
+                0, reply, replyOffset);
+            default -> RegionKeyDescriptor.encode(
+                service.reconcilerKey(caller, ViewAttemptDescriptor.decode(request, offset, lengthBytes)),
+                reply, replyOffset);
+        };
     }
 
     private int mirrorChunk(

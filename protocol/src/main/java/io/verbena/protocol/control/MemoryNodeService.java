@@ -8,6 +8,10 @@ import io.verbena.protocol.message.MemoryNodeStat;
 import io.verbena.protocol.message.MirrorAction;
 import io.verbena.protocol.message.MirrorAnswer;
 import io.verbena.protocol.message.MirroredChunk;
+import io.verbena.protocol.view.LeftView;
+import io.verbena.protocol.view.View;
+import io.verbena.protocol.view.ViewAttempt;
+import io.verbena.raas.RemoteRegion;
 import io.verbena.raas.identity.PeerIdentity;
 
 import java.util.List;
@@ -81,6 +85,35 @@ public interface MemoryNodeService
      * @param identity whom.
      */
     void fence(PeerIdentity caller, PeerIdentity identity);
+
+    /**
+     * Closes a view of a group, or an earlier attempt to end it: before it returns, nothing lands any more with a key
+     * that was used under it. Repeated without harm. Refused as UNAVAILABLE when a later one is closed here, or a
+     * requester does not leave the memory: to be asked again.
+     *
+     * @param caller who asks.
+     * @param view   closing.
+     */
+    void closeView(PeerIdentity caller, View view);
+
+    /**
+     * A node names the newest view of each group that it has left, before it gets a key to the region.
+     *
+     * @param caller who.
+     * @param left   what it has left.
+     * @return views that are closed here and that it has not left: empty, it gets a key when it connects again.
+     */
+    List<LeftView> nameViews(PeerIdentity caller, List<LeftView> left);
+
+    /**
+     * Gives the key with which one compute node makes the copies of a group equal; refused as UNAVAILABLE to others,
+     * and while the view is not closed here.
+     *
+     * @param caller  who asks.
+     * @param attempt for which it was named.
+     * @return the region, under a key for this attempt alone.
+     */
+    RemoteRegion reconcilerKey(PeerIdentity caller, ViewAttempt attempt);
 
     /** @return the state of this memory node. */
     MemoryNodeStat stat();

@@ -4,18 +4,27 @@ import io.verbena.protocol.access.User;
 import io.verbena.protocol.message.DeniedOperations;
 import io.verbena.protocol.message.ForgottenNode;
 import io.verbena.protocol.message.Heartbeat;
-import io.verbena.protocol.message.NotificationRequest;
 import io.verbena.protocol.message.NodePage;
 import io.verbena.protocol.message.NodeRegistration;
+import io.verbena.protocol.message.NotificationRequest;
 import io.verbena.protocol.message.Registration;
 import io.verbena.protocol.message.RevocationPage;
 import io.verbena.protocol.message.TableEntry;
 import io.verbena.protocol.message.TablePage;
 import io.verbena.protocol.message.UserPage;
 import io.verbena.protocol.tls.RevokedCertificate;
-import io.verbena.raas.identity.PeerIdentity;
+import io.verbena.protocol.view.GroupDescriptor;
+import io.verbena.protocol.view.LeftView;
+import io.verbena.protocol.view.LeftViewsDescriptor;
+import io.verbena.protocol.view.View;
+import io.verbena.protocol.view.ViewAttempt;
+import io.verbena.protocol.view.ViewAttemptDescriptor;
+import io.verbena.protocol.view.ViewDescriptor;
+import io.verbena.protocol.view.ViewPage;
+import io.verbena.protocol.view.ViewPageDescriptor;
 import io.verbena.raas.RaasContext;
 import io.verbena.raas.VirtualQp;
+import io.verbena.raas.identity.PeerIdentity;
 
 import java.util.List;
 
@@ -34,6 +43,61 @@ public final class MetaClient
     public MetaClient(final RaasContext context, final VirtualQp vqp)
     {
         proxy = new ControlProxy(context, vqp);
+    }
+
+    /**
+     * Reports which views this compute node has left, and asks for the views of all groups; see
+     * {@link MetaService#views}.
+     *
+     * @param left       at most {@link LeftViewsDescriptor#MAX_VIEWS}.
+     * @param afterGroup groups with greater numbers than this; 0 for the first page.
+     * @param timeoutNs  deadline.
+     * @return the call.
+     */
+    public ControlCall<ViewPage> views(final List<LeftView> left, final int afterGroup, final long timeoutNs)
+    {
+        return proxy.call(
+            ControlMethod.VIEWS,
+            (buffer, offset) ->
+                ControlProxy.encode(buffer, offset, (at) -> LeftViewsDescriptor.encode(left, afterGroup, buffer, at)),
+            ControlProxy.body(ViewPageDescriptor::decode),
+            timeoutNs);
+    }
+
+    /**
+     * Reports what became of an attempt to make copies equal; see {@link MetaService#onReconciled}.
+     *
+     * @param attempt   for which this node was named.
+     * @param areEqual  whether the copies are equal.
+     * @param timeoutNs deadline.
+     * @return the call.
+     */
+    public ControlCall<Void> reportReconciled(
+        final ViewAttempt attempt, final boolean areEqual, final long timeoutNs)
+    {
+        return proxy.call(
+            ControlMethod.REPORT_RECONCILED,
+            (buffer, offset) -> ControlProxy.encode(
+                buffer, offset, (at) -> ViewAttemptDescriptor.encode(attempt, areEqual, buffer, at)),
+            (buffer, offset, lengthBytes) -> null,
+            timeoutNs);
+    }
+
+    /**
+     * Makes a group of memory nodes; see {@link MetaService#makeGroup}.
+     *
+     * @param nodeIds   head first and primary last.
+     * @param timeoutNs deadline.
+     * @return the call, for its view.
+     */
+    public ControlCall<View> makeGroup(final List<Integer> nodeIds, final long timeoutNs)
+    {
+        return proxy.call(
+            ControlMethod.MAKE_GROUP,
+            (buffer, offset) ->
+                ControlProxy.encode(buffer, offset, (at) -> GroupDescriptor.encode(nodeIds, buffer, at)),
+            ControlProxy.body(ViewDescriptor::decode),
+            timeoutNs);
     }
 
     /**

@@ -11,9 +11,16 @@ import io.verbena.protocol.message.RevocationPage;
 import io.verbena.protocol.message.UserPage;
 import io.verbena.protocol.tls.CertificateRole;
 import io.verbena.protocol.tls.RevokedCertificate;
+import io.verbena.protocol.view.GroupDescriptor;
+import io.verbena.protocol.view.LeftView;
+import io.verbena.protocol.view.LeftViewsDescriptor;
+import io.verbena.protocol.view.View;
+import io.verbena.protocol.view.ViewAttemptDescriptor;
+import io.verbena.protocol.view.ViewDescriptor;
+import io.verbena.protocol.view.ViewPageDescriptor;
+import io.verbena.raas.RpcReply;
 import io.verbena.raas.directory.NodeRole;
 import io.verbena.raas.identity.PeerIdentity;
-import io.verbena.raas.RpcReply;
 import org.agrona.DirectBuffer;
 import org.agrona.MutableDirectBuffer;
 
@@ -56,6 +63,12 @@ public final class MetaDispatcher extends ControlDispatcher
             service.onDenied(writer, DenialsDescriptor.decode(request, offset, lengthBytes));
             return ControlProxy.encodeHeader(to.buffer(), to.offset());
         }
+        if (isOfViews(method))
+        {
+            return ControlProxy.encode(to.buffer(), to.offset(), (at) -> views(writer, method, request,
+                offset + ControlHeaderDescriptor.LENGTH_BYTES, lengthBytes - ControlHeaderDescriptor.LENGTH_BYTES,
+                to.buffer(), at));
+        }
         final int length = carryOut(caller, method, request, offset, lengthBytes, to);
         final String subject = changedBy(method, request, offset, lengthBytes);
         if (null != subject)
@@ -63,6 +76,45 @@ public final class MetaDispatcher extends ControlDispatcher
             service.onChanged(writer, ControlMethod.name(method), subject);
         }
         return length;
+    }
+
+    private static boolean isOfViews(final int method)
+    {
+        return ControlMethod.VIEWS == method || ControlMethod.REPORT_RECONCILED == method ||
+            ControlMethod.MAKE_GROUP == method;
+    }
+
+    /** What follows the headers of request and reply. */
+    private int views(
+        final PeerIdentity node,
+        final int method,
+        final DirectBuffer request,
+        final int offset,
+        final int lengthBytes,
+        final MutableDirectBuffer reply,
+        final int replyOffset)
+    {
+        return switch (method)
+        {
+            case ControlMethod.VIEWS ->
+            {
+                final List<LeftView> left = LeftViewsDescriptor.decode(request, offset, lengthBytes);
+                yield ViewPageDescriptor.encode(
+                    service.views(node, left, LeftViewsDescriptor.afterGroup(request, offset)), reply, replyOffset);
+            }
+            case ControlMethod.MAKE_GROUP ->
+            {
+                final View made = service.makeGroup(GroupDescriptor.decode(request, offset, lengthBytes));
+                service.onChanged(node, ControlMethod.name(method), "group " + made.group() + ": " + made.members());
+                yield ViewDescriptor.encode(made, reply, replyOffset);
+            }
+            default ->
+            {
+                service.onReconciled(node, ViewAttemptDescriptor.decode(request, offset, lengthBytes),
+                    ViewAttemptDescriptor.areEqual(request, offset));
+                yield 0;
+            }
+        };
     }
 
     private int carryOut(
@@ -341,7 +393,7 @@ public final class MetaDispatcher extends ControlDispatcher
         {
             case ControlMethod.ALLOCATE_TABLE_ID, ControlMethod.CREATE_TABLE, ControlMethod.DROP_TABLE,
                 ControlMethod.GROW_TABLE, ControlMethod.REPORT_DENIALS -> true;
-            default -> false;
+            default -> isOfViews(method);
         };
         final PeerIdentity[] writer = {caller};
         if (changesTables && !connection.actsForAny((identity) ->

@@ -6,14 +6,18 @@ import io.verbena.protocol.message.ControlStatus;
 import io.verbena.protocol.message.DeniedOperations;
 import io.verbena.protocol.message.ForgottenNode;
 import io.verbena.protocol.message.Heartbeat;
-import io.verbena.protocol.message.NotificationRequest;
 import io.verbena.protocol.message.NodePage;
 import io.verbena.protocol.message.NodeRegistration;
+import io.verbena.protocol.message.NotificationRequest;
 import io.verbena.protocol.message.RevocationPage;
 import io.verbena.protocol.message.TableEntry;
 import io.verbena.protocol.message.TablePage;
 import io.verbena.protocol.message.UserPage;
 import io.verbena.protocol.tls.RevokedCertificate;
+import io.verbena.protocol.view.LeftView;
+import io.verbena.protocol.view.View;
+import io.verbena.protocol.view.ViewAttempt;
+import io.verbena.protocol.view.ViewPage;
 import io.verbena.raas.identity.PeerIdentity;
 
 import java.util.List;
@@ -222,6 +226,36 @@ public interface MetaService
     {
         return false;
     }
+
+    /**
+     * A compute node reports which views it has left, and asks for the views of all groups.
+     *
+     * @param node       who, with a lease.
+     * @param left       the newest view of each group that it has left.
+     * @param afterGroup groups with greater numbers than this; 0 for the first page.
+     * @return a page that {@link MetaDispatcher} cuts to what fits; all groups are fine.
+     */
+    ViewPage views(PeerIdentity node, List<LeftView> left, int afterGroup);
+
+    /**
+     * What became of an attempt to make the copies of a group equal. Of another node than the one named, late, or
+     * repeated it changes nothing.
+     *
+     * @param node     who, with a lease; nothing of it is under way any more.
+     * @param attempt  for which it was named.
+     * @param areEqual whether the copies are; false: it does not know what became of a request of its own.
+     */
+    void onReconciled(PeerIdentity node, ViewAttempt attempt, boolean areEqual);
+
+    /**
+     * Makes a group of memory nodes that keep the same tables. Where there is one with these members in this order
+     * whose view is active, it is that one. Refused as INVALID_REQUEST when one of them is no memory node, as
+     * UNAVAILABLE when one has no lease, as EXHAUSTED when there are no more numbers.
+     *
+     * @param nodeIds head first and primary last.
+     * @return its view, durable.
+     */
+    View makeGroup(List<Integer> nodeIds);
 
     /** @return whether nodes and operators prove to have the cluster's secret: then nobody else may act as one. */
     boolean isGuarded();

@@ -17,9 +17,12 @@ import io.verbena.protocol.message.NotificationRequest;
 import io.verbena.protocol.message.Registration;
 import io.verbena.protocol.message.TableEntry;
 import io.verbena.protocol.message.TablePage;
+import io.verbena.protocol.view.LeftView;
+import io.verbena.protocol.view.View;
+import io.verbena.protocol.view.ViewAttempt;
+import io.verbena.protocol.view.ViewPage;
 import io.verbena.raas.Admission;
 import io.verbena.raas.PeerAddress;
-import io.verbena.raas.identity.PeerIdentity;
 import io.verbena.raas.RaasConfiguration;
 import io.verbena.raas.RaasContext;
 import io.verbena.raas.RemoteRegion;
@@ -27,6 +30,7 @@ import io.verbena.raas.RpcServer;
 import io.verbena.raas.VirtualQp;
 import io.verbena.raas.directory.NodeRole;
 import io.verbena.raas.directory.PeerRecord;
+import io.verbena.raas.identity.PeerIdentity;
 import io.verbena.rdma.soft.SoftFabric;
 import io.verbena.rdma.soft.SoftFabricOptions;
 import io.verbena.rdma.verbs.Device;
@@ -288,6 +292,49 @@ class ControlClientsTest
         assertThat(answer).isEqualTo(new MirrorAnswer(MirrorAnswer.Outcome.TAKEN, 5, 1L << 40));
         assertThat(memoryService.asked).containsExactly(
             "RECORD lease 5 of chunk 4 by group 2 in view 3 by node 3 incarnation 1 INDEX 6");
+    }
+
+    @Test
+    void shouldCloseNameAndReconcileViewsAtAMemoryNode()
+    {
+        final View view = View.first(7, List.of(new PeerIdentity(1, 4), new PeerIdentity(2, 5)))
+            .closing(2, new PeerIdentity(3, 6));
+        assertThat(await(memory.closeView(view, TIMEOUT_NS)).status()).isEqualTo(ControlStatus.OK);
+        final List<LeftView> left = List.of(new LeftView(7, 1), new LeftView(9, 1L << 40));
+        assertThat(await(memory.nameViews(left, TIMEOUT_NS)).result()).containsExactly(left.getFirst());
+        final ViewAttempt attempt = ViewAttempt.of(view);
+        assertThat(await(memory.reconcilerKey(attempt, TIMEOUT_NS)).result())
+            .isEqualTo(new RemoteRegion(1L << 40, 1L << 33, 77));
+        assertThat(memoryService.asked).containsExactly("close by node 3 incarnation 1 of " + view,
+            "left by node 3 incarnation 1: " + left, "key for node 3 incarnation 1 and " + attempt);
+    }
+
+    @Test
+    void shouldReportAndReadViewsPageByPage()
+    {
+        for (int group = 1; group <= 200; group++)
+        {
+            metaService.views.add(View.first(group, List.of(new PeerIdentity(1, 4), new PeerIdentity(2, 5))));
+        }
+        final List<View> read = new ArrayList<>();
+        ViewPage page;
+        do
+        {
+            page = await(meta.views(List.of(new LeftView(7, 1)), read.isEmpty() ? 0 : read.getLast().group(),
+                TIMEOUT_NS)).result();
+            assertThat(page.views()).isNotEmpty();
+            read.addAll(page.views());
+        }
+        while (page.hasMore());
+        assertThat(read).isEqualTo(metaService.views);
+        final ViewAttempt attempt = new ViewAttempt(7, 1, 2);
+        assertThat(await(meta.reportReconciled(attempt, true, TIMEOUT_NS)).status()).isEqualTo(ControlStatus.OK);
+        assertThat(await(meta.reportReconciled(attempt, false, TIMEOUT_NS)).status()).isEqualTo(ControlStatus.OK);
+        assertThat(metaService.asked).contains("views behind 0 by node 3 incarnation 1, left " +
+            List.of(new LeftView(7, 1)), attempt + " equal=true by node 3 incarnation 1",
+            attempt + " equal=false by node 3 incarnation 1");
+        assertThat(await(meta.makeGroup(List.of(5, 6, 4), TIMEOUT_NS)).result().members())
+            .extracting(PeerIdentity::nodeId).containsExactly(5, 6, 4);
     }
 
     @Test

@@ -7,9 +7,9 @@ import io.verbena.protocol.access.UserQuota;
 import io.verbena.protocol.message.AdmissionToken;
 import io.verbena.protocol.message.ChunkPurpose;
 import io.verbena.protocol.message.ChunkRun;
-import io.verbena.protocol.message.DeniedOperations;
 import io.verbena.protocol.message.ControlException;
 import io.verbena.protocol.message.ControlStatus;
+import io.verbena.protocol.message.DeniedOperations;
 import io.verbena.protocol.message.ForgottenNode;
 import io.verbena.protocol.message.Heartbeat;
 import io.verbena.protocol.message.MemoryNodeStat;
@@ -25,11 +25,21 @@ import io.verbena.protocol.message.TableEntry;
 import io.verbena.protocol.message.TablePage;
 import io.verbena.protocol.message.UserPage;
 import io.verbena.protocol.tls.RevokedCertificate;
-import io.verbena.raas.identity.PeerIdentity;
+import io.verbena.protocol.view.GroupDescriptor;
+import io.verbena.protocol.view.LeftView;
+import io.verbena.protocol.view.LeftViewsDescriptor;
+import io.verbena.protocol.view.RegionKeyDescriptor;
+import io.verbena.protocol.view.View;
+import io.verbena.protocol.view.ViewAttempt;
+import io.verbena.protocol.view.ViewAttemptDescriptor;
+import io.verbena.protocol.view.ViewDescriptor;
+import io.verbena.protocol.view.ViewPage;
+import io.verbena.protocol.view.ViewPageDescriptor;
 import io.verbena.raas.RemoteRegion;
 import io.verbena.raas.directory.NodeRole;
 import io.verbena.raas.directory.PeerRecord;
 import io.verbena.raas.identity.IdentitySecret;
+import io.verbena.raas.identity.PeerIdentity;
 import io.verbena.rdma.verbs.DeviceAddress;
 import io.verbena.test.MessageFuzzer;
 import org.agrona.concurrent.UnsafeBuffer;
@@ -183,5 +193,30 @@ class ControlMessagesFuzzTest
             65_536, 7, List.of(new ChunkRun(0, 7), new ChunkRun(1L << 32, 1)), to, 0), ChunkRunsDescriptor::decode);
         fuzz("stat", (to) -> StatDescriptor.encode(new MemoryNodeStat(1, 1, 2, 3, 4, 5, 6), to, 0),
             StatDescriptor::decode);
+    }
+
+    @Test
+    void shouldReadOrRefuseViews()
+    {
+        final View view = View.first(7, List.of(new PeerIdentity(1, 4), new PeerIdentity(2, 5), new PeerIdentity(3, 6)))
+            .closing(2, new PeerIdentity(9, 8));
+        fuzz("view", (to) -> ViewDescriptor.encode(view, to, 0), ViewDescriptor::decode);
+        fuzz("views", (to) -> ViewPageDescriptor.encode(
+            new ViewPage(List.of(view, view.reconciling()), true), to, 0), ViewPageDescriptor::decode);
+        fuzz("left", (to) -> LeftViewsDescriptor.encode(
+            List.of(new LeftView(7, 1), new LeftView(8, 0)), 3, to, 0), (message, offset, lengthBytes) ->
+            {
+                LeftViewsDescriptor.decode(message, offset, lengthBytes);
+                LeftViewsDescriptor.afterGroup(message, offset);
+            });
+        fuzz("attempt", (to) -> ViewAttemptDescriptor.encode(ViewAttempt.of(view), true, to, 0),
+            (message, offset, lengthBytes) ->
+            {
+                ViewAttemptDescriptor.decode(message, offset, lengthBytes);
+                ViewAttemptDescriptor.areEqual(message, offset);
+            });
+        fuzz("group", (to) -> GroupDescriptor.encode(List.of(5, 6, 4), to, 0), GroupDescriptor::decode);
+        fuzz("key", (to) -> RegionKeyDescriptor.encode(new RemoteRegion(1, 2, 3), to, 0),
+            RegionKeyDescriptor::decode);
     }
 }

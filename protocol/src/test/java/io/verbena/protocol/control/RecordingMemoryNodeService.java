@@ -9,6 +9,10 @@ import io.verbena.protocol.message.MemoryNodeStat;
 import io.verbena.protocol.message.MirrorAction;
 import io.verbena.protocol.message.MirrorAnswer;
 import io.verbena.protocol.message.MirroredChunk;
+import io.verbena.protocol.view.LeftView;
+import io.verbena.protocol.view.View;
+import io.verbena.protocol.view.ViewAttempt;
+import io.verbena.raas.RemoteRegion;
 import io.verbena.raas.identity.PeerIdentity;
 
 import java.util.ArrayList;
@@ -72,6 +76,26 @@ final class RecordingMemoryNodeService implements MemoryNodeService
     public void fence(final PeerIdentity caller, final PeerIdentity identity)
     {
         asked.add("fence by " + caller + " of " + identity);
+    }
+
+    @Override
+    public void closeView(final PeerIdentity caller, final View view)
+    {
+        asked.add("close by " + caller + " of " + view);
+    }
+
+    @Override
+    public List<LeftView> nameViews(final PeerIdentity caller, final List<LeftView> left)
+    {
+        asked.add("left by " + caller + ": " + left);
+        return left.subList(0, 1);
+    }
+
+    @Override
+    public RemoteRegion reconcilerKey(final PeerIdentity caller, final ViewAttempt attempt)
+    {
+        asked.add("key for " + caller + " and " + attempt);
+        return new RemoteRegion(1L << 40, 1L << 33, 77);
     }
 
     @Override

@@ -12,9 +12,13 @@ import io.verbena.protocol.message.Registration;
 import io.verbena.protocol.message.TableEntry;
 import io.verbena.protocol.message.TablePage;
 import io.verbena.protocol.message.UserPage;
-import io.verbena.raas.identity.PeerIdentity;
+import io.verbena.protocol.view.LeftView;
+import io.verbena.protocol.view.View;
+import io.verbena.protocol.view.ViewAttempt;
+import io.verbena.protocol.view.ViewPage;
 import io.verbena.raas.directory.PeerRecord;
 import io.verbena.raas.identity.IdentitySecret;
+import io.verbena.raas.identity.PeerIdentity;
 
 import java.security.SecureRandom;
 import java.util.ArrayList;
@@ -31,6 +35,7 @@ final class RecordingMetaService implements MetaService
     static final long RETRY_DELAY_NS = 7_000_000;
 
     final List<String> asked = new ArrayList<>();
+    final List<View> views = new ArrayList<>();
     final List<PendingNotification> awaited = new ArrayList<>();
     final List<PeerRecord> nodes = new ArrayList<>();
     private final TreeMap<String, TableEntry> tables = new TreeMap<>();
@@ -199,6 +204,25 @@ final class RecordingMetaService implements MetaService
         require(table.name(), tables.get(table.name()));
         tables.put(table.name(), table);
         asked.add("grow " + table.name() + " from " + expectedChecksum + " on " + memoryNodes);
+    }
+
+    @Override
+    public ViewPage views(final PeerIdentity node, final List<LeftView> left, final int afterGroup)
+    {
+        asked.add("views behind " + afterGroup + " by " + node + ", left " + left);
+        return new ViewPage(views.stream().filter((view) -> view.group() > afterGroup).toList(), false);
+    }
+
+    @Override
+    public void onReconciled(final PeerIdentity node, final ViewAttempt attempt, final boolean areEqual)
+    {
+        asked.add(attempt + " equal=" + areEqual + " by " + node);
+    }
+
+    @Override
+    public View makeGroup(final List<Integer> nodeIds)
+    {
+        return View.first(7, nodeIds.stream().map((id) -> new PeerIdentity(id, 1)).toList());
     }
 
     @Override

@@ -1,0 +1,127 @@
+package io.verbena.meta;
+
+import io.verbena.meta.membership.FencingRound;
+import io.verbena.meta.membership.FencingRound.FenceCaller;
+import io.verbena.meta.membership.Member;
+import io.verbena.meta.membership.MembershipTable;
+import io.verbena.meta.membership.ViewConductor.ViewCaller;
+import io.verbena.protocol.control.ControlCall;
+import io.verbena.protocol.control.MemoryNodeClient;
+import io.verbena.protocol.message.ControlStatus;
+import io.verbena.protocol.view.View;
+import io.verbena.raas.BatchListener;
+import io.verbena.raas.RaasContext;
+import io.verbena.raas.VirtualQp;
+import io.verbena.raas.directory.PeerRecord;
+import io.verbena.raas.identity.PeerIdentity;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.BiConsumer;
+import java.util.function.Function;
+
+/**
+ * Calls to memory nodes, to fence nodes and to close views, over virtual queue pairs. A connection lives for one call:
+ * both are rare, and the pool keeps the physical queue pair. Owned by the server's thread.
+ */
+final class MemoryNodeCalls implements FenceCaller, ViewCaller, AutoCloseable
+{
+    /** Takes the end of a call. */
+    @FunctionalInterface
+    private interface Outcome
+    {
+        void onEnd(boolean isDone, long nowNs);
+    }
+
+    private record Call(VirtualQp vqp, ControlCall<Void> call, Outcome outcome)
+    {
+    }
+
+    /** More than this many calls at a time wait for their next try. */
+    static final int MAX_CALLS = 32;
+
+    private final RaasContext raas;
+    private final MembershipTable members;
+    private final long timeoutNs;
+    private final BiConsumer<PeerIdentity, View> onClosed;
+    private final List<Call> calls = new ArrayList<>();
+
+    /** @param onClosed takes each memory node that has closed a view. */
+    MemoryNodeCalls(
+        final RaasContext raas, final MembershipTable members, final BiConsumer<PeerIdentity, View> onClosed,
+        final long timeoutNs)
+    {
+        this.onClosed = onClosed;
+        this.raas = raas;
+        this.members = members;
+        this.timeoutNs = timeoutNs;
+    }
+
+    @Override
+    public void fence(final int memoryNodeId, final FencingRound round)
+    {
+        if (calls.size() >= MAX_CALLS)
+        {
+            round.onAnswer(memoryNodeId, false, raas.clock().nanoTime());
+            return;
+        }
+
+        final PeerIdentity identity = new PeerIdentity(round.nodeId(), round.incarnation());
+        call(memoryNodeId, (client) -> client.fence(identity, timeoutNs),
+            (isDone, nowNs) -> round.onAnswer(memoryNodeId, isDone, nowNs));
+    }
+
+    /** One that finds no room is made again, as one that is not answered. */
+    @Override
+    public void close(final PeerIdentity memoryNode, final View view)
+    {
+        final Member member = members.member(memoryNode.nodeId());
+
+        if (calls.size() < MAX_CALLS && null != member && member.incarnation() == memoryNode.incarnation())
+        {
+            call(memoryNode.nodeId(), (client) -> client.closeView(view, timeoutNs), (isDone, nowNs) ->
+            {
+                if (isDone)
+                {
+                    onClosed.accept(memoryNode, view);
+                }
+            });
+        }
+    }
+
+    private void call(
+        final int memoryNodeId, final Function<MemoryNodeClient, ControlCall<Void>> request, final Outcome outcome)
+    {
+        final PeerRecord memoryNode = members.member(memoryNodeId).node().record();
+        final VirtualQp vqp = raas.connect(memoryNode.address(), BatchListener.CALLS_ONLY, timeoutNs);
+        calls.add(new Call(vqp, request.apply(new MemoryNodeClient(raas, vqp)), outcome));
+    }
+
+    /** Hands out the answers that came in. */
+    int poll(final long nowNs)
+    {
+        int workCount = 0;
+
+        for (int i = calls.size() - 1; i >= 0; i--)
+        {
+            final Call call = calls.get(i);
+
+            if (call.call.isDone())
+            {
+                calls.remove(i);
+                call.vqp.close();
+                call.outcome.onEnd(ControlStatus.OK == call.call.status(), nowNs);
+                workCount++;
+            }
+        }
+
+        return workCount;
+    }
+
+    @Override
+    public void close()
+    {
+        calls.forEach((call) -> call.vqp.close());
+        calls.clear();
+    }
+}

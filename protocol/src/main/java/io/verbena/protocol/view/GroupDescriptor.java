@@ -1,0 +1,90 @@
+package io.verbena.protocol.view;
+
+import org.agrona.DirectBuffer;
+import org.agrona.MutableDirectBuffer;
+
+import java.nio.ByteOrder;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * Memory nodes that are to be a group, in a message behind its header; little-endian.
+ *
+ * <pre>
+ *   0 +---------------+---------------+
+ *     |     count     |   reserved    |
+ *   8 +---------------+---------------+
+ *     |  node ids, 4 bytes each   ... |
+ * </pre>
+ */
+public final class GroupDescriptor
+{
+    static final int COUNT_OFFSET = 0;
+    static final int RESERVED_OFFSET = COUNT_OFFSET + Integer.BYTES;
+    static final int NODE_IDS_OFFSET = RESERVED_OFFSET + Integer.BYTES;
+
+    private static final ByteOrder ORDER = ByteOrder.LITTLE_ENDIAN;
+
+    private GroupDescriptor()
+    {
+    }
+
+    /**
+     * Writes them.
+     *
+     * @param nodeIds head first and primary last, at most {@link View#MAX_MEMBERS}.
+     * @param buffer  of the message.
+     * @param offset  where they begin.
+     * @return their length.
+     * @throws io.verbena.protocol.message.ControlException INVALID_REQUEST, when they are no group.
+     */
+    public static int encode(final List<Integer> nodeIds, final MutableDirectBuffer buffer, final int offset)
+    {
+        checkCount(nodeIds.size());
+        buffer.putInt(offset + COUNT_OFFSET, nodeIds.size(), ORDER);
+        buffer.putInt(offset + RESERVED_OFFSET, 0, ORDER);
+        int at = offset + NODE_IDS_OFFSET;
+        for (final int nodeId : nodeIds)
+        {
+            buffer.putInt(at, nodeId, ORDER);
+            at += Integer.BYTES;
+        }
+        return at - offset;
+    }
+
+    /**
+     * Reads them.
+     *
+     * @param buffer      of the message.
+     * @param offset      where they begin.
+     * @param lengthBytes of the message from there on.
+     * @return the ids; a new list.
+     * @throws io.verbena.protocol.message.ControlException INVALID_REQUEST, when they are no group.
+     */
+    public static List<Integer> decode(final DirectBuffer buffer, final int offset, final int lengthBytes)
+    {
+        ViewDescriptor.require(lengthBytes, NODE_IDS_OFFSET, "members of a group");
+        final int count = buffer.getInt(offset + COUNT_OFFSET, ORDER);
+        checkCount(count);
+        ViewDescriptor.require(lengthBytes, NODE_IDS_OFFSET + count * Integer.BYTES, "members of a group");
+        final List<Integer> nodeIds = new ArrayList<>(count);
+        for (int i = 0; i < count; i++)
+        {
+            nodeIds.add(buffer.getInt(offset + NODE_IDS_OFFSET + i * Integer.BYTES, ORDER));
+        }
+        if (nodeIds.stream().distinct().count() != count || nodeIds.stream().anyMatch(id -> id < 1))
+        {
+            throw ViewDescriptor.invalid("no group: members=" + nodeIds + ", each is another memory node");
+        }
+        return nodeIds;
+    }
+
+    private static void checkCount(final int count)
+    {
+        if (count < 1 || count > View.MAX_MEMBERS)
+        {
+            throw ViewDescriptor.invalid(
+                "a group has 1 to " + View.MAX_MEMBERS + " members, not " + count);
+        }
+    }
+}

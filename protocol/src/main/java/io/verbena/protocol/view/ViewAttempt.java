@@ -1,0 +1,20 @@
+package io.verbena.protocol.view;
+
+/**
+ * One attempt to end a view.
+ *
+ * @param group   of the view; 1 or more.
+ * @param number  of the view; 1 or more.
+ * @param attempt 1 or more.
+ */
+public record ViewAttempt(int group, long number, int attempt)
+{
+    /**
+     * @param view that is being ended.
+     * @return the attempt that its record is about.
+     */
+    public static ViewAttempt of(final View view)
+    {
+        return new ViewAttempt(view.group(), view.number(), view.attempt());
+    }
+}

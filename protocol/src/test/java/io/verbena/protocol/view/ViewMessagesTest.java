@@ -1,0 +1,120 @@
+package io.verbena.protocol.view;
+
+import io.verbena.protocol.message.ControlException;
+import io.verbena.raas.RemoteRegion;
+import io.verbena.raas.RpcClient;
+import io.verbena.raas.identity.PeerIdentity;
+import io.verbena.test.FormatPage;
+import org.agrona.concurrent.UnsafeBuffer;
+import org.junit.jupiter.api.Test;
+
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+class ViewMessagesTest
+{
+    private static final int AT = 8;
+    private static final PeerIdentity HEAD = new PeerIdentity(4, 40);
+    private static final PeerIdentity PRIMARY = new PeerIdentity(5, 50);
+    private static final View CLOSING =
+        View.first(7, List.of(HEAD, PRIMARY)).closing(1, new PeerIdentity(9, 90));
+
+    private final UnsafeBuffer buffer = new UnsafeBuffer(new byte[RpcClient.MAX_MESSAGE_BYTES]);
+
+    @Test
+    void shouldDocumentEveryMessage() throws IOException
+    {
+        final FormatPage page = FormatPage.of("view-messages.md");
+        for (final Class<?> descriptor : List.of(ViewDescriptor.class, ViewPageDescriptor.class,
+            LeftViewsDescriptor.class, ViewAttemptDescriptor.class, GroupDescriptor.class, RegionKeyDescriptor.class))
+        {
+            page.shouldAgreeWith(descriptor);
+        }
+    }
+
+    @Test
+    void shouldReadWhatItWrote()
+    {
+        for (final View view : List.of(CLOSING, CLOSING.reconciling(), CLOSING.next(),
+            CLOSING.returned(0, new PeerIdentity(4, 41))))
+        {
+            final int lengthBytes = ViewDescriptor.encode(view, buffer, AT);
+            assertThat(lengthBytes).isEqualTo(ViewDescriptor.lengthBytes(view));
+            assertThat(ViewDescriptor.decode(buffer, AT, lengthBytes)).isEqualTo(view);
+            assertThatThrownBy(() -> ViewDescriptor.decode(buffer, AT, lengthBytes - 1))
+                .isInstanceOf(ControlException.class).hasMessageContaining("needs " + lengthBytes);
+        }
+        final ViewAttempt attempt = new ViewAttempt(7, 1L << 40, 3);
+        for (final boolean areEqual : List.of(true, false))
+        {
+            final int lengthBytes = ViewAttemptDescriptor.encode(attempt, areEqual, buffer, AT);
+            assertThat(ViewAttemptDescriptor.decode(buffer, AT, lengthBytes)).isEqualTo(attempt);
+            assertThat(ViewAttemptDescriptor.areEqual(buffer, AT)).isEqualTo(areEqual);
+        }
+        final RemoteRegion region = new RemoteRegion(1L << 50, 1L << 33, -3);
+        assertThat(RegionKeyDescriptor.decode(buffer, AT, RegionKeyDescriptor.encode(region, buffer, AT)))
+            .isEqualTo(region);
+        assertThat(GroupDescriptor.decode(buffer, AT, GroupDescriptor.encode(List.of(6, 4, 5), buffer, AT)))
+            .containsExactly(6, 4, 5);
+    }
+
+    @Test
+    void shouldSayThatThereIsMoreWhereNotAllViewsFit()
+    {
+        final List<View> views = new ArrayList<>(Collections.nCopies(100, CLOSING));
+        final int lengthBytes = ViewPageDescriptor.encode(new ViewPage(views, false), buffer, AT);
+        final ViewPage page = ViewPageDescriptor.decode(buffer, AT, lengthBytes);
+        assertThat(AT + lengthBytes).isLessThanOrEqualTo(RpcClient.MAX_MESSAGE_BYTES);
+        assertThat(page.hasMore()).isTrue();
+        assertThat(page.views()).hasSizeBetween(80, 99).containsOnly(CLOSING);
+        final ViewPage last = new ViewPage(List.of(CLOSING), false);
+        assertThat(ViewPageDescriptor.decode(buffer, AT, ViewPageDescriptor.encode(last, buffer, AT)))
+            .isEqualTo(last);
+    }
+
+    @Test
+    void shouldTakeAsManyLeftViewsAsFitAMessage()
+    {
+        final List<LeftView> most = new ArrayList<>(
+            Collections.nCopies(LeftViewsDescriptor.MAX_VIEWS, new LeftView(7, 1L << 40)));
+        final int lengthBytes = LeftViewsDescriptor.encode(most, 12, buffer, AT);
+        assertThat(LeftViewsDescriptor.decode(buffer, AT, lengthBytes)).isEqualTo(most);
+        assertThat(LeftViewsDescriptor.afterGroup(buffer, AT)).isEqualTo(12);
+        most.add(new LeftView(8, 0));
+        assertThatThrownBy(() -> LeftViewsDescriptor.encode(most, 0, buffer, AT))
+            .isInstanceOf(ControlException.class).hasMessageContaining("251");
+    }
+
+    @Test
+    void shouldRefuseWhatIsNone()
+    {
+        final int lengthBytes = ViewDescriptor.encode(CLOSING, buffer, AT);
+        buffer.putShort(AT + ViewDescriptor.STATE_OFFSET, (short)9);
+        assertThatThrownBy(() -> ViewDescriptor.decode(buffer, AT, lengthBytes)).hasMessageContaining("state 9");
+        ViewDescriptor.encode(CLOSING, buffer, AT);
+        buffer.putShort(AT + ViewDescriptor.MEMBER_COUNT_OFFSET, (short)9);
+        assertThatThrownBy(() -> ViewDescriptor.decode(buffer, AT, 200)).hasMessageContaining("9 members");
+        ViewDescriptor.encode(CLOSING, buffer, AT);
+        buffer.putInt(AT + ViewDescriptor.LOST_OFFSET, 4);
+        assertThatThrownBy(() -> ViewDescriptor.decode(buffer, AT, lengthBytes))
+            .isInstanceOf(ControlException.class).hasMessageContaining("lost=4");
+
+        LeftViewsDescriptor.encode(List.of(new LeftView(0, 1)), 0, buffer, AT);
+        assertThatThrownBy(() -> LeftViewsDescriptor.decode(buffer, AT, 24)).hasMessageContaining("group=0");
+        ViewAttemptDescriptor.encode(new ViewAttempt(7, 0, 1), false, buffer, AT);
+        assertThatThrownBy(() -> ViewAttemptDescriptor.decode(buffer, AT, 24)).hasMessageContaining("number=0");
+        RegionKeyDescriptor.encode(RemoteRegion.NONE, buffer, AT);
+        assertThatThrownBy(() -> RegionKeyDescriptor.decode(buffer, AT, 24)).hasMessageContaining("without bytes");
+        for (final List<Integer> wrong : List.of(List.of(4, 4), List.of(0)))
+        {
+            final int bytes = GroupDescriptor.encode(wrong, buffer, AT);
+            assertThatThrownBy(() -> GroupDescriptor.decode(buffer, AT, bytes)).hasMessageContaining("no group");
+        }
+        assertThatThrownBy(() -> GroupDescriptor.encode(List.of(), buffer, AT)).hasMessageContaining("not 0");
+    }
+}
