@@ -4,6 +4,7 @@ import io.verbena.raas.OneSidedPort;
 import io.verbena.rdma.verbs.DeviceAttributes;
 import io.verbena.rdma.verbs.ProtectionDomain;
 import io.verbena.rdma.verbs.WorkCompletionStatus;
+import io.verbena.table.access.GroupPort;
 import io.verbena.table.access.MirroredPort;
 import io.verbena.table.allocation.BlockAllocator;
 import io.verbena.table.allocation.EpochTracker;
@@ -113,6 +114,7 @@ public final class TableEngine implements AutoCloseable
         operations.drop(link);
         link.port = port;
         link.isMirrored = port instanceof MirroredPort;
+        link.isOfGroup = GroupPort.isOne(port);
     }
 
     /**

@@ -204,7 +204,8 @@ final class GrowingMirrorRun extends MirroredRun
     private void note(final String failure, final Object work)
     {
         if (failure != null && (failure.contains("no room") || failure.contains("not initialised") ||
-            failure.contains("another subtable") || failure.contains("nowhere") || failure.contains("no subtable")))
+            failure.contains("another subtable") || failure.contains("nowhere") || failure.contains("damaged") ||
+            failure.contains("no subtable")))
         {
             problem = problem == null ? work.toString() : problem;
         }

@@ -40,6 +40,32 @@ final class GrowingMirrorShape extends MirrorShape
         return shape;
     }
 
+    /** As {@link #proposing}, in groups that soon have one member left. */
+    static GrowingMirrorShape losing(final long seed)
+    {
+        final GrowingMirrorShape shape = proposing(seed);
+        shape.loseOneIn = 1200;
+        shape.dieOneIn = 0;
+        shape.operations = 200;
+        return shape;
+    }
+
+    /** Copies are compared beside engines; no member is lost meanwhile. */
+    static GrowingMirrorShape checked(final long seed)
+    {
+        final GrowingMirrorShape shape = wide(seed);
+        shape.check();
+        return shape;
+    }
+
+    /** All operations, scans and sweeps. */
+    static GrowingMirrorShape wide(final long seed)
+    {
+        final GrowingMirrorShape shape = of(seed);
+        shape.widen(seed, new Random(seed * 47 + 5));
+        return shape;
+    }
+
     /** Proposals are left and taken back, and others are made in their place. */
     static GrowingMirrorShape proposing(final long seed)
     {

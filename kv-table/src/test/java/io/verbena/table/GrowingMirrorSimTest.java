@@ -2,6 +2,7 @@ package io.verbena.table;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.verbena.table.operation.EngineCounters;
 import io.verbena.table.operation.MirrorMutation;
 import io.verbena.test.Mutation;
 import org.junit.jupiter.api.Test;
@@ -16,6 +17,9 @@ import org.junit.jupiter.params.provider.ValueSource;
 class GrowingMirrorSimTest
 {
     private static final int SEEDS = Integer.getInteger("verbena.table.growingMirrorSeeds", 24);
+    private static final int CHECKED_SEEDS = Integer.getInteger("verbena.table.checkedMirrorSeeds", 20);
+    private static final int WIDE_SEEDS = Integer.getInteger("verbena.table.wideMirrorSeeds", 30);
+    private static final int LAST_MEMBER_SEEDS = Integer.getInteger("verbena.table.lastMemberSeeds", 40);
     private static final int FIRST = Integer.getInteger("verbena.table.firstMirrorSeed", 1);
     private static final int PROPOSING_SEEDS = 4;
     private static final int MOST_MUTATION_SEEDS = 1000;
@@ -87,6 +91,27 @@ class GrowingMirrorSimTest
         assertThat(run(seed)).as("not mutated, seed %d", seed).isNull();
     }
 
+    /** Groups that soon have one member left, in which proposals of earlier views were taken back, go on growing. */
+    @Test
+    void shouldGoOnWithTheLastMember()
+    {
+        long withdrawnWords = 0;
+        int lastMembers = 0;
+        for (long seed = FIRST; seed < FIRST + LAST_MEMBER_SEEDS; seed++)
+        {
+            try (GrowingMirrorRun run = new GrowingMirrorRun(seed, GrowingMirrorShape.losing(seed)))
+            {
+                assertThat(run.run()).isNull();
+                withdrawnWords += run.withdrawnWords;
+                lastMembers += run.members.size() == 1 ? 1 : 0;
+            }
+        }
+        System.out.println("last members: seeds=" + LAST_MEMBER_SEEDS + " groups with one member=" + lastMembers +
+            " withdrawn words=" + withdrawnWords);
+        assertThat(withdrawnWords).isPositive();
+        assertThat(lastMembers).isGreaterThan(LAST_MEMBER_SEEDS / 2);
+    }
+
     private static String run(final long seed)
     {
         try (GrowingMirrorRun run = new GrowingMirrorRun(seed, shape(seed)))
@@ -99,5 +124,58 @@ class GrowingMirrorSimTest
     {
         return seed % PROPOSING_SEEDS == 0 ?
             GrowingMirrorShape.proposing(seed) : GrowingMirrorShape.of(seed);
+    }
+
+    /** What a check of the copies reports beside engines is what somebody began and nobody will finish. */
+    @Test
+    void shouldFindNothingWrongInCopiesThatChange()
+    {
+        int checks = 0;
+        int differences = 0;
+        for (long seed = FIRST; seed < FIRST + CHECKED_SEEDS; seed++)
+        {
+            try (GrowingMirrorRun run = new GrowingMirrorRun(seed, GrowingMirrorShape.checked(seed)))
+            {
+                final String problem = run.run();
+                assertThat(problem != null && problem.contains("a bound was hit") ? null : problem).isNull();
+                checks += run.checks;
+                differences += run.differences;
+            }
+        }
+        System.out.println("growing mirror checked: seeds=" + CHECKED_SEEDS + " checks=" + checks + " left=" +
+            differences);
+        assertThat(checks).isGreaterThan(CHECKED_SEEDS);
+    }
+
+    /** Also batches, appends, deadlines, sweeps and scans. {@code -Dverbena.table.wideMirrorSeeds=N} for more seeds. */
+    @Test
+    void shouldLoseNothingWithAllOperations()
+    {
+        int undecided = 0;
+        int losses = 0;
+        long scanned = 0;
+        final EngineCounters sum = new EngineCounters();
+        for (long seed = FIRST; seed < FIRST + WIDE_SEEDS; seed++)
+        {
+            try (GrowingMirrorRun run = new GrowingMirrorRun(seed, GrowingMirrorShape.wide(seed)))
+            {
+                final String problem = run.run();
+                final boolean isUndecided = problem != null && problem.contains("a bound was hit");
+                undecided += isUndecided ? 1 : 0;
+                assertThat(isUndecided ? null : problem).as("seed %d", seed).isNull();
+                losses += run.losses();
+                scanned += run.workload.scanned;
+                sum.combined += run.counters().combined;
+                sum.expiredSwept += run.counters().expiredSwept;
+            }
+        }
+        System.out.println("growing mirror with all operations: seeds=" + WIDE_SEEDS + " losses=" + losses +
+            " scanned=" + scanned + " swept=" + sum.expiredSwept + " combined=" + sum.combined +
+            " undecided=" + undecided);
+        assertThat(undecided).as("more than the checker can think of").isLessThanOrEqualTo(1 + WIDE_SEEDS / 100);
+        assertThat(losses).isPositive();
+        assertThat(scanned).isPositive();
+        assertThat(sum.expiredSwept).isPositive();
+        assertThat(sum.combined).isPositive();
     }
 }

@@ -173,6 +173,36 @@ class MirrorOrphanScanTest
         assertThat(word(2)).isEqualTo(NAMING);
     }
 
+    /** The same where it has reached the middle: one kill for both copies. */
+    @Test
+    void shouldKillAMarkOnceThatSeveralCopiesHave()
+    {
+        open(3);
+        put(1, CLAIM);
+        put(2, CLAIM);
+        put(3, NAMING);
+        scan();
+        assertThat(scan.killed()).isOne();
+        assertThat(scan.isUnnamed(CLOSED)).isFalse();
+    }
+
+    /** It is committed while the scan goes on: what counts at the primary goes, though a kill of it has failed. */
+    @Test
+    void shouldKillAMarkThatIsCommittedMeanwhile()
+    {
+        open(2);
+        put(1, CLAIM);
+        put(2, NAMING);
+        while (ports.getLast().readBytes.size() < 3)
+        {
+            step();
+        }
+        put(2, CLAIM);
+        scan();
+        assertThat(scan.killed()).isEqualTo(2);
+        assertThat(word(1)).isEqualTo(word(2)).isEqualTo(SlotWord.emptied(1, 2));
+    }
+
     /** The mark of a delete on all copies. */
     @Test
     void shouldKillAMarkThatCounts()

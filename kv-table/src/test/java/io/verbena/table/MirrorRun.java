@@ -47,6 +47,22 @@ final class MirrorRun extends MirroredRun
             return shape;
         }
 
+        /** Copies are compared beside engines; no member is lost meanwhile. */
+        static Shape checked(final long seed)
+        {
+            final Shape shape = wide(seed);
+            shape.check();
+            return shape;
+        }
+
+        /** All operations, scans and sweeps. */
+        static Shape wide(final long seed)
+        {
+            final Shape shape = of(seed);
+            shape.widen(seed, new Random(seed * 43 + 3));
+            return shape;
+        }
+
         /** Two keys that come and go, where most slots are taken. */
         static Shape inserting(final long seed)
         {

@@ -1,6 +1,8 @@
 package io.verbena.table;
 
 import io.verbena.raas.OneSidedPort;
+import io.verbena.table.check.CopyCheck;
+import io.verbena.table.check.CopyChecker;
 import io.verbena.table.check.TableCheck;
 import io.verbena.table.check.TableChecker;
 import io.verbena.table.directory.OpenTable;
@@ -8,8 +10,11 @@ import io.verbena.table.directory.TablePlan;
 import io.verbena.table.format.BucketDescriptor;
 import io.verbena.table.format.SubtableDescriptor;
 import io.verbena.table.format.TableDescriptor;
+import io.verbena.table.mirror.LastMemberPort;
 import io.verbena.table.mirror.MirrorPort;
 import io.verbena.table.mirror.SlotReconciliation;
+import io.verbena.table.operation.EngineCounters;
+import io.verbena.table.operation.OperationKind;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.EnumSet;
@@ -50,6 +55,7 @@ abstract class MirroredRun implements AutoCloseable
     private static final int CHUNKS_AT = 1 << 16;
     private static final int CHUNK_STRIDE = 1 << 15;
     private static final int BLOCK_BYTES = 192;
+    private static final int LONGER_BLOCK_BYTES = 256;
     private static final int MOST_STEPS = 3_000_000;
 
     final String name;
@@ -74,6 +80,11 @@ abstract class MirroredRun implements AutoCloseable
     private int losses;
     private long committed;
     private long finished;
+    private MirrorObserver observer;
+    private String checkProblem;
+    /** Checks of the copies, and what they found that nobody had finished. */
+    int checks;
+    int differences;
 
     /** A compute node. */
     class Node
@@ -82,6 +93,8 @@ abstract class MirroredRun implements AutoCloseable
         final OpenTable table;
         boolean isDead;
         private final RaceWorkload.Clients clients = workload.clients(shape.clients);
+        private final RaceWorkload.Scan scan = workload.scan();
+        private final Deadlines.Clock clock = new Deadlines.Clock(shape.skewNs);
         private StepFabric.StepPort[] ports = {};
         private MirrorPort mirror;
         private boolean isIn;
@@ -95,12 +108,19 @@ abstract class MirroredRun implements AutoCloseable
             engine = TableEngine.open(new LocalDomain(), LocalDomain.attributes(false), () -> nowNs,
                 new TableEngineConfiguration().operationSlots(shape.clients).writerNumber(id)
                     .locationCacheEntries(random.nextInt(5) == 0 ? 0 : 64).seed(seed + id).backoffNs(500, 20_000)
-                    .versionClock(() -> nowNs).operationListener(clients::onComplete)
+                    .versionClock(() -> nowNs).expiryClock(() -> clock.time(nowNs))
+                    .operationListener(clients::onComplete)
                     .chunkSource(node -> refuse()).repeatsLostOutcomes(true));
             connect();
             table = engine.openTable(plan.descriptor());
             engine.chunkLeased(
                 NODE, CHUNKS_AT + (long)(id - 1) * CHUNK_STRIDE, (long)shape.blocks * BLOCK_BYTES);
+            if (Arrays.stream(shape.kinds).anyMatch(kind -> kind == OperationKind.APPEND))
+            {
+                // Values that grow need blocks of further classes, each of which cuts a slab of its own.
+                engine.chunkLeased(NODE, CHUNKS_AT + (long)(id - 1) * CHUNK_STRIDE + CHUNK_STRIDE / 2,
+                    (long)shape.blocks * LONGER_BLOCK_BYTES);
+            }
         }
 
         private void refuse()
@@ -116,7 +136,7 @@ abstract class MirroredRun implements AutoCloseable
             if (members.size() == 1)
             {
                 ports = new StepFabric.StepPort[]{fabric.connect(members.getFirst(), engine::onBatchComplete)};
-                engine.attach(NODE, ports[0]);
+                engine.attach(NODE, new LastMemberPort(ports[0]));
                 return;
             }
             final MirrorPort[] own = new MirrorPort[1];
@@ -176,10 +196,16 @@ abstract class MirroredRun implements AutoCloseable
             {
                 mirror.poll();
             }
+            clock.step(random);
             engine.poll();
             workBesides();
+            RandomSweep.maybeBegin(engine, table, workload.isAllBegun() ? 0 : shape.sweepOneIn, random, nowNs);
+            scan.maybeBegin(engine, table, workload.isAllBegun() ? 0 : shape.scanOneIn, nowNs + LONG_NS);
             engine.beginGroup();
-            clients.maybeBegin(engine, table, nowNs + LONG_NS);
+            for (int i = shape.groups ? shape.clients : 1; i > 0; i--)
+            {
+                clients.maybeBegin(engine, table, nowNs + LONG_NS);
+            }
             engine.endGroup();
             if (random.nextInt(20) == 0)
             {
@@ -201,7 +227,8 @@ abstract class MirroredRun implements AutoCloseable
 
         boolean isBusy()
         {
-            return !isDead && (engine.active() > 0 || Arrays.stream(ports).anyMatch(port -> !port.isIdle()));
+            return !isDead && (engine.active() > 0 || engine.sweep().isRunning() || engine.scan().isBusy() ||
+                Arrays.stream(ports).anyMatch(port -> !port.isIdle()));
         }
 
         @Override
@@ -220,6 +247,7 @@ abstract class MirroredRun implements AutoCloseable
         fabric = new StepFabric(seed);
         random = fabric.random;
         workload = new RaceWorkload(name, random, COLLIDING.subList(0, shape.keys), shape.kinds, shape.operations);
+        workload.expire(shape.skewNs);
         plan.place(NODE, TABLE_AT);
     }
 
@@ -254,7 +282,8 @@ abstract class MirroredRun implements AutoCloseable
 
     final long safeEpoch()
     {
-        return nodes.stream().filter(node -> !node.isFenced).mapToLong(node -> node.passed).min().orElse(0);
+        return Math.min(nodes.stream().filter(node -> !node.isFenced).mapToLong(node -> node.passed).min().orElse(0),
+            observer == null ? Long.MAX_VALUE : observer.passed());
     }
 
     final boolean isEnding()
@@ -382,10 +411,34 @@ abstract class MirroredRun implements AutoCloseable
             {
                 return name + ": does not end; " + nodes;
             }
-            nowNs += 20 + random.nextInt(60);
-            step();
+            goOn();
+            if (shape.checkOneIn > 0 && random.nextInt(shape.checkOneIn) == 0 && !workload.isAllBegun())
+            {
+                check();
+            }
         }
         return verdict();
+    }
+
+    /** Compares the copies while engines go on. */
+    private void check()
+    {
+        observer = new MirrorObserver(this);
+        final CopyCheck check = new CopyChecker(observer).check(descriptor());
+        checks++;
+        differences += check.differences().size();
+        if (!check.isSound() || !check.differences().isEmpty() && !shape.leavesRounds())
+        {
+            checkProblem = check.toString();
+        }
+        observer = null;
+    }
+
+    final void goOn()
+    {
+        nowNs += 20 + random.nextInt(60);
+        workload.tick(nowNs);
+        step();
     }
 
     private void step()
@@ -441,6 +494,10 @@ abstract class MirroredRun implements AutoCloseable
 
     private String verdict()
     {
+        if (checkProblem != null)
+        {
+            return name + ": " + checkProblem;
+        }
         if (problem() != null)
         {
             return name + ": " + problem();
@@ -473,6 +530,11 @@ abstract class MirroredRun implements AutoCloseable
             }
         }
         return null;
+    }
+
+    final EngineCounters counters()
+    {
+        return CounterSum.of(nodes.stream().map(node -> node.engine.counters()).toList());
     }
 
     final int losses()

@@ -7,6 +7,7 @@ import io.verbena.elle.linear.LinearOptions;
 import io.verbena.elle.linear.LinearVerdict;
 import io.verbena.elle.linear.Models;
 import io.verbena.table.directory.OpenTable;
+import io.verbena.table.format.BlockDescriptor;
 import io.verbena.table.operation.Operation;
 import io.verbena.table.operation.OperationKind;
 import io.verbena.table.operation.OperationResult;
@@ -19,6 +20,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.random.RandomGenerator;
+import org.agrona.DirectBuffer;
 import org.agrona.concurrent.UnsafeBuffer;
 
 import static java.nio.ByteOrder.LITTLE_ENDIAN;
@@ -51,6 +53,7 @@ final class RaceWorkload
     private String damage;
     private final Symptoms symptoms = new Symptoms();
     private final List<Clients> all = new ArrayList<>();
+    private final List<Scan> scans = new ArrayList<>();
     /** Goes on with each beginning and end. */
     private long events;
     /** Whether operations of unknown outcome are begun again, up to three times. */
@@ -61,6 +64,8 @@ final class RaceWorkload
     boolean isJudgedByRulesOnly;
     /** Of records that live until one; null: none does. Rules do not know of them, the checker does. */
     Deadlines deadlines;
+    /** Records that scans have given. */
+    long scanned;
     /** Results of operations that were begun again. */
     final long[] repeated = new long[OperationResult.COUNT];
 
@@ -259,6 +264,66 @@ final class RaceWorkload
         }
     }
 
+    /** Scans of one engine, where records have no deadlines: what a range gives is read as by GETs as long as it. */
+    final class Scan
+    {
+        /** By key: who reads it, while a range runs; -1: nobody, or it was met. */
+        private final int[] readers = new int[keys.size()];
+        private TableEngine engine;
+
+        private Scan()
+        {
+            Arrays.fill(readers, -1);
+        }
+
+        /** Draws nothing where nothing is scanned. */
+        void maybeBegin(final TableEngine scanning, final OpenTable table, final int oneIn, final long deadlineNs)
+        {
+            if (engine != null && !engine.scan().isBusy())
+            {
+                end();
+            }
+            if (engine == null && oneIn > 0 && random.nextInt(oneIn) == 0)
+            {
+                engine = scanning;
+                for (int key = 0; key < readers.length; key++)
+                {
+                    readers[key] = nextProcess++;
+                    history.invoke(readers[key], functionOf(OperationKind.GET), key, null);
+                }
+                engine.scan().begin(table, 0, deadlineNs, this::take);
+            }
+        }
+
+        private boolean take(final DirectBuffer block, final int offset, final long behind)
+        {
+            final byte[] key = new byte[BlockDescriptor.keyLength(block, offset)];
+            block.getBytes(offset + BlockDescriptor.KEY_OFFSET, key);
+            final byte[] value = new byte[BlockDescriptor.valueLength(block, offset)];
+            block.getBytes(offset + BlockDescriptor.KEY_OFFSET + key.length, value);
+            for (int i = 0; i < readers.length; i++)
+            {
+                if (readers[i] >= 0 && Arrays.equals(key, keys.get(i)))
+                {
+                    history.ok(readers[i],
+                        Arrays.asList(valueIn(value), BlockDescriptor.version(block, offset)));
+                    readers[i] = -1;
+                    scanned++;
+                }
+            }
+            return true;
+        }
+
+        /** What it has not met may be there: it ended early, or the key was moved. */
+        private void end()
+        {
+            engine = null;
+            Arrays.stream(readers).filter(reader -> reader >= 0)
+                .forEach(reader -> history.complete(reader, EventType.FAIL, null));
+            Arrays.fill(readers, -1);
+        }
+    }
+
     RaceWorkload(
         final String name,
         final RandomGenerator random,
@@ -280,6 +345,27 @@ final class RaceWorkload
     {
         all.add(new Clients(count));
         return all.getLast();
+    }
+
+    Scan scan()
+    {
+        scans.add(new Scan());
+        return scans.getLast();
+    }
+
+    /** Before the first operation: records live until deadlines; -1: none does. */
+    void expire(final long skewNs)
+    {
+        deadlines = skewNs < 0 ? null : new Deadlines(random, history, () -> nextProcess++, skewNs);
+    }
+
+    /** Before anything else happens at a time. */
+    void tick(final long nowNs)
+    {
+        if (deadlines != null)
+        {
+            deadlines.tick(nowNs);
+        }
     }
 
     /** Before the first operation. Not both deadlines and digits: the checker cannot decide some of those runs. */
@@ -304,6 +390,7 @@ final class RaceWorkload
             return name + ": " + damage;
         }
         all.forEach(Clients::addUnfinished);
+        scans.forEach(Scan::end);
         final List<String> found = deadlines == null ? symptoms.find() : List.of();
         if (!found.isEmpty() || isJudgedByRulesOnly)
         {
@@ -398,6 +485,11 @@ final class RaceWorkload
     {
         final byte[] bytes = new byte[operation.valueLength()];
         operation.copyValueTo(MemorySegment.ofArray(bytes), 0);
+        return valueIn(bytes);
+    }
+
+    private Object valueIn(final byte[] bytes)
+    {
         final UnsafeBuffer buffer = new UnsafeBuffer(bytes);
         if (isCounting)
         {

@@ -1,6 +1,5 @@
 package io.verbena.table.access;
 
-import io.verbena.raas.OneSidedPort;
 import io.verbena.rdma.verbs.MemoryRegion;
 
 /**
@@ -9,7 +8,7 @@ import io.verbena.rdma.verbs.MemoryRegion;
  * another word if it was lost, or was over before. What a slot may hold beside the word that counts is claimed,
  * withdrawn, killed and committed by the methods below.
  */
-public interface MirroredPort extends OneSidedPort
+public interface MirroredPort extends GroupPort
 {
     /** Stages what puts a tentative word on that of an empty slot, at the head only. */
     void claim(MemoryRegion local, long resultAt, long slotOffset, long empty, long tentative);

@@ -80,12 +80,23 @@ public final class GranuleSet
     /** @return how many granules from {@code first} to before {@code end} are taken here, or there if it is given. */
     public long takenHereOr(final GranuleSet other, final long first, final long end)
     {
+        return takenHereOr(other, null, first, end);
+    }
+
+    /** As the other one, of two others. */
+    public long takenHereOr(final GranuleSet other, final GranuleSet third, final long first, final long end)
+    {
         long taken = 0;
         for (long at = first; at < end; at = wordEnd(at, end))
         {
-            taken += Long.bitCount((word(at) | (other == null ? 0 : other.word(at))) & mask(at, end));
+            taken += Long.bitCount((word(at) | wordOf(other, at) | wordOf(third, at)) & mask(at, end));
         }
         return taken;
+    }
+
+    private static long wordOf(final GranuleSet set, final long granule)
+    {
+        return set == null ? 0 : set.word(granule);
     }
 
     private long word(final long granule)

@@ -27,6 +27,8 @@ final class CheckedNode
     private final GranuleSet named;
     /** Null as long as nobody holds anything, as where one node is checked by itself. */
     private GranuleSet heldGranules;
+    /** Named on another copy than the primary, where there are several. */
+    private GranuleSet namedElsewhere;
     private final Set<Integer> indexChunks = new HashSet<>();
     private final Map<Integer, Long> wordOfChunk = new HashMap<>();
 
@@ -101,6 +103,26 @@ final class CheckedNode
         space.namedBytes += length;
     }
 
+    /** A round may be decided and not committed, or its proposer have ended: what it names is in use. */
+    void noteNamedElsewhere(final long word)
+    {
+        final long offset = SlotWord.blockOffset(word);
+        if (isInside(offset, lengthBytes(word)))
+        {
+            namedElsewhere = namedElsewhere == null ? new GranuleSet(Arena.ofAuto(), granulesCount) : namedElsewhere;
+            namedElsewhere.add(granule(offset), granule(offset) + lengthBytes(word) / GRANULE_BYTES);
+        }
+    }
+
+    /** The same of what a link on another copy leads to. */
+    void noteIndexElsewhere(final long subtableOffset)
+    {
+        if (isInside(subtableOffset, SubtableDescriptor.HEADER_BYTES))
+        {
+            indexChunks.add(view.index(subtableOffset));
+        }
+    }
+
     /** @return whether a subtable can lie there. */
     boolean noteIndex(final long subtableOffset, final String what, final StoreCheck check)
     {
@@ -171,7 +193,7 @@ final class CheckedNode
         final long granules = length / GRANULE_BYTES;
         for (int i = 0; i < view.chunkCount(); i++)
         {
-            final long namedHere = named.takenHereOr(null, i * granules, (i + 1) * granules) * GRANULE_BYTES;
+            final long namedHere = named.takenHereOr(namedElsewhere, i * granules, (i + 1) * granules) * GRANULE_BYTES;
             final boolean isFree = view.state(i) == ChunkDescriptor.STATE_FREE;
             space.unnamedChunks.set(i, !isFree && 0 == namedHere && !indexChunks.contains(i));
             switch (view.state(i))
@@ -179,7 +201,8 @@ final class CheckedNode
                 case ChunkDescriptor.STATE_BLOCKS ->
                 {
                     space.leasedBytes += length;
-                    final long taken = named.takenHereOr(heldGranules, i * granules, (i + 1) * granules);
+                    final long taken = named.takenHereOr(
+                        heldGranules, namedElsewhere, i * granules, (i + 1) * granules);
                     space.lostBytes += areHandsKnown ? (granules - taken) * GRANULE_BYTES : 0;
                 }
                 case ChunkDescriptor.STATE_INDEX ->

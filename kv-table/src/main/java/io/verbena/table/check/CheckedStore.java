@@ -2,6 +2,7 @@ package io.verbena.table.check;
 
 import io.verbena.table.format.TableDescriptor;
 import java.util.List;
+import org.agrona.MutableDirectBuffer;
 
 /**
  * A store as a check sees it: its memory, its tables, and whether others change them meanwhile. Used by one thread.
@@ -10,6 +11,36 @@ public interface CheckedStore extends RegionReader
 {
     /** @return all tables there are at an instant within the call. */
     List<TableDescriptor> tables();
+
+    /**
+     * Of a group of memory nodes, which tables name by one id, there are several; {@link #read} reads the last one, the
+     * primary.
+     *
+     * @param memoryNodeId of the node, or that tables name the group by.
+     * @return copies of its memory.
+     */
+    default int copyCount(final int memoryNodeId)
+    {
+        return 1;
+    }
+
+    /** @return whether an id is that of a group, of which one member may be left. */
+    default boolean isOfGroup(final int memoryNodeId)
+    {
+        return copyCount(memoryNodeId) > 1;
+    }
+
+    /**
+     * Reads bytes of one copy, as {@link #read}.
+     *
+     * @param copy 0, the head, to less than {@link #copyCount}.
+     */
+    default void readCopy(
+        final int memoryNodeId, final int copy, final long offset, final MutableDirectBuffer target,
+        final int lengthBytes)
+    {
+        read(memoryNodeId, offset, target, lengthBytes);
+    }
 
     /** @return whether others may change memory and tables while it is read. */
     boolean isLive();

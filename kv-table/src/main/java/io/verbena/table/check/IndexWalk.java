@@ -1,6 +1,7 @@
 package io.verbena.table.check;
 
 import io.verbena.raas.OneSidedPort;
+import io.verbena.table.access.GroupPort;
 import io.verbena.table.access.RegionAccess;
 import io.verbena.table.allocation.ChunkView;
 import io.verbena.table.directory.Subtable;
@@ -135,7 +136,7 @@ public final class IndexWalk
             markOne(SubtableDescriptor.predecessor(buffer, 0));
             markOne(SubtableDescriptor.secondPredecessor(buffer, 0));
         }
-        if (copies == 1 && MergeLink.isWithdrawn(SubtableDescriptor.splitWord(buffer, 0)))
+        if (!GroupPort.isOne(port) && MergeLink.isWithdrawn(SubtableDescriptor.splitWord(buffer, 0)))
         {
             failed = true; // with one copy nobody leaves such a word: a damaged link, and what it led to is in use
             return;

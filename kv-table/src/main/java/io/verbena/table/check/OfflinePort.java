@@ -22,14 +22,17 @@ final class OfflinePort implements OneSidedPort
 
     private final RepairableStore store;
     private final int memoryNodeId;
+    private final int copy;
     private final long regionLengthBytes;
     private final UnsafeBuffer target = new UnsafeBuffer(0, 0);
     private int cookie = NONE;
 
-    OfflinePort(final RepairableStore store, final int memoryNodeId, final long regionLengthBytes)
+    /** @param copy of the node's memory, of several where it is a group. */
+    OfflinePort(final RepairableStore store, final int memoryNodeId, final int copy, final long regionLengthBytes)
     {
         this.store = store;
         this.memoryNodeId = memoryNodeId;
+        this.copy = copy;
         this.regionLengthBytes = regionLengthBytes;
     }
 
@@ -95,7 +98,7 @@ final class OfflinePort implements OneSidedPort
     @Override
     public void read(final MemoryRegion local, final long localOffset, final int lengthBytes, final long remoteOffset)
     {
-        store.read(memoryNodeId, remoteOffset, target(local, localOffset, lengthBytes), lengthBytes);
+        store.readCopy(memoryNodeId, copy, remoteOffset, target(local, localOffset, lengthBytes), lengthBytes);
     }
 
     @Override
@@ -113,10 +116,10 @@ final class OfflinePort implements OneSidedPort
         final long desired)
     {
         final UnsafeBuffer found = target(local, localOffset, Long.BYTES);
-        store.read(memoryNodeId, remoteOffset, found, Long.BYTES);
+        store.readCopy(memoryNodeId, copy, remoteOffset, found, Long.BYTES);
         if (found.getLong(0, LITTLE_ENDIAN) == expected)
         {
-            store.swap(memoryNodeId, remoteOffset, expected, desired);
+            store.swapCopy(memoryNodeId, copy, remoteOffset, expected, desired);
         }
     }
 

@@ -19,6 +19,7 @@ import java.util.function.BooleanSupplier;
 import java.util.function.LongSupplier;
 import org.agrona.MutableDirectBuffer;
 import org.agrona.collections.Int2ObjectHashMap;
+import org.agrona.collections.Long2LongHashMap;
 import org.agrona.collections.LongArrayQueue;
 
 import static java.nio.ByteOrder.LITTLE_ENDIAN;
@@ -48,6 +49,8 @@ public final class OrphanScan
     private final Int2ObjectHashMap<BitSet> named = new Int2ObjectHashMap<>();
     private final ArrayDeque<Part> parts = new ArrayDeque<>();
     private final LongArrayQueue kills = new LongArrayQueue(Long.MIN_VALUE);
+    /** By slot the word that a kill was begun for, at another copy than the primary. */
+    private final Long2LongHashMap met = new Long2LongHashMap(SlotWord.EMPTY);
     private boolean isReading;
     private boolean isKilling;
     private boolean failed;
@@ -255,8 +258,17 @@ public final class OrphanScan
         granules.set(first, first + SizeClasses.lengthBytes(SlotWord.sizeClass(word)) / GRANULE_BYTES);
     }
 
+    /**
+     * The mark of a delete that is decided and not committed cannot be killed, and may stand on several copies: one
+     * kill for all of them. At the primary it counts, and goes whatever was tried before.
+     */
     private void noteTentative(final long slotOffset, final long word)
     {
+        final boolean isPrimary = part.member == RegionAccess.memberCount(port) - 1;
+        if (!isPrimary && met.put(slotOffset, word) == word)
+        {
+            return;
+        }
         kills.addLong(slotOffset);
         kills.addLong(word);
     }

@@ -1,6 +1,7 @@
 package io.verbena.table.check;
 
 import java.util.List;
+import org.agrona.DirectBuffer;
 
 /** A store whose words can be changed by a check that repairs it. */
 public interface RepairableStore extends CheckedStore
@@ -14,6 +15,28 @@ public interface RepairableStore extends CheckedStore
      * @param desired      what it becomes.
      */
     void swap(int memoryNodeId, long offset, long expected, long desired);
+
+    /**
+     * Swaps a word of one copy, as {@link #swap} does where there is one.
+     *
+     * @param copy 0, the head, to less than {@link #copyCount}.
+     */
+    default void swapCopy(
+        final int memoryNodeId, final int copy, final long offset, final long expected, final long desired)
+    {
+        swap(memoryNodeId, offset, expected, desired);
+    }
+
+    /**
+     * Writes a block to one copy, where there are several and another one has it.
+     *
+     * @param source holds it from index 0.
+     */
+    default void writeCopy(
+        final int memoryNodeId, final int copy, final long offset, final DirectBuffer source, final int lengthBytes)
+    {
+        throw new UnsupportedOperationException("one copy: nothing to bring to another one");
+    }
 
     /**
      * Ends all splits that have begun and that nobody goes on with, and publishes the descriptors that name what they

@@ -13,6 +13,7 @@ import java.util.TreeMap;
  * @param problems  one line each: doubly owned memory, damaged superblocks and headers.
  * @param leftovers undecided inserts that nobody will decide, and remains of deletes; the first 100,000.
  * @param unjudged  one line each: what could not be found out.
+ * @param differences of copies, where a group of memory nodes has several; those that are damaged are problems, too.
  * @param quarantined one line each: chunks whose headers were damaged; no violation, since what is in them was checked.
  */
 public record StoreCheck(
@@ -21,6 +22,7 @@ public record StoreCheck(
     List<String> problems,
     List<Leftover> leftovers,
     List<String> unjudged,
+    List<CopyDifference> differences,
     List<String> quarantined)
 {
     private static final int MAX_PROBLEMS = 100;
@@ -40,7 +42,7 @@ public record StoreCheck(
     StoreCheck()
     {
         this(new TreeMap<>(), new ArrayList<>(), new ArrayList<>(), new ArrayList<>(), new ArrayList<>(),
-            new ArrayList<>());
+            new ArrayList<>(), new ArrayList<>());
     }
 
     /** @return whether every invariant holds; lost bytes are no danger, and asked for separately. */

@@ -153,6 +153,7 @@ public final class StoreChecker
             check.tables().put(table.name(), new TableChecker(table, store)
                 .forStore(onlyNodeId, this::regionLengthBytes, this::onGroups)
                 .check());
+            compareCopies(table);
         }
         for (final HeldRange range : held)
         {
@@ -162,6 +163,15 @@ public final class StoreChecker
         nodes.values().forEach(this::listQuarantined);
         keepLeftovers();
         return check;
+    }
+
+    private void compareCopies(final TableDescriptor table)
+    {
+        final CopyCheck found = new CopyChecker(store, this::regionLengthBytes).check(table, onlyNodeId);
+        check.differences().addAll(found.differences());
+        check.unjudged().addAll(found.unjudged());
+        found.differences().stream().filter((difference) -> !difference.isLeft())
+            .forEach((difference) -> check.problem(difference.toString()));
     }
 
     private void listQuarantined(final CheckedNode node)
@@ -257,9 +267,12 @@ public final class StoreChecker
                 arena.allocate(ChunkDescriptor.HEADER_BYTES, 64).address(), ChunkDescriptor.HEADER_BYTES);
             final List<IndexPart> index = new ArrayList<>();
             held.forEach((table) -> collectIndex(node, table, header, index));
+            final List<Long> elsewhere = new ArrayList<>();
+            index.forEach((part) -> collectElsewhere(node, part, header, elsewhere));
             readHeaders(node, header);
             index.forEach((part) -> node.noteIndex(part.subtable.offset(),
                 "subtable " + part.subtable.suffix() + " of table " + part.table.name(), check));
+            elsewhere.forEach(node::noteIndexElsewhere);
             node.checkStates(check);
             return true;
         }
@@ -273,11 +286,28 @@ public final class StoreChecker
     private boolean noteWords(final CheckedNode node, final List<TableDescriptor> held, final Arena arena)
     {
         final TableWords words = new TableWords(store, arena, this::regionLengthBytes);
+        for (int copy = 0; copy < store.copyCount(node.id()) - 1; copy++)
+        {
+            // Before the primary, as words go.
+            final int of = copy;
+            final TableWords elsewhere = new TableWords((id, offset, target, lengthBytes) ->
+                store.readCopy(id, of, offset, target, lengthBytes), arena, this::regionLengthBytes);
+            if (!noteWords(node, held, elsewhere, false))
+            {
+                return false;
+            }
+        }
+        return noteWords(node, held, words, true);
+    }
+
+    private boolean noteWords(
+        final CheckedNode node, final List<TableDescriptor> held, final TableWords words, final boolean isPrimary)
+    {
         for (final TableDescriptor table : held)
         {
             for (final Subtable subtable : Subtable.of(table))
             {
-                if (subtable.memoryNodeId() == node.id() && !noteWords(node, table, subtable, words))
+                if (subtable.memoryNodeId() == node.id() && !noteWords(node, table, subtable, words, isPrimary))
                 {
                     return false;
                 }
@@ -287,18 +317,26 @@ public final class StoreChecker
     }
 
     private boolean noteWords(
-        final CheckedNode node, final TableDescriptor table, final Subtable subtable, final TableWords words)
+        final CheckedNode node,
+        final TableDescriptor table,
+        final Subtable subtable,
+        final TableWords words,
+        final boolean isPrimary)
     {
         final TableWords.Sink sink = new TableWords.Sink()
         {
             @Override
             public void onWord(final TableWords.Slot slot, final long word)
             {
-                if (SlotWord.isCommitted(word))
+                if (SlotWord.isCommitted(word) && !isPrimary)
+                {
+                    node.noteNamedElsewhere(word);
+                }
+                else if (SlotWord.isCommitted(word))
                 {
                     node.noteNamed(word, check);
                 }
-                else if (SlotWord.isTentative(word) && check.leftovers().size() < MAX_LEFTOVERS)
+                else if (isPrimary && SlotWord.isTentative(word) && check.leftovers().size() < MAX_LEFTOVERS)
                 {
                     check.leftovers().add(new StoreCheck.Leftover(node.id(), table.name(), slot.offset(), word));
                 }
@@ -351,6 +389,27 @@ public final class StoreChecker
             if (subtable.memoryNodeId() == node.id())
             {
                 collectIndex(node, new IndexPart(table, subtable), header, index);
+            }
+        }
+    }
+
+    /** What a link leads to that another copy has, and the primary has not: it may be committed still. */
+    private void collectElsewhere(
+        final CheckedNode node, final IndexPart part, final UnsafeBuffer header, final List<Long> elsewhere)
+    {
+        for (int copy = 0; copy < store.copyCount(node.id()) - 1 &&
+            part.subtable.isWithin(node.regionLengthBytes(), part.table.groupCount()); copy++)
+        {
+            store.readCopy(node.id(), copy, part.subtable.offset(), header, SubtableDescriptor.HEADER_BYTES);
+            final long link = SubtableDescriptor.split(header, 0);
+            if (MergeLink.isLink(link))
+            {
+                elsewhere.add(MergeLink.merged(link));
+            }
+            else if (link != SplitLink.NONE)
+            {
+                elsewhere.add(SplitLink.offset(link, 0));
+                elsewhere.add(SplitLink.offset(link, 1));
             }
         }
     }

@@ -16,6 +16,8 @@ public final class NodeLink
     public OneSidedPort port;
     /** Whether the port, or the last one, is to memory that several memory nodes hold. */
     public boolean isMirrored;
+    /** Whether it is to memory of a group, of which one member may be left. */
+    public boolean isOfGroup;
     /** Without a port: nobody knows whether there will be one. */
     public boolean isUnreachable;
     /**

@@ -197,10 +197,10 @@ public final class TableMerge extends SubtableWork
         return MergeLink.of(merged, offsets[1 - side]);
     }
 
-    /** With several copies none that anybody may expect: a late swap of whoever finishes the proposal would fit. */
+    /** In a group none that anybody may expect: a late swap of whoever finishes the proposal would fit. */
     private long withdrawnWord()
     {
-        return link.isMirrored ? MergeLink.withdrawn(emptiedWords.getAsLong()) : SplitLink.NONE;
+        return link.isOfGroup ? MergeLink.withdrawn(emptiedWords.getAsLong()) : SplitLink.NONE;
     }
 
     private void aimAt(final int newSuffix, final int newDepth, final long old0, final long old1, final long to)
@@ -269,10 +269,10 @@ public final class TableMerge extends SubtableWork
         return state() != State.RUNNING;
     }
 
-    /** Where there is one copy, no proposal leaves such a word. */
+    /** In a table with one copy, no proposal leaves such a word. */
     private boolean isDamaged()
     {
-        return !link.isMirrored && MergeLink.isWithdrawn(line.linkWord());
+        return !link.isOfGroup && MergeLink.isWithdrawn(line.linkWord());
     }
 
     /** Whether every slot of a subtable is initialised: only then its header names no predecessor. */
@@ -471,7 +471,7 @@ public final class TableMerge extends SubtableWork
         {
             goOnWith(found, suffix, offsets[0]);
         }
-        else if (link.isMirrored && MergeLink.isWithdrawn(found))
+        else if (link.isOfGroup && MergeLink.isWithdrawn(found))
         {
             // Another proposal came and went meanwhile.
             linkedOn = found;
@@ -495,7 +495,7 @@ public final class TableMerge extends SubtableWork
         {
             beginUnits();
         }
-        else if (link.isMirrored && MergeLink.isWithdrawn(found))
+        else if (link.isOfGroup && MergeLink.isWithdrawn(found))
         {
             // An earlier proposal was refused: that says nothing of this one.
             decidedOn = found;

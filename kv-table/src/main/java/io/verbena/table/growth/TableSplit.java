@@ -209,7 +209,7 @@ public final class TableSplit extends SubtableWork
         {
             fail("subtable is as deep as a directory can be: depth=" + oldDepth);
         }
-        else if (!link.isMirrored && MergeLink.isWithdrawn(line.linkWord()))
+        else if (!link.isOfGroup && MergeLink.isWithdrawn(line.linkWord()))
         {
             fail(String.format("a link that is damaged: %016x", line.linkWord()));
         }
@@ -249,7 +249,7 @@ public final class TableSplit extends SubtableWork
     /** Of several that want to split this subtable one succeeds; the others go on with its link. */
     private void onLink()
     {
-        if (link.isMirrored && !usesGivenMemory() && MergeLink.isWithdrawn(batch.result(0)))
+        if (link.isOfGroup && !usesGivenMemory() && MergeLink.isWithdrawn(batch.result(0)))
         {
             // A proposal to merge it came and went meanwhile.
             linkedOn = batch.result(0);
