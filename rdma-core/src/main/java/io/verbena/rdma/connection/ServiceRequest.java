@@ -1,6 +1,7 @@
 package io.verbena.rdma.connection;
 
 import io.verbena.rdma.verbs.ConnectionRequest;
+import io.verbena.rdma.verbs.Device;
 import io.verbena.rdma.verbs.DeviceAddress;
 import io.verbena.rdma.verbs.QueuePair;
 import io.verbena.rdma.verbs.QueuePairState;
@@ -77,6 +78,13 @@ final class ServiceRequest implements ConnectionRequest, ConnectionChannel.Respo
     public int queuePairNumber()
     {
         return message.queuePairNumber();
+    }
+
+    /** A request with a proof was refused before anybody saw it, unless it is one of the secret. */
+    @Override
+    public Device.PacketSeal packetSeal()
+    {
+        return proof == null ? null : device.secret().seal();
     }
 
     @Override

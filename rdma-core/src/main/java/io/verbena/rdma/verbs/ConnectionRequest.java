@@ -15,6 +15,12 @@ public interface ConnectionRequest
     /** @return number of the peer's queue pair, see {@link QueuePair#number()}. */
     int queuePairNumber();
 
+    /** @return with which secret packets of the connection are going to be sealed, as proved; null: they go in clear. */
+    default Device.PacketSeal packetSeal()
+    {
+        return null;
+    }
+
     /**
      * Connects: moves the queue pair through INIT and RTR to RTS. Post receives before. When the peer has given up
      * meanwhile, the queue pair goes to ERR instead, now or a little later.

@@ -93,6 +93,22 @@ public interface Device extends AutoCloseable
         return null;
     }
 
+    /**
+     * With which secret packets are sealed: those of two connections with the same one are sealed with the same secret.
+     *
+     * @param high first half of what was derived from the secret, and says nothing about it.
+     * @param low  second half.
+     */
+    record PacketSeal(long high, long low)
+    {
+    }
+
+    /** @return with which secret packets of connections that are made here are sealed; null: they go in clear. */
+    default PacketSeal packetSeal()
+    {
+        return null;
+    }
+
     /** @return what it has refused because of its key; none where it has no key. Any thread. */
     default RefusedConnections refusedConnections()
     {

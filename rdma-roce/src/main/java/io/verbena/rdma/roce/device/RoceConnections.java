@@ -86,6 +86,12 @@ final class RoceConnections implements ConnectionDevice
         refused.updateAndGet((before) -> new Device.RefusedConnections(before.count() + 1, last));
     }
 
+    /** With which secret packets are sealed; null: they go in clear. */
+    Device.PacketSeal packetSeal()
+    {
+        return options.secret() == null ? null : options.secret().seal();
+    }
+
     /** Connections that were refused, or answers that were not taken, because of the secret. */
     Device.RefusedConnections refused()
     {

@@ -287,6 +287,12 @@ public final class RoceDevice implements Device
     }
 
     @Override
+    public PacketSeal packetSeal()
+    {
+        return connectionDevice.packetSeal();
+    }
+
+    @Override
     public RefusedConnections refusedConnections()
     {
         return connectionDevice.refused();

@@ -107,6 +107,13 @@ final class HostDevice implements Device
         return network.networkCounters();
     }
 
+    /** Of connections with other hosts; peers of this one share memory, which nothing seals. */
+    @Override
+    public PacketSeal packetSeal()
+    {
+        return network.packetSeal();
+    }
+
     @Override
     public RefusedConnections refusedConnections()
     {

@@ -1,6 +1,7 @@
 package io.verbena.rdma.roce.host;
 
 import io.verbena.rdma.verbs.ConnectionRequest;
+import io.verbena.rdma.verbs.Device;
 import io.verbena.rdma.verbs.DeviceAddress;
 import io.verbena.rdma.verbs.QueuePair;
 
@@ -38,6 +39,12 @@ final class HostRequest implements ConnectionRequest
     public int queuePairNumber()
     {
         return request.queuePairNumber();
+    }
+
+    @Override
+    public Device.PacketSeal packetSeal()
+    {
+        return request.packetSeal();
     }
 
     @Override
