@@ -3,6 +3,7 @@ package io.verbena.raas;
 import io.verbena.raas.encryption.SealedMessageDescriptor;
 import io.verbena.raas.identity.IdentitySecret;
 import io.verbena.raas.identity.PeerIdentity;
+import io.verbena.raas.message.MessageHeaderDescriptor;
 import io.verbena.rdma.soft.SoftFabric;
 import io.verbena.rdma.soft.SoftFabricOptions;
 import io.verbena.rdma.verbs.ConnectionAttempt;
@@ -191,9 +192,14 @@ class SealedPacketsCallsTest
         assertThat(vqp.state()).as(vqp.failure()).isEqualTo(VirtualQp.State.READY);
         assertThat(asked).isEqualTo(expectedAsked);
         assertThat(granted).isEqualTo(expectedGranted);
+        final int sealedBytes = expectedGranted == SealedMessageDescriptor.AES_128_GCM ?
+            SealedMessageDescriptor.TAG_LENGTH_BYTES : 0;
         for (int i = 0; i < 3; i++)
         {
+            final long before = client.counters().payloadBytes;
             assertThat(call()).isEqualTo("OK " + TEXT);
+            assertThat(client.counters().payloadBytes - before).as("bytes of a request")
+                .isEqualTo(MessageHeaderDescriptor.HEADER_LENGTH_BYTES + TEXT.length() + sealedBytes);
         }
         assertThat(encrypted).containsOnly(true);
         assertThat(rpcServer.encryption().connections()).isEqualTo(1);
@@ -215,6 +221,14 @@ class SealedPacketsCallsTest
     {
         connect(SEAL, SEAL, SEAL, covered, covered);
         assertServed(SealedMessageDescriptor.IN_SEALED_PACKETS, SealedMessageDescriptor.IN_SEALED_PACKETS);
+    }
+
+    @Test
+    void shouldBeCoveredByNoPacketsInClear()
+    {
+        assertThat(bare.coveredBy((_) -> true).isCoveredBy(null)).isFalse();
+        assertThat(covered.isCoveredBy(SEAL)).isTrue();
+        assertThat(covered.derive("user", 1, 1).isCoveredBy(SEAL)).as("what is derived from it").isFalse();
     }
 
     /** Peers of one host: the device seals, this connection is over memory. */

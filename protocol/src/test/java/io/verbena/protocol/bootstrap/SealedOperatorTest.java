@@ -11,6 +11,7 @@ import io.verbena.raas.VirtualQp;
 import io.verbena.raas.encryption.SealedMessageDescriptor;
 import io.verbena.raas.identity.IdentitySecret;
 import io.verbena.raas.identity.PeerIdentity;
+import io.verbena.rdma.connection.ConnectionSecret;
 import io.verbena.rdma.fabric.Fabrics;
 import io.verbena.rdma.verbs.ConnectionListener;
 import io.verbena.rdma.verbs.ConnectionRequest;
@@ -49,6 +50,8 @@ class SealedOperatorTest
     private ClusterToken token;
     private Path tokenFile;
     private Path otherFile;
+    /** What the node knows of the packets of the connection. */
+    private Device.PacketSeal seal;
     private int asked;
     private int granted;
     private String failure;
@@ -88,8 +91,13 @@ class SealedOperatorTest
     {
         return proxy(Device.class, real, (method, result, _) -> !method.getName().equals("listen") ? result :
             proxy(ConnectionListener.class, result, (each, request, _) ->
-                !each.getName().equals("poll") || null == request ? request :
-                    proxy(ConnectionRequest.class, request, this::note)));
+                !each.getName().equals("poll") || null == request ? request : noted((ConnectionRequest)request)));
+    }
+
+    private Object noted(final ConnectionRequest request)
+    {
+        seal = request.packetSeal();
+        return proxy(ConnectionRequest.class, request, this::note);
     }
 
     private Object note(final Method method, final Object result, final Object[] arguments)
@@ -154,6 +162,7 @@ class SealedOperatorTest
     {
         call(",encrypt=" + tokenFile, ",encrypt=" + tokenFile + ",clear=accepted", PeerIdentity.OPERATOR);
         assertThat(failure).isEmpty();
+        assertThat(seal).isEqualTo(ConnectionSecret.read(tokenFile).seal());
         assertThat(asked).isEqualTo(SEALED_PACKETS);
         assertThat(granted).isEqualTo(SEALED_PACKETS);
     }
@@ -173,6 +182,7 @@ class SealedOperatorTest
     void shouldSealMessagesWherePacketsAreInClear()
     {
         call("", ",encrypt=" + tokenFile + ",clear=accepted", PeerIdentity.OPERATOR);
+        assertThat(seal).isNull();
         assertThat(asked).isEqualTo(SEALED_MESSAGES);
         assertThat(granted).isEqualTo(SEALED_MESSAGES);
     }
