@@ -260,8 +260,8 @@ public final class ConnectDataDescriptor
         final int granted = encryptionGranted(answer);
         if (granted == SealedMessageDescriptor.IN_SEALED_PACKETS)
         {
-            return asked == granted && isCovered ? null : "the peer leaves encryption to sealed packets, and those of " +
-                "this connection are in clear, or of another key: somebody between has changed what was sent";
+            return asked == granted && isCovered ? null : "the peer leaves encryption to sealed packets, and those " +
+                "of this connection are in clear, or of another key: somebody between has changed what was sent";
         }
         return granted == SealedMessageDescriptor.AES_128_GCM ? null :
             "encryption was asked for, and the peer grants none: update it, or connect without --encrypt";

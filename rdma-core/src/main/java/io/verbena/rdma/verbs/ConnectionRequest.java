@@ -15,7 +15,7 @@ public interface ConnectionRequest
     /** @return number of the peer's queue pair, see {@link QueuePair#number()}. */
     int queuePairNumber();
 
-    /** @return with which secret packets of the connection are going to be sealed, as proved; null: they go in clear. */
+    /** @return with which secret packets of the connection will be sealed, as proved; null: they go in clear. */
     default Device.PacketSeal packetSeal()
     {
         return null;

@@ -47,8 +47,8 @@ class ConnectionMessageFuzzTest
     @Test
     void shouldTakeOrRefuseMessagesWithAProof()
     {
-        fuzzer.fuzz("message with a proof",
-            CLEAR.proved(new byte[ConnectionMessage.RANDOM_LENGTH_BYTES], new byte[ConnectionMessage.PROOF_LENGTH_BYTES])
-                .bytes(), ConnectionMessageFuzzTest::take);
+        final ConnectionMessage proved = CLEAR.proved(
+            new byte[ConnectionMessage.RANDOM_LENGTH_BYTES], new byte[ConnectionMessage.PROOF_LENGTH_BYTES]);
+        fuzzer.fuzz("message with a proof", proved.bytes(), ConnectionMessageFuzzTest::take);
     }
 }
