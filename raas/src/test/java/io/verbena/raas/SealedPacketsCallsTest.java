@@ -34,8 +34,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 class SealedPacketsCallsTest
 {
     private static final int PORT = 9;
-    private static final Device.PacketSeal SEAL = new Device.PacketSeal(1, 2);
-    private static final Device.PacketSeal OTHER = new Device.PacketSeal(1, 3);
+    private static final ConnectionRequest.PacketSeal SEAL = new ConnectionRequest.PacketSeal(1, 2);
+    private static final ConnectionRequest.PacketSeal OTHER = new ConnectionRequest.PacketSeal(1, 3);
     private static final PeerIdentity GOOD = new PeerIdentity(3, 1);
     private static final String TEXT = "a request that nobody may read";
 
@@ -67,7 +67,7 @@ class SealedPacketsCallsTest
 
     /** The device as it is, but for what it says of packets, and for connect data. */
     private Device device(
-        final Device real, final Device.PacketSeal ofDevice, final Device.PacketSeal ofConnection)
+        final Device real, final ConnectionRequest.PacketSeal ofDevice, final ConnectionRequest.PacketSeal ofConnection)
     {
         return proxy(Device.class, real, (method, result, arguments) -> switch (method.getName())
         {
@@ -91,7 +91,7 @@ class SealedPacketsCallsTest
         return changed;
     }
 
-    private Object request(final Object real, final Device.PacketSeal seal)
+    private Object request(final Object real, final ConnectionRequest.PacketSeal seal)
     {
         return proxy(ConnectionRequest.class, real, (method, value, _) -> switch (method.getName())
         {
@@ -133,7 +133,7 @@ class SealedPacketsCallsTest
 
     /** Connects, with what each end knows of the packets. */
     private void connect(
-        final Device.PacketSeal ofClientDevice, final Device.PacketSeal atClient, final Device.PacketSeal atServer,
+        final ConnectionRequest.PacketSeal ofClientDevice, final ConnectionRequest.PacketSeal atClient, final ConnectionRequest.PacketSeal atServer,
         final IdentitySecret clientSecret, final IdentitySecret serverSecret)
     {
         final SoftFabric fabric = add(SoftFabric.open(new SoftFabricOptions().directory(directory)));
@@ -273,7 +273,7 @@ class SealedPacketsCallsTest
     @Test
     void shouldNotSendAnythingToAPeerThatClaimsSealedPacketsWhereTheyAreNot()
     {
-        for (final Device.PacketSeal atClient : new Device.PacketSeal[]{null, OTHER})
+        for (final ConnectionRequest.PacketSeal atClient : new ConnectionRequest.PacketSeal[]{null, OTHER})
         {
             connect(SEAL, atClient, SEAL, covered, covered);
             assertThat(vqp.state()).isEqualTo(VirtualQp.State.FAILED);

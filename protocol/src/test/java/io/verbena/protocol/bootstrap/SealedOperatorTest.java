@@ -51,7 +51,7 @@ class SealedOperatorTest
     private Path tokenFile;
     private Path otherFile;
     /** What the node knows of the packets of the connection. */
-    private Device.PacketSeal seal;
+    private ConnectionRequest.PacketSeal seal;
     private int asked;
     private int granted;
     private String failure;

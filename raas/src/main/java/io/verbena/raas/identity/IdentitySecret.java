@@ -1,5 +1,6 @@
 package io.verbena.raas.identity;
 
+import io.verbena.rdma.verbs.ConnectionRequest;
 import io.verbena.rdma.verbs.Device;
 import org.agrona.DirectBuffer;
 import org.agrona.MutableDirectBuffer;
@@ -32,14 +33,14 @@ public final class IdentitySecret
 
     private final byte[] bytes;
     /** Says which packets are sealed with what this secret follows from. */
-    private final Predicate<Device.PacketSeal> covered;
+    private final Predicate<ConnectionRequest.PacketSeal> covered;
 
     private IdentitySecret(final byte[] bytes)
     {
         this(bytes, (_) -> false);
     }
 
-    private IdentitySecret(final byte[] bytes, final Predicate<Device.PacketSeal> covered)
+    private IdentitySecret(final byte[] bytes, final Predicate<ConnectionRequest.PacketSeal> covered)
     {
         this.bytes = bytes;
         this.covered = covered;
@@ -50,7 +51,7 @@ public final class IdentitySecret
      *              derive this secret can open them.
      * @return the same secret; those that are derived from it are covered by no packets.
      */
-    public IdentitySecret coveredBy(final Predicate<Device.PacketSeal> seals)
+    public IdentitySecret coveredBy(final Predicate<ConnectionRequest.PacketSeal> seals)
     {
         return new IdentitySecret(bytes, seals);
     }
@@ -59,7 +60,7 @@ public final class IdentitySecret
      * @param seal of a connection; null: its packets go in clear.
      * @return whether packets that are sealed so protect what the keys of this secret would.
      */
-    public boolean isCoveredBy(final Device.PacketSeal seal)
+    public boolean isCoveredBy(final ConnectionRequest.PacketSeal seal)
     {
         return seal != null && covered.test(seal);
     }

@@ -1,6 +1,6 @@
 package io.verbena.rdma.connection;
 
-import io.verbena.rdma.verbs.Device;
+import io.verbena.rdma.verbs.ConnectionRequest;
 import io.verbena.rdma.verbs.RdmaException;
 
 import java.io.IOException;
@@ -112,10 +112,10 @@ public final class ConnectionSecret
     }
 
     /** @return what says that two secrets are the same, and nothing else about them. */
-    public Device.PacketSeal seal()
+    public ConnectionRequest.PacketSeal seal()
     {
         final ByteBuffer bytes = ByteBuffer.wrap(derive(SEAL.getBytes(StandardCharsets.US_ASCII)).getEncoded());
-        return new Device.PacketSeal(bytes.getLong(), bytes.getLong());
+        return new ConnectionRequest.PacketSeal(bytes.getLong(), bytes.getLong());
     }
 
     /** What authenticates a message that follows another one, {@link #MAC_LENGTH_BYTES}. */

@@ -1,7 +1,6 @@
 package io.verbena.rdma.connection;
 
 import io.verbena.rdma.verbs.ConnectionRequest;
-import io.verbena.rdma.verbs.Device;
 import io.verbena.rdma.verbs.DeviceAddress;
 import io.verbena.rdma.verbs.QueuePair;
 import io.verbena.rdma.verbs.QueuePairState;
@@ -82,7 +81,7 @@ final class ServiceRequest implements ConnectionRequest, ConnectionChannel.Respo
 
     /** A request with a proof was refused before anybody saw it, unless it is one of the secret. */
     @Override
-    public Device.PacketSeal packetSeal()
+    public ConnectionRequest.PacketSeal packetSeal()
     {
         return proof == null ? null : device.secret().seal();
     }

@@ -25,7 +25,7 @@ public interface ConnectionAttempt
     byte[] privateData();
 
     /** @return with which secret packets are sealed once it is ESTABLISHED; null: they go in clear. */
-    default Device.PacketSeal packetSeal()
+    default ConnectionRequest.PacketSeal packetSeal()
     {
         return null;
     }

@@ -93,18 +93,8 @@ public interface Device extends AutoCloseable
         return null;
     }
 
-    /**
-     * With which secret packets are sealed: those of two connections with the same one are sealed with the same secret.
-     *
-     * @param high first half of what was derived from the secret, and says nothing about it.
-     * @param low  second half.
-     */
-    record PacketSeal(long high, long low)
-    {
-    }
-
     /** @return with which secret packets of connections that are made here are sealed; null: they go in clear. */
-    default PacketSeal packetSeal()
+    default ConnectionRequest.PacketSeal packetSeal()
     {
         return null;
     }

@@ -6,6 +6,7 @@ import io.verbena.rdma.connection.ConnectionMessage;
 import io.verbena.rdma.connection.ConnectionSecret;
 import io.verbena.rdma.connection.PathCheck;
 import io.verbena.rdma.roce.engine.RoceQueuePair;
+import io.verbena.rdma.verbs.ConnectionRequest;
 import io.verbena.rdma.verbs.Device;
 import io.verbena.rdma.verbs.DeviceAddress;
 import io.verbena.rdma.verbs.QueuePair;
@@ -87,7 +88,7 @@ final class RoceConnections implements ConnectionDevice
     }
 
     /** With which secret packets are sealed; null: they go in clear. */
-    Device.PacketSeal packetSeal()
+    ConnectionRequest.PacketSeal packetSeal()
     {
         return options.secret() == null ? null : options.secret().seal();
     }

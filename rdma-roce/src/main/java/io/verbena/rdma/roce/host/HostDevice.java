@@ -8,6 +8,7 @@ import io.verbena.rdma.verbs.CompletionChannel;
 import io.verbena.rdma.verbs.CompletionQueue;
 import io.verbena.rdma.verbs.ConnectionAttempt;
 import io.verbena.rdma.verbs.ConnectionListener;
+import io.verbena.rdma.verbs.ConnectionRequest;
 import io.verbena.rdma.verbs.Device;
 import io.verbena.rdma.verbs.DeviceAddress;
 import io.verbena.rdma.verbs.DeviceAttributes;
@@ -109,7 +110,7 @@ final class HostDevice implements Device
 
     /** Of connections with other hosts; peers of this one share memory, which nothing seals. */
     @Override
-    public PacketSeal packetSeal()
+    public ConnectionRequest.PacketSeal packetSeal()
     {
         return network.packetSeal();
     }

@@ -1,7 +1,6 @@
 package io.verbena.rdma.roce.host;
 
 import io.verbena.rdma.verbs.ConnectionRequest;
-import io.verbena.rdma.verbs.Device;
 import io.verbena.rdma.verbs.DeviceAddress;
 import io.verbena.rdma.verbs.QueuePair;
 
@@ -42,7 +41,7 @@ final class HostRequest implements ConnectionRequest
     }
 
     @Override
-    public Device.PacketSeal packetSeal()
+    public ConnectionRequest.PacketSeal packetSeal()
     {
         return request.packetSeal();
     }
