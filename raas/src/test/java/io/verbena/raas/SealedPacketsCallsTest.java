@@ -133,7 +133,8 @@ class SealedPacketsCallsTest
 
     /** Connects, with what each end knows of the packets. */
     private void connect(
-        final ConnectionRequest.PacketSeal ofClientDevice, final ConnectionRequest.PacketSeal atClient, final ConnectionRequest.PacketSeal atServer,
+        final ConnectionRequest.PacketSeal ofClientDevice, final ConnectionRequest.PacketSeal atClient,
+        final ConnectionRequest.PacketSeal atServer,
         final IdentitySecret clientSecret, final IdentitySecret serverSecret)
     {
         final SoftFabric fabric = add(SoftFabric.open(new SoftFabricOptions().directory(directory)));
