@@ -3,6 +3,7 @@ package io.verbena.raas;
 import io.verbena.raas.completion.CompletionDispatcher;
 import io.verbena.raas.completion.CompletionOwner;
 import io.verbena.raas.encryption.ConnectionCipher;
+import io.verbena.raas.encryption.SealedMessageDescriptor;
 import io.verbena.raas.identity.IdentitySecret;
 import io.verbena.raas.message.MessageBlock;
 import io.verbena.raas.message.Receives;
@@ -39,8 +40,9 @@ abstract class Channel implements CompletionOwner
     private final Owner owner;
     protected QueuePair queuePair;
     protected Receives receives;
-    /** Of an encrypted connection; else null. */
+    /** Of an encrypted connection whose packets are not sealed; else null. */
     private ConnectionCipher cipher;
+    private boolean isEncrypted;
     /** A message that the peer waits for, or has to count, was not posted. */
     private boolean isOutOfStep;
     private int queuePairNumber;
@@ -146,16 +148,25 @@ abstract class Channel implements CompletionOwner
         receives.open(queuePair);
     }
 
+    /** By its messages, or by its packets. */
     final boolean isEncrypted()
+    {
+        return isEncrypted;
+    }
+
+    /** Each message is opened as the next one. */
+    final boolean isCounted()
     {
         return cipher != null;
     }
 
-    /** Has messages encrypted from now on; not where there is no secret. */
+    /** Has messages encrypted from now on; not where there is no secret, or packets do it. */
     final void encrypt(
         final IdentitySecret secret, final boolean isConnector, final byte[] request, final byte[] answer)
     {
-        cipher = secret == null ? null :
+        isEncrypted = secret != null;
+        cipher = secret == null ||
+            ConnectDataDescriptor.encryptionGranted(answer) == SealedMessageDescriptor.IN_SEALED_PACKETS ? null :
             ConnectionCipher.of(secret, isConnector, request, answer, resources.cipherScratch());
     }
 

@@ -345,7 +345,8 @@ final class ClientChannel extends Channel implements DcTransport.User
 
     private void onEstablished(final byte[] answer)
     {
-        final String problem = ConnectDataDescriptor.answerProblem(answer, encryptionSecret != null);
+        final String problem = ConnectDataDescriptor.answerProblem(request, answer,
+            encryptionSecret != null && encryptionSecret.isCoveredBy(attempt.packetSeal()));
         if (problem != null)
         {
             breakProtocol(problem);
@@ -429,7 +430,7 @@ final class ClientChannel extends Channel implements DcTransport.User
     {
         final int status = sends.sendCall(block, slot, sealed(block, slot, lengthBytes, immediate), immediate);
         credits -= status == PostStatus.OK ? 1 : 0;
-        if (status != PostStatus.OK && isEncrypted())
+        if (status != PostStatus.OK && isCounted())
         {
             endOutOfStep();
         }

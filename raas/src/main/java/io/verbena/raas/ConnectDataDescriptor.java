@@ -139,7 +139,9 @@ public final class ConnectDataDescriptor
             return encodeRequest(identity, credits);
         }
         final byte[] inClear = encodeRequest(identity, credits, nonce, new byte[IdentitySecret.LENGTH_BYTES]);
-        return proved(isEncrypted ? encrypted(inClear, resources.device().random()) : inClear, secret,
+        final int encryption = secret.isCoveredBy(resources.device().packetSeal()) ?
+            SealedMessageDescriptor.IN_SEALED_PACKETS : SealedMessageDescriptor.AES_128_GCM;
+        return proved(isEncrypted ? encrypted(inClear, encryption, resources.device().random()) : inClear, secret,
             queuePair.number(), resources.device().address(), servicePort);
     }
 
@@ -176,13 +178,19 @@ public final class ConnectDataDescriptor
         return bytes;
     }
 
-    /** Asks for encryption in a request, or grants it in an answer: adds it, and a random number, to the data. */
+    /** As below, of messages. */
     static byte[] encrypted(final byte[] data, final RandomGenerator random)
+    {
+        return encrypted(data, SealedMessageDescriptor.AES_128_GCM, random);
+    }
+
+    /** Asks for encryption in a request, or grants it in an answer: adds it, and a random number, to the data. */
+    static byte[] encrypted(final byte[] data, final int encryption, final RandomGenerator random)
     {
         final byte[] number = new byte[SealedMessageDescriptor.RANDOM_LENGTH_BYTES];
         random.nextBytes(number);
         final byte[] bytes = Arrays.copyOf(data, data.length + ENCRYPTION_LENGTH_BYTES);
-        littleEndian(bytes).putInt(data.length, SealedMessageDescriptor.AES_128_GCM)
+        littleEndian(bytes).putInt(data.length, encryption)
             .put(data.length + Integer.BYTES, number);
         return bytes;
     }
@@ -235,12 +243,28 @@ public final class ConnectDataDescriptor
                 " bytes of data and " + credits(bytes) + " credits";
     }
 
-    /** As above; also where encryption was asked for, and is not granted. */
-    static String answerProblem(final byte[] bytes, final boolean isEncrypted)
+    /**
+     * As above; also where the encryption that was asked for is not granted.
+     *
+     * @param isCovered whether packets of this connection are sealed so that messages need not be, as this end knows by
+     *                  itself: what the peer says of it opens nothing.
+     */
+    static String answerProblem(final byte[] request, final byte[] answer, final boolean isCovered)
     {
-        final String problem = answerProblem(bytes);
-        return problem == null && isEncrypted && encryptionGranted(bytes) != SealedMessageDescriptor.AES_128_GCM ?
-            "encryption was asked for, and the peer grants none: update it, or connect without --encrypt" : problem;
+        final String problem = answerProblem(answer);
+        final int asked = encryptionAsked(request);
+        if (problem != null || asked == 0)
+        {
+            return problem;
+        }
+        final int granted = encryptionGranted(answer);
+        if (granted == SealedMessageDescriptor.IN_SEALED_PACKETS)
+        {
+            return asked == granted && isCovered ? null : "the peer leaves encryption to sealed packets, and those " +
+                "of this connection are in clear, or of another key: somebody between has changed what was sent";
+        }
+        return granted == SealedMessageDescriptor.AES_128_GCM ? null :
+            "encryption was asked for, and the peer grants none: update it, or connect without --encrypt";
     }
 
     private static String problem(final byte[] bytes, final int minimumBytes)

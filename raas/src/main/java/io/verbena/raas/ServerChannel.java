@@ -3,6 +3,7 @@ package io.verbena.raas;
 import io.verbena.raas.batch.StagedBatch;
 import io.verbena.raas.completion.Numbers;
 import io.verbena.raas.completion.RequestId;
+import io.verbena.raas.encryption.SealedMessageDescriptor;
 import io.verbena.raas.identity.IdentitySecret;
 import io.verbena.raas.identity.PeerIdentity;
 import io.verbena.raas.message.MessageBlock;
@@ -16,6 +17,7 @@ import io.verbena.rdma.verbs.SendFlags;
 import org.agrona.collections.Int2IntHashMap;
 
 import java.util.function.Predicate;
+import java.util.random.RandomGenerator;
 
 /** A physical queue pair accepted from a peer: its requests come in here, and replies go out. */
 final class ServerChannel extends Channel
@@ -146,9 +148,15 @@ final class ServerChannel extends Channel
     {
         isWritable = (admission.accessFlags() & AccessFlags.REMOTE_WRITE) != 0;
         final byte[] inClear = ConnectDataDescriptor.encodeAnswer(admission, receives.credits(), incarnation);
-        final byte[] answer = encryptionSecret == null ? inClear :
-            ConnectDataDescriptor.encrypted(inClear, resources.device().random());
-        encrypt(encryptionSecret, false, request.privateData(), answer);
+        final byte[] asked = request.privateData();
+        // As this end knows by itself: who asks for it in clear, or with packets of another key, does not get it.
+        final boolean isCovered = encryptionSecret != null && encryptionSecret.isCoveredBy(request.packetSeal()) &&
+            ConnectDataDescriptor.encryptionAsked(asked) == SealedMessageDescriptor.IN_SEALED_PACKETS;
+        final RandomGenerator random = resources.device().random();
+        final byte[] answer = encryptionSecret == null ? inClear : isCovered ?
+            ConnectDataDescriptor.encrypted(inClear, SealedMessageDescriptor.IN_SEALED_PACKETS, random) :
+            ConnectDataDescriptor.encrypted(inClear, random);
+        encrypt(encryptionSecret, false, asked, answer);
         request.prepare(queuePair);
         openReceives();
         request.accept(queuePair, admission.accessFlags(), answer);

@@ -434,7 +434,7 @@ class EncryptedCallsTest
     @Test
     void shouldRefuseEncryptionThatItDoesNotKnow()
     {
-        for (final int unknown : new int[]{2, -1, 256})
+        for (final int unknown : new int[]{3, -1, 256})
         {
             final byte[] data = ConnectDataDescriptor.encrypted(unproved(ANN), new SecureRandom());
             new UnsafeBuffer(data).putInt(ConnectDataDescriptor.ENCRYPTION_OFFSET, unknown);

@@ -110,7 +110,7 @@ class RaasMessagesFuzzTest
         fuzzer.fuzz("encrypted answer", answer, (message, offset, lengthBytes) ->
         {
             final byte[] data = bytes(message, offset, lengthBytes);
-            refuse(ConnectDataDescriptor.answerProblem(data, true));
+            refuse(ConnectDataDescriptor.answerProblem(request, data, false));
             assertThat(ConnectDataDescriptor.encryptionGranted(data)).isEqualTo(SealedMessageDescriptor.AES_128_GCM);
         });
     }

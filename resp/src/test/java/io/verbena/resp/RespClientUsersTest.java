@@ -56,8 +56,12 @@ class RespClientUsersTest extends ServerFixture
         try (RawClient ann = client("ann"); RawClient bob = new RawClient(port); RawClient owner = client("default"))
         {
             assertThat(bob.ask("HELLO 2 AUTH bob " + SECRET)).startsWith("*14 ");
-            assertThat(ann.ask("CLIENT LIST")).containsPattern(
+            assertThat(owner.ask("CLIENT LIST")).containsPattern(
                 "id=1 .* user=ann .*\nid=2 .* user=bob .*\nid=3 .* user=default .*\n");
+            assertThat(ann.ask("CLIENT LIST")).as("its own").contains(" user=ann ")
+                .doesNotContain("user=bob", "user=default");
+            assertThat(ann.ask("CLIENT LIST ID 2")).doesNotContain("id=2");
+            assertThat(ann.ask("CLIENT LIST TYPE normal")).contains(" user=ann ").doesNotContain("user=bob");
             assertThat(bob.ask("CLIENT INFO")).contains(" user=bob ");
             assertThat(bob.ask("AUTH ann " + SECRET)).isEqualTo("+OK");
             assertThat(bob.ask("CLIENT INFO")).contains(" user=ann ");

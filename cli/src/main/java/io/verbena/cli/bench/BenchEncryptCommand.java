@@ -17,6 +17,7 @@ import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
@@ -52,11 +53,18 @@ final class BenchEncryptCommand implements Callable<Integer>
         description = "Length of a round, 10 to 60000. Default: ${DEFAULT-VALUE}.")
     private int roundMs;
 
+    @Option(names = "--warm-up-ms", paramLabel = "MS", defaultValue = "5000",
+        description = "How long each cluster is used before each figure without being measured, 10 to 60000. " +
+            "Default: ${DEFAULT-VALUE}.")
+    private int warmUpMs;
+
     @Option(names = "--json", paramLabel = "FILE", description = "Write the figures to this file too.")
     private Path json;
 
     /** Latencies in both clusters, and their ratio; a goal of NaN is none. */
-    private record Row(String figure, double encryptedUs, double clearUs, double ratio, double goal)
+    private record Row(
+        String figure, double encryptedUs, double clearUs, double ratio, double goal, double[] encryptedRoundsUs,
+        double[] clearRoundsUs)
     {
         private Map<String, Object> fields()
         {
@@ -70,6 +78,9 @@ final class BenchEncryptCommand implements Callable<Integer>
                 fields.put("goal_at_most", goal);
                 fields.put("reached", isReached());
             }
+            // In the order of the pairs: a warm-up that was too short shows.
+            fields.put("encrypted_rounds_us", Arrays.stream(encryptedRoundsUs).boxed().toList());
+            fields.put("clear_rounds_us", Arrays.stream(clearRoundsUs).boxed().toList());
             return fields;
         }
 
@@ -84,6 +95,7 @@ final class BenchEncryptCommand implements Callable<Integer>
     {
         OptionRange.check("--pairs", pairs, 1, MOST_PAIRS);
         OptionRange.check("--round-ms", roundMs, LEAST_ROUND_MS, MOST_ROUND_MS);
+        OptionRange.check("--warm-up-ms", warmUpMs, LEAST_ROUND_MS, MOST_ROUND_MS);
         final OutputFile output = OutputFile.open("--json", json);
         final PrintWriter out = spec.commandLine().getOut();
         out.printf("%-26s %12s %12s %8s %8s%n", "median us", "encrypted", "in clear", "ratio", "at most");
@@ -109,9 +121,10 @@ final class BenchEncryptCommand implements Callable<Integer>
         final double[] encrypted = new double[pairs];
         final double[] clear = new double[pairs];
         final double[] ratios = new double[pairs];
-        // Compiles; not counted.
-        benchmark.medianUs(false, isGet, durationNs);
-        benchmark.medianUs(true, isGet, durationNs);
+        // Compiles, in the processes of both clusters as well; not counted.
+        final long warmUpNs = TimeUnit.MILLISECONDS.toNanos(warmUpMs);
+        benchmark.medianUs(false, isGet, warmUpNs);
+        benchmark.medianUs(true, isGet, warmUpNs);
         for (int i = 0; i < pairs; i++)
         {
             // Which of the two is first changes, since what is first may find the machine otherwise.
@@ -124,7 +137,7 @@ final class BenchEncryptCommand implements Callable<Integer>
         }
         final Row row = new Row(
             figure, Medians.of(encrypted), Medians.of(clear), Medians.of(ratios),
-            isJudged ? MOST_GET_RATIO : Double.NaN);
+            isJudged ? MOST_GET_RATIO : Double.NaN, encrypted, clear);
         final PrintWriter out = spec.commandLine().getOut();
         out.printf(Locale.ROOT, ROW, figure, row.encryptedUs, row.clearUs, row.ratio,
             isJudged ? row.goal + (row.isReached() ? "" : " MISSED") : "");
@@ -140,6 +153,7 @@ final class BenchEncryptCommand implements Callable<Integer>
         fields.put("processors_count", Runtime.getRuntime().availableProcessors());
         fields.put("pairs_count", pairs);
         fields.put("round_ms", roundMs);
+        fields.put("warm_up_ms", warmUpMs);
         fields.put("rows", rows.stream().map(Row::fields).toList());
         return JsonWriter.write(fields);
     }

@@ -27,7 +27,8 @@ class BenchEncryptCommandSystemTest
     {
         final Path json = folder.resolve("encrypt.json");
         final CommandLines.Result result = CommandLines.run(
-            List.of("bench", "encrypt", "--pairs", "2", "--round-ms", "10", "--json", json.toString()));
+            List.of("bench", "encrypt", "--pairs", "2", "--round-ms", "10", "--warm-up-ms", "10", "--json",
+                json.toString()));
         assertThat(result.status()).as(result.err()).isIn(ExitStatus.OK, ExitStatus.FAILED);
         assertThat(result.out().lines().map((line) -> line.split(" ")[0])).containsExactly(
             "median", "get_network", "put_network", "get_shared_memory", "put_shared_memory");
@@ -35,14 +36,22 @@ class BenchEncryptCommandSystemTest
         final String figures = ",\"encrypted_us\":" + NUMBER + ",\"clear_us\":" + NUMBER + ",\"ratio\":" + NUMBER;
         assertThat(text).contains("\"benchmark\":\"encrypt\"", "\"pairs_count\":2", "\"round_ms\":10")
             .containsPattern("\"figure\":\"get_network\"" + figures + ",\"goal_at_most\":1.5,\"reached\":(true|false)")
-            .containsPattern("\"figure\":\"put_shared_memory\"" + figures + '}');
+            .containsPattern("\"figure\":\"put_shared_memory\"" + figures + rounds("encrypted") + rounds("clear") +
+                "}");
         // Whatever the machine does: the status says what the row says.
         assertThat(result.status()).isEqualTo(
             text.contains("\"reached\":false") ? ExitStatus.FAILED : ExitStatus.OK);
     }
 
+    /** One number for each pair. */
+    private static String rounds(final String side)
+    {
+        return ",\"" + side + "_rounds_us\":\\[" + NUMBER + ',' + NUMBER + ']';
+    }
+
     @ParameterizedTest
-    @CsvSource({"--pairs, 0", "--pairs, 1001", "--round-ms, 9", "--round-ms, 60001"})
+    @CsvSource({"--pairs, 0", "--pairs, 1001", "--round-ms, 9", "--round-ms, 60001", "--warm-up-ms, 9",
+        "--warm-up-ms, 60001"})
     void shouldRefuseWhatIsOutOfRange(final String option, final String value)
     {
         final CommandLines.Result result = CommandLines.run(List.of("bench", "encrypt", option, value));

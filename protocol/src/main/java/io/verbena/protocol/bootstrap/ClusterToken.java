@@ -3,6 +3,7 @@ package io.verbena.protocol.bootstrap;
 import io.verbena.protocol.tls.TlsSettings;
 import io.verbena.raas.identity.PeerIdentity;
 import io.verbena.raas.identity.IdentitySecret;
+import io.verbena.rdma.connection.ConnectionSecret;
 import org.agrona.concurrent.UnsafeBuffer;
 
 import java.io.IOException;
@@ -269,10 +270,14 @@ public final class ClusterToken implements BootstrapSecret
         }
     }
 
-    /** @return what those who have the token prove to the nodes of the cluster that they are. */
+    /**
+     * @return what those who have the token prove to the nodes of the cluster that they are; covered by packets that
+     *     are sealed with the token.
+     */
     public IdentitySecret clusterSecret()
     {
-        return IdentitySecret.read(new UnsafeBuffer(proof(NODES)), 0);
+        return IdentitySecret.read(new UnsafeBuffer(proof(NODES)), 0)
+            .coveredBy((seal) -> new ConnectionSecret(bytes).seal().equals(seal));
     }
 
     @Override

@@ -73,7 +73,8 @@ public final class ConnectionGate
             refusals.accept(identity, IN_CLEAR);
             return "only encrypted connections are taken here: give --encrypt, or VERBENA_ENCRYPT=true";
         }
-        if (encryption != 0 && encryption != SealedMessageDescriptor.AES_128_GCM)
+        if (encryption != 0 && encryption != SealedMessageDescriptor.AES_128_GCM &&
+            encryption != SealedMessageDescriptor.IN_SEALED_PACKETS)
         {
             return "encryption " + encryption + " is not known here: update the older of the two nodes";
         }

@@ -22,6 +22,8 @@ public final class SealedMessageDescriptor
 {
     /** What is asked for and answered in connect data: AES-128-GCM with keys by HKDF-SHA-256. */
     public static final int AES_128_GCM = 1;
+    /** As above, or nothing where packets are sealed already, with what the identity's secret follows from. */
+    public static final int IN_SEALED_PACKETS = 2;
     /** Length of the tag behind the encrypted bytes. */
     public static final int TAG_LENGTH_BYTES = 16;
     /** Length of a key. */

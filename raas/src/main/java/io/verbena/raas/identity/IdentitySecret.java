@@ -1,5 +1,7 @@
 package io.verbena.raas.identity;
 
+import io.verbena.rdma.verbs.ConnectionRequest;
+import io.verbena.rdma.verbs.Device;
 import org.agrona.DirectBuffer;
 import org.agrona.MutableDirectBuffer;
 
@@ -9,6 +11,7 @@ import java.nio.charset.StandardCharsets;
 import java.security.GeneralSecurityException;
 import java.security.MessageDigest;
 import java.util.Arrays;
+import java.util.function.Predicate;
 import java.util.random.RandomGenerator;
 import javax.crypto.KDF;
 import javax.crypto.Mac;
@@ -29,10 +32,37 @@ public final class IdentitySecret
     private static final String GENERIC = "Generic";
 
     private final byte[] bytes;
+    /** Says which packets are sealed with what this secret follows from. */
+    private final Predicate<ConnectionRequest.PacketSeal> covered;
 
     private IdentitySecret(final byte[] bytes)
     {
+        this(bytes, (_) -> false);
+    }
+
+    private IdentitySecret(final byte[] bytes, final Predicate<ConnectionRequest.PacketSeal> covered)
+    {
         this.bytes = bytes;
+        this.covered = covered;
+    }
+
+    /**
+     * @param seals says which packets are sealed with what this secret follows from, so that nobody who could not
+     *              derive this secret can open them.
+     * @return the same secret; those that are derived from it are covered by no packets.
+     */
+    public IdentitySecret coveredBy(final Predicate<ConnectionRequest.PacketSeal> seals)
+    {
+        return new IdentitySecret(bytes, seals);
+    }
+
+    /**
+     * @param seal of a connection; null: its packets go in clear.
+     * @return whether packets that are sealed so protect what the keys of this secret would.
+     */
+    public boolean isCoveredBy(final ConnectionRequest.PacketSeal seal)
+    {
+        return seal != null && covered.test(seal);
     }
 
     /**

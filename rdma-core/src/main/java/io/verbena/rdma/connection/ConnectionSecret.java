@@ -1,8 +1,10 @@
 package io.verbena.rdma.connection;
 
+import io.verbena.rdma.verbs.ConnectionRequest;
 import io.verbena.rdma.verbs.RdmaException;
 
 import java.io.IOException;
+import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
@@ -35,6 +37,7 @@ public final class ConnectionSecret
     private static final String GENERIC = "Generic";
     /** So that nothing else that is computed with the same secret, a cluster's token say, gives the same bytes. */
     private static final String MESSAGES = "verbena connection messages";
+    private static final String SEAL = "verbena packet seal";
     private static final int HEX_DIGITS = 2 * LENGTH_BYTES;
     private static final Set<PosixFilePermission> OF_OTHERS = Set.of(
         PosixFilePermission.GROUP_READ, PosixFilePermission.GROUP_WRITE,
@@ -106,6 +109,13 @@ public final class ConnectionSecret
         {
             throw new IllegalStateException("this Java runtime has no " + HKDF, ex);
         }
+    }
+
+    /** @return what says that two secrets are the same, and nothing else about them. */
+    public ConnectionRequest.PacketSeal seal()
+    {
+        final ByteBuffer bytes = ByteBuffer.wrap(derive(SEAL.getBytes(StandardCharsets.US_ASCII)).getEncoded());
+        return new ConnectionRequest.PacketSeal(bytes.getLong(), bytes.getLong());
     }
 
     /** What authenticates a message that follows another one, {@link #MAC_LENGTH_BYTES}. */

@@ -1,6 +1,7 @@
 package io.verbena.rdma.connection;
 
 import io.verbena.rdma.verbs.ConnectionAttempt;
+import io.verbena.rdma.verbs.ConnectionRequest;
 import io.verbena.rdma.verbs.DeviceAddress;
 import io.verbena.rdma.verbs.RdmaException;
 
@@ -267,6 +268,13 @@ final class ServiceAttempt implements ConnectionAttempt, ConnectionChannel.Reque
     public synchronized byte[] privateData()
     {
         return privateData;
+    }
+
+    /** Without a proof of the answer there are no keys, and with one there is no way to clear. */
+    @Override
+    public synchronized ConnectionRequest.PacketSeal packetSeal()
+    {
+        return state == State.ESTABLISHED && proof != null ? device.secret().seal() : null;
     }
 
     @Override

@@ -79,6 +79,13 @@ final class ServiceRequest implements ConnectionRequest, ConnectionChannel.Respo
         return message.queuePairNumber();
     }
 
+    /** A request with a proof was refused before anybody saw it, unless it is one of the secret. */
+    @Override
+    public ConnectionRequest.PacketSeal packetSeal()
+    {
+        return proof == null ? null : device.secret().seal();
+    }
+
     @Override
     public void prepare(final QueuePair queuePair)
     {

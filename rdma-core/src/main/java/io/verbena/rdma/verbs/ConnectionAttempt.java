@@ -24,6 +24,12 @@ public interface ConnectionAttempt
     /** @return what the peer sent with its answer; empty before. */
     byte[] privateData();
 
+    /** @return with which secret packets are sealed once it is ESTABLISHED; null: they go in clear. */
+    default ConnectionRequest.PacketSeal packetSeal()
+    {
+        return null;
+    }
+
     /** @return why it failed, in one line that says what to do; empty where the state says it all. */
     default String problem()
     {

@@ -6,6 +6,16 @@ public interface ConnectionRequest
     /** Longest private data in either direction. */
     int MAX_PRIVATE_DATA_BYTES = 196;
 
+    /**
+     * With which secret packets are sealed: those of two connections with the same one are sealed with the same secret.
+     *
+     * @param high first half of what was derived from the secret, and says nothing about it.
+     * @param low  second half.
+     */
+    record PacketSeal(long high, long low)
+    {
+    }
+
     /** @return what the peer sent along. */
     byte[] privateData();
 
@@ -14,6 +24,12 @@ public interface ConnectionRequest
 
     /** @return number of the peer's queue pair, see {@link QueuePair#number()}. */
     int queuePairNumber();
+
+    /** @return with which secret packets of the connection will be sealed, as proved; null: they go in clear. */
+    default PacketSeal packetSeal()
+    {
+        return null;
+    }
 
     /**
      * Connects: moves the queue pair through INIT and RTR to RTS. Post receives before. When the peer has given up

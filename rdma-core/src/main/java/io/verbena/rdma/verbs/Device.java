@@ -93,6 +93,12 @@ public interface Device extends AutoCloseable
         return null;
     }
 
+    /** @return with which secret packets of connections that are made here are sealed; null: they go in clear. */
+    default ConnectionRequest.PacketSeal packetSeal()
+    {
+        return null;
+    }
+
     /** @return what it has refused because of its key; none where it has no key. Any thread. */
     default RefusedConnections refusedConnections()
     {

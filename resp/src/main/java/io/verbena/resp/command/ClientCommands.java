@@ -214,7 +214,10 @@ final class ClientCommands
         }
         final StringBuilder lines = new StringBuilder();
         final long nowNs = session.worker().clock().nanoTime();
+        final boolean seesAll = isAdministrator(session);
         session.worker().port().clients().stream().filter(filter::isMeant)
+            // Others' lines have addresses, names, tables and the last command.
+            .filter((client) -> seesAll || session.state().userName().equals(client.state().userName()))
             .forEach((client) -> lines.append(line(client.state(), client.addresses(), nowNs)));
         session.writer().verbatim(lines.toString());
     }

@@ -6,6 +6,7 @@ import io.verbena.rdma.connection.ConnectionMessage;
 import io.verbena.rdma.connection.ConnectionSecret;
 import io.verbena.rdma.connection.PathCheck;
 import io.verbena.rdma.roce.engine.RoceQueuePair;
+import io.verbena.rdma.verbs.ConnectionRequest;
 import io.verbena.rdma.verbs.Device;
 import io.verbena.rdma.verbs.DeviceAddress;
 import io.verbena.rdma.verbs.QueuePair;
@@ -84,6 +85,12 @@ final class RoceConnections implements ConnectionDevice
         }
         final String last = peer.getHostAddress();
         refused.updateAndGet((before) -> new Device.RefusedConnections(before.count() + 1, last));
+    }
+
+    /** With which secret packets are sealed; null: they go in clear. */
+    ConnectionRequest.PacketSeal packetSeal()
+    {
+        return options.secret() == null ? null : options.secret().seal();
     }
 
     /** Connections that were refused, or answers that were not taken, because of the secret. */

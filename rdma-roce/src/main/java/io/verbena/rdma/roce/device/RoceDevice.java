@@ -14,6 +14,7 @@ import io.verbena.rdma.verbs.CompletionChannel;
 import io.verbena.rdma.verbs.CompletionQueue;
 import io.verbena.rdma.verbs.ConnectionAttempt;
 import io.verbena.rdma.verbs.ConnectionListener;
+import io.verbena.rdma.verbs.ConnectionRequest;
 import io.verbena.rdma.verbs.Device;
 import io.verbena.rdma.verbs.DeviceAddress;
 import io.verbena.rdma.verbs.DeviceAttributes;
@@ -284,6 +285,12 @@ public final class RoceDevice implements Device
             sum = sum.plus(lanes[i].counters());
         }
         return sum;
+    }
+
+    @Override
+    public ConnectionRequest.PacketSeal packetSeal()
+    {
+        return connectionDevice.packetSeal();
     }
 
     @Override

@@ -8,6 +8,7 @@ import io.verbena.rdma.verbs.CompletionChannel;
 import io.verbena.rdma.verbs.CompletionQueue;
 import io.verbena.rdma.verbs.ConnectionAttempt;
 import io.verbena.rdma.verbs.ConnectionListener;
+import io.verbena.rdma.verbs.ConnectionRequest;
 import io.verbena.rdma.verbs.Device;
 import io.verbena.rdma.verbs.DeviceAddress;
 import io.verbena.rdma.verbs.DeviceAttributes;
@@ -105,6 +106,13 @@ final class HostDevice implements Device
     public NetworkCounters networkCounters()
     {
         return network.networkCounters();
+    }
+
+    /** Of connections with other hosts; peers of this one share memory, which nothing seals. */
+    @Override
+    public ConnectionRequest.PacketSeal packetSeal()
+    {
+        return network.packetSeal();
     }
 
     @Override

@@ -41,6 +41,12 @@ final class HostRequest implements ConnectionRequest
     }
 
     @Override
+    public ConnectionRequest.PacketSeal packetSeal()
+    {
+        return request.packetSeal();
+    }
+
+    @Override
     public void accept(final QueuePair queuePair, final int accessFlags, final byte[] privateData)
     {
         request.accept(HostQueuePair.of(parts, queuePair).route(isLocal, source), accessFlags, privateData);
