@@ -3,6 +3,7 @@ package io.verbena.table.mirror;
 import io.verbena.raas.OneSidedPort;
 import io.verbena.rdma.verbs.MemoryRegion;
 import io.verbena.table.access.GroupPort;
+import io.verbena.table.access.SlotRound;
 
 /**
  * The port of a view with one member: requests go to it as they are, since one compare-and-swap decides and commits
@@ -81,7 +82,7 @@ public final class LastMemberPort implements GroupPort
         final long expected,
         final long desired)
     {
-        member.compareSwap(local, localOffset, remoteOffset, expected, desired);
+        SlotRound.propose(member, local, localOffset, remoteOffset, expected, desired);
     }
 
     @Override
