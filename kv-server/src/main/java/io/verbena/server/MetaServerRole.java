@@ -4,6 +4,7 @@ import io.verbena.meta.MetaAudit;
 import io.verbena.meta.MetaServer;
 import io.verbena.meta.MetaServerConfiguration;
 import io.verbena.meta.MetaServerStat;
+import io.verbena.meta.raft.NodeSilence;
 import io.verbena.meta.store.DurableWriteError;
 import io.verbena.meta.store.MetaBatch;
 import io.verbena.meta.store.MetaState;
@@ -228,6 +229,12 @@ public final class MetaServerRole implements Role
     public CompletionChannel completionChannel()
     {
         return channel;
+    }
+
+    /** @return when the last of all leases of nodes ends; {@link NodeSilence#NO_LEASE} where there is none. */
+    long latestLeaseEndNs()
+    {
+        return server.latestLeaseEndNs().orElse(NodeSilence.NO_LEASE);
     }
 
     @Override

@@ -40,6 +40,7 @@ import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.OptionalLong;
 import java.util.SortedMap;
 
 /**
@@ -383,6 +384,16 @@ public final class MetaServer implements Agent, AutoCloseable
             .sorted(Comparator.comparingInt(Member::nodeId)).forEach((member) -> leasesLeftNs.put(
                 member.node(), member.isLive() ? Math.max(0, member.leaseEndsNs() - nowNs) : 0));
         return leasesLeftNs;
+    }
+
+    /** @return when the last of the leases of nodes ends that it knows now; by the clock of the device. */
+    public OptionalLong latestLeaseEndNs()
+    {
+        final long nowNs = clock.nanoTime();
+        final OptionalLong leftNs = conductor.table().members().stream()
+            .filter((member) -> !member.isPossible() && member.isLive())
+            .mapToLong((member) -> member.leaseEndsNs() - nowNs).max();
+        return leftNs.isPresent() ? OptionalLong.of(nowNs + leftNs.getAsLong()) : leftNs;
     }
 
     /** @return the epoch that each compute node has passed, by its id: the least of them holds memory back. A copy. */

@@ -30,13 +30,13 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 /** Folders that cannot be used, a full disk, an end while requests are under way: each as its processes meet it. */
 @Timeout(300)
 class FaultsSystemTest
 {
     private static final Duration STEP = Duration.ofSeconds(60);
+    private static final int MINUTES = 3;
     private static final long START_NS = TimeUnit.SECONDS.toNanos(90);
     /** What a JVM ends with that was told to by SIGTERM. */
     private static final int TERMINATED = 128 + 15;
@@ -256,7 +256,8 @@ class FaultsSystemTest
     {
         Files.createDirectories(cluster().resolve("memory-1"));
         Files.writeString(cluster().resolve("up.lock"), "");
-        assertThat(MountedCluster.saidBy(FullDisk.class, cluster(), directory)).contains("free space there", "PASSED");
+        assertThat(MountedCluster.saidBy(FullDisk.class, cluster(), directory, MINUTES))
+            .contains("free space there", "PASSED");
     }
 
     /** Also for root, whom rights do not bind: mounted read-only, in a mount namespace of its own. */
@@ -264,6 +265,6 @@ class FaultsSystemTest
     void shouldSayWhichFolderIsReadOnlyAndLoseNothing() throws Exception
     {
         Files.createDirectories(cluster());
-        assertThat(MountedCluster.saidBy(ReadOnlyFolder.class, cluster(), directory)).contains("PASSED");
+        assertThat(MountedCluster.saidBy(ReadOnlyFolder.class, cluster(), directory, MINUTES)).contains("PASSED");
     }
 }

@@ -17,8 +17,6 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 /** Commands on a cluster's folder, in a process that may mount what its children see too, and nobody else. */
 final class MountedCluster
 {
-    private static final int MOST_MINUTES = 8;
-
     private final Path folder;
 
     MountedCluster(final Path folder)
@@ -71,10 +69,12 @@ final class MountedCluster
      * Runs a class in a namespace where it may mount things, with the folder of the cluster as its argument; skips the
      * test where that cannot be.
      *
-     * @param directory for its log.
+     * @param directory   for its log.
+     * @param mostMinutes that it may take.
      * @return what it said.
      */
-    static String saidBy(final Class<?> program, final Path cluster, final Path directory) throws Exception
+    static String saidBy(
+        final Class<?> program, final Path cluster, final Path directory, final int mostMinutes) throws Exception
     {
         final List<String> unshare = List.of("unshare", "--user", "--map-root-user", "--mount");
         final String refusal = refusal(unshare);
@@ -88,7 +88,7 @@ final class MountedCluster
             new ProcessBuilder(command).redirectErrorStream(true).redirectOutput(log.toFile()).start();
         try
         {
-            assertThat(process.waitFor(MOST_MINUTES, TimeUnit.MINUTES)).as(Files.readString(log)).isTrue();
+            assertThat(process.waitFor(mostMinutes, TimeUnit.MINUTES)).as(Files.readString(log)).isTrue();
             return Files.readString(log);
         }
         finally
