@@ -216,7 +216,7 @@ public final class MetaGroupRole implements Role
     /** While the members reach it and no node does, each of these may lose its lease although another one is there. */
     private void giveWayIfSilent(final long nowNs)
     {
-        if (null != server && !draining && leadership.isHeld() && silence.isDue(nowNs, server.latestLeaseEndNs()))
+        if (null != server && !draining && leadership.isHeld() && server.isTooSilent(silence, nowNs))
         {
             LOGGER.warn("no node was heard of for half of a lease: another member is to lead, which they may reach");
             member.giveWay();
@@ -256,7 +256,7 @@ public final class MetaGroupRole implements Role
             takeOver(store);
             server = MetaServerRole.lead(device, channel, store, place, leadership::isHeld, this::members);
             shown = server;
-            silence.begin();
+            silence.begin(clock.nanoTime());
         }
         catch (final DurableWriteError ex)
         {

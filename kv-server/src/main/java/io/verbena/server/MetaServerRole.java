@@ -231,10 +231,10 @@ public final class MetaServerRole implements Role
         return channel;
     }
 
-    /** @return when the last of all leases of nodes ends; {@link NodeSilence#NO_LEASE} where there is none. */
-    long latestLeaseEndNs()
+    /** Whether the silence of nodes is such that another member of the group is to lead. */
+    boolean isTooSilent(final NodeSilence silence, final long nowNs)
     {
-        return server.latestLeaseEndNs().orElse(NodeSilence.NO_LEASE);
+        return silence.isDue(nowNs, server.nodeRequests(), server.hasLease());
     }
 
     @Override

@@ -40,7 +40,6 @@ import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.OptionalLong;
 import java.util.SortedMap;
 
 /**
@@ -386,14 +385,18 @@ public final class MetaServer implements Agent, AutoCloseable
         return leasesLeftNs;
     }
 
-    /** @return when the last of the leases of nodes ends that it knows now; by the clock of the device. */
-    public OptionalLong latestLeaseEndNs()
+    /** @return whether any node has a lease now. */
+    public boolean hasLease()
     {
         final long nowNs = clock.nanoTime();
-        final OptionalLong leftNs = conductor.table().members().stream()
-            .filter((member) -> !member.isPossible() && member.isLive())
-            .mapToLong((member) -> member.leaseEndsNs() - nowNs).max();
-        return leftNs.isPresent() ? OptionalLong.of(nowNs + leftNs.getAsLong()) : leftNs;
+        return conductor.table().members().stream()
+            .anyMatch((member) -> !member.isPossible() && member.isLive() && member.leaseEndsNs() - nowNs > 0);
+    }
+
+    /** @return requests so far of nodes, and of who becomes one. */
+    public long nodeRequests()
+    {
+        return dispatcher.nodeRequests();
     }
 
     /** @return the epoch that each compute node has passed, by its id: the least of them holds memory back. A copy. */

@@ -4,57 +4,57 @@ import java.util.concurrent.TimeUnit;
 
 /**
  * When a leader that no node reaches gives the lead to another member: the members cannot know that it is cut off from
- * the nodes, whose leases end although they could reach another one. By what is heard of nodes while it leads. That none
- * is heard of may also mean that all have died, so a member gives way once, and again only after it has heard of one:
- * else the lead would go round, and each new leader give dead nodes another lease. One thread.
+ * the nodes, whose leases end although they could reach another one. That nothing is heard of nodes may also mean that
+ * all have died, so a member gives way once, and again only after it has heard of one: else the lead would go round, and
+ * each new leader give dead nodes another lease. One thread.
  */
 public final class NodeSilence
 {
-    /** No node has a lease. */
-    public static final long NO_LEASE = Long.MIN_VALUE;
     /** Half of a lease is left for another member to be elected, and to be found. */
     private static final int LEASE_FRACTION = 2;
     /** Nodes that rest, on a busy machine, may not be heard of for less. */
     private static final long LEAST_NS = TimeUnit.SECONDS.toNanos(4);
 
-    private final long leaseNs;
     private final long silenceNs;
     private boolean mayGiveWay = true;
-    private boolean hasBegun;
-    private long lastEndNs = NO_LEASE;
+    private long heardNs;
+    private long requests;
 
-    /** @param leaseNs of nodes; none of less than 8 s, in which there is no time for it. */
+    /** @param leaseNs of nodes; with one of less than 8 s there is no time to give way, and it is never due. */
     public NodeSilence(final long leaseNs)
     {
-        this.leaseNs = leaseNs;
         silenceNs = leaseNs / LEASE_FRACTION;
     }
 
-    /** A leadership has begun, in which each node has a whole lease. */
-    public void begin()
+    /**
+     * A leadership has begun, in which each node has a whole lease.
+     *
+     * @param nowNs time now.
+     */
+    public void begin(final long nowNs)
     {
-        hasBegun = false;
+        heardNs = nowNs;
+        requests = 0;
     }
 
     /**
      * One look, while it leads.
      *
-     * @param nowNs       time now.
-     * @param latestEndNs when the last of the leases ends; {@link #NO_LEASE}.
+     * @param nowNs        time now.
+     * @param nodeRequests requests of nodes since the leadership has begun.
+     * @param hasLease     whether any node has one.
      * @return whether to give way now.
      */
-    public boolean isDue(final long nowNs, final long latestEndNs)
+    public boolean isDue(final long nowNs, final long nodeRequests, final boolean hasLease)
     {
-        if (hasBegun && latestEndNs != lastEndNs && NO_LEASE != latestEndNs &&
-            (NO_LEASE == lastEndNs || latestEndNs - lastEndNs > 0))
+        if (nodeRequests != requests)
         {
+            requests = nodeRequests;
+            heardNs = nowNs;
             mayGiveWay = true;
         }
-        hasBegun = true;
-        lastEndNs = latestEndNs;
 
-        final boolean isDue = mayGiveWay && silenceNs >= LEAST_NS && NO_LEASE != latestEndNs &&
-            latestEndNs - nowNs > 0 && nowNs - (latestEndNs - leaseNs) >= silenceNs;
+        final boolean isDue = mayGiveWay && hasLease && silenceNs >= LEAST_NS && nowNs - heardNs >= silenceNs;
         mayGiveWay &= !isDue;
         return isDue;
     }

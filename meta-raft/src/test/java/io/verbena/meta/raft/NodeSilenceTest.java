@@ -11,72 +11,67 @@ class NodeSilenceTest
     private static final long LEASE_NS = TimeUnit.SECONDS.toNanos(10);
     private static final long HALF_NS = LEASE_NS / 2;
     /** Clocks begin anywhere. */
-    private static final long START_NS = Long.MAX_VALUE - TimeUnit.SECONDS.toNanos(30);
+    private static final long START_NS = Long.MAX_VALUE - HALF_NS;
 
     private final NodeSilence silence = new NodeSilence(LEASE_NS);
 
-    /** A look so long after the start, when the last node was heard of so long after it. */
-    private boolean look(final long nowNs, final long heardNs)
+    private boolean look(final long sinceStartNs, final long requests)
     {
-        return silence.isDue(START_NS + nowNs, START_NS + heardNs + LEASE_NS);
+        return silence.isDue(START_NS + sinceStartNs, requests, true);
     }
 
     @Test
-    void shouldGiveWayWhenHalfOfTheLeaseHasPassedAndNotBefore()
+    void shouldGiveWayWhenHalfOfALeaseHasPassedSinceANodeWasHeardOf()
     {
-        silence.begin();
-        assertThat(look(0, 0)).isFalse();
-        assertThat(look(HALF_NS + 1, 2)).as("heard of meanwhile").isFalse();
-        assertThat(look(HALF_NS + 1, 2)).isFalse();
-        assertThat(look(HALF_NS + 2, 2)).isTrue();
+        silence.begin(START_NS);
+        assertThat(look(1, 1)).isFalse();
+        assertThat(look(HALF_NS, 1)).isFalse();
+        assertThat(look(HALF_NS + 1, 1)).isTrue();
     }
 
+    @Test
+    void shouldNotGiveWayWhileNodesAreHeardOf()
+    {
+        silence.begin(START_NS);
+        for (int i = 1; i < 5; i++)
+        {
+            assertThat(look(i * HALF_NS, i)).isFalse();
+        }
+    }
+
+    /** Each leadership begins with whole leases. */
     @Test
     void shouldGiveWayOnceUntilANodeIsHeardOf()
     {
-        silence.begin();
+        silence.begin(START_NS);
         assertThat(look(HALF_NS, 0)).as("a new leader that nobody reaches").isTrue();
-        assertThat(look(HALF_NS + 1, 0)).as("the other member is not elected").isFalse();
+        assertThat(look(2 * HALF_NS, 0)).as("the other member was not elected").isFalse();
 
-        silence.begin();
-        assertThat(look(2 * HALF_NS, 2 * HALF_NS)).as("it leads again: whole leases, of which none was asked for")
-            .isFalse();
-        assertThat(look(3 * HALF_NS, 2 * HALF_NS)).isFalse();
-        assertThat(look(3 * HALF_NS, 3 * HALF_NS)).as("heard of").isFalse();
-        assertThat(look(4 * HALF_NS, 3 * HALF_NS)).isTrue();
+        silence.begin(START_NS + 3 * HALF_NS);
+        assertThat(look(5 * HALF_NS, 0)).as("it leads again, and nobody reaches it").isFalse();
+        assertThat(look(6 * HALF_NS, 1)).as("heard of").isFalse();
+        assertThat(look(7 * HALF_NS, 1)).isTrue();
+    }
+
+    /** As many requests as in the leadership before, and as late as its last one. */
+    @Test
+    void shouldCountFromTheBeginningOfALeadership()
+    {
+        silence.begin(START_NS);
+        assertThat(look(1, 3)).isFalse();
+        silence.begin(START_NS + 2 * HALF_NS);
+        assertThat(look(3 * HALF_NS - 1, 0)).isFalse();
+        assertThat(look(4 * HALF_NS - 1, 3)).as("heard of").isFalse();
+        assertThat(look(5 * HALF_NS - 2, 3)).isFalse();
+        assertThat(look(5 * HALF_NS - 1, 3)).isTrue();
     }
 
     @Test
-    void shouldNotGiveWayWithoutNodes()
+    void shouldNotGiveWayWhereNoNodeHasALease()
     {
-        silence.begin();
-        assertThat(silence.isDue(START_NS + 3 * LEASE_NS, NodeSilence.NO_LEASE)).isFalse();
-        assertThat(look(3 * LEASE_NS, 2 * LEASE_NS)).as("all leases are over: nobody is waited for").isFalse();
-        assertThat(look(3 * LEASE_NS, 3 * LEASE_NS - HALF_NS)).isTrue();
-    }
-
-    /** The first node of a leadership that began without any has asked for its lease. */
-    @Test
-    void shouldHearOfTheFirstNode()
-    {
-        silence.begin();
-        assertThat(look(HALF_NS, 0)).isTrue();
-        silence.begin();
-        assertThat(silence.isDue(START_NS + LEASE_NS, NodeSilence.NO_LEASE)).isFalse();
-        assertThat(look(LEASE_NS, LEASE_NS)).isFalse();
-        assertThat(look(LEASE_NS + HALF_NS, LEASE_NS)).isTrue();
-    }
-
-    /** The last of the leases ended by an order, and an earlier one is the last. */
-    @Test
-    void shouldNotTakeANodeThatLeavesForOneThatIsHeardOf()
-    {
-        silence.begin();
-        assertThat(look(HALF_NS, 0)).isTrue();
-        silence.begin();
-        assertThat(look(LEASE_NS, LEASE_NS)).isFalse();
-        assertThat(look(LEASE_NS, LEASE_NS - 1)).isFalse();
-        assertThat(look(LEASE_NS + HALF_NS, LEASE_NS - 1)).isFalse();
+        silence.begin(START_NS);
+        assertThat(silence.isDue(START_NS + LEASE_NS, 0, false)).isFalse();
+        assertThat(silence.isDue(START_NS + LEASE_NS, 0, true)).isTrue();
     }
 
     @Test
@@ -84,8 +79,10 @@ class NodeSilenceTest
     {
         final long shortNs = TimeUnit.SECONDS.toNanos(8);
         final NodeSilence enough = new NodeSilence(shortNs);
-        assertThat(enough.isDue(shortNs / 2, shortNs)).isTrue();
+        enough.begin(START_NS);
+        assertThat(enough.isDue(START_NS + shortNs, 0, true)).isTrue();
         final NodeSilence tooShort = new NodeSilence(shortNs - 2);
-        assertThat(tooShort.isDue(shortNs / 2, shortNs - 2)).isFalse();
+        tooShort.begin(START_NS);
+        assertThat(tooShort.isDue(START_NS + shortNs, 0, true)).isFalse();
     }
 }
