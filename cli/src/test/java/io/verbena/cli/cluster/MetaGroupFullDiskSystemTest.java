@@ -13,7 +13,7 @@ import java.util.List;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** A group of meta servers goes on while the disk of a member is full, and has lost nothing when there is room again. */
+/** A group of meta servers goes on while the disk of a member is full, and has lost nothing afterwards. */
 @Timeout(660)
 class MetaGroupFullDiskSystemTest
 {

@@ -24,9 +24,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 /**
- * Two builds side by side in a group of meta servers, as processes under calls: of one layout of the log they take turns
- * without a loss, of another one the older stops with one line. The newer build is this one, of which one class is
- * compiled again with the next number of the layout, in a folder in front of its class path.
+ * Two builds side by side in a group of meta servers, as processes under calls: of one layout of the log they take
+ * turns without a loss, of another one the older stops with one line. The newer build is this one, of which one class
+ * is compiled again with the next number of the layout, in a folder in front of its class path.
  */
 @Timeout(900)
 class MetaGroupUpgradeSystemTest
@@ -120,7 +120,7 @@ class MetaGroupUpgradeSystemTest
         }
     }
 
-    /** The newer one follows, since it reads what the older ones write; when it leads, they cannot read what it writes. */
+    /** The newer one follows, since it reads what the others write; when it leads, they cannot read what it writes. */
     @Test
     void shouldStopWithOneLineWhatIsOlderThanTheLeaderAndLoseNothing() throws Exception
     {

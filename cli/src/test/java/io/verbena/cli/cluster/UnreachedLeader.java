@@ -1,6 +1,7 @@
 package io.verbena.cli.cluster;
 
 import io.verbena.cli.cluster.ProcessTable.Entry;
+import io.verbena.cli.console.CommandFailedException;
 import io.verbena.client.KvClient;
 import io.verbena.client.KvClientOptions;
 import io.verbena.client.KvTable;
@@ -37,6 +38,7 @@ public final class UnreachedLeader
     private static final long STEP_NS = TimeUnit.SECONDS.toNanos(120);
     /** Longer than the leases of nodes, which are 10 s. */
     private static final long CUT_NS = TimeUnit.SECONDS.toNanos(25);
+    private static final int STARTS = 3;
     private static final long POLL_NS = TimeUnit.MILLISECONDS.toNanos(20);
 
     private final Path folder;
@@ -92,9 +94,9 @@ public final class UnreachedLeader
                 "--data", folder.resolve("meta-" + host).toString(), "--token-file", token.toString(), "--fabric",
                 "roce", "--peers", PEERS, "--member", Integer.toString(host - 1), "--new-group"));
         }
-        launcher.start("memory-1", List.of("memory-node", "--cluster", GROUP, "--token-file", token.toString(),
+        startNode("memory-1", List.of("memory-node", "--cluster", GROUP, "--token-file", token.toString(),
             "--data", folder.resolve("memory-1").toString(), "--memory", "32"));
-        launcher.start("compute-1", List.of("compute-node", "--cluster", GROUP, "--token-file", token.toString()));
+        startNode("compute-1", List.of("compute-node", "--cluster", GROUP, "--token-file", token.toString()));
         try (KvClient client = KvClient.connect(
             GROUP, new KvClientOptions().tokenFile(token).timeout(CONTROL)))
         {
@@ -112,6 +114,27 @@ public final class UnreachedLeader
             client.createTable("after-cut", new TableOptions(1_000));
             isOver.set(true);
             System.out.println(writer.get(STEP_NS, TimeUnit.NANOSECONDS) + " records written, none refused");
+        }
+    }
+
+    /** As whoever keeps services running does: again, if it could not join within its deadline. */
+    private void startNode(final String name, final List<String> arguments)
+    {
+        for (int i = 1; ; i++)
+        {
+            try
+            {
+                launcher.start(name, arguments);
+                return;
+            }
+            catch (final CommandFailedException ex)
+            {
+                if (i == STARTS)
+                {
+                    throw ex;
+                }
+                System.out.println(ex.getMessage());
+            }
         }
     }
 

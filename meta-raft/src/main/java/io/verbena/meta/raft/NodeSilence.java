@@ -5,8 +5,8 @@ import java.util.concurrent.TimeUnit;
 /**
  * When a leader that no node reaches gives the lead to another member: the members cannot know that it is cut off from
  * the nodes, whose leases end although they could reach another one. That nothing is heard of nodes may also mean that
- * all have died, so a member gives way once, and again only after it has heard of one: else the lead would go round, and
- * each new leader give dead nodes another lease. One thread.
+ * all have died, so a member gives way once, and again only after it has heard of one: else the lead would go round,
+ * and each new leader give dead nodes another lease. One thread.
  */
 public final class NodeSilence
 {
