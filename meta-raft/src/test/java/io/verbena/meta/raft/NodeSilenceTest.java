@@ -66,6 +66,18 @@ class NodeSilenceTest
         assertThat(look(5 * HALF_NS - 1, 3)).isTrue();
     }
 
+    /** That there were some under the leadership before is not heard now. */
+    @Test
+    void shouldNotTakeEarlierRequestsForOnesOfThisLeadership()
+    {
+        silence.begin(START_NS);
+        assertThat(look(0, 3)).isFalse();
+        assertThat(look(HALF_NS, 3)).isTrue();
+        silence.begin(START_NS + 2 * HALF_NS);
+        assertThat(look(2 * HALF_NS, 0)).isFalse();
+        assertThat(look(3 * HALF_NS, 0)).isFalse();
+    }
+
     @Test
     void shouldNotGiveWayWhereNoNodeHasALease()
     {
