@@ -2,6 +2,7 @@ package io.verbena.cli.cluster;
 
 import io.verbena.cli.CommandLines;
 import io.verbena.cli.cluster.ProcessTable.Entry;
+import io.verbena.cli.console.CommandFailedException;
 import io.verbena.meta.raft.MemberRemains;
 import io.verbena.protocol.bootstrap.OwnerOnly;
 import io.verbena.server.MetaGroupRole;
@@ -27,6 +28,8 @@ final class CalledGroup implements AutoCloseable
     static final int MEMBERS = 3;
     private static final int CALLERS = 2;
     private static final int CALLS = 20;
+    /** What a process ends with that took too long to start. */
+    private static final String LATE = "did not become ready within";
     private static final long STEP_NS = TimeUnit.SECONDS.toNanos(150);
     private static final long POLL_NS = TimeUnit.MILLISECONDS.toNanos(10);
 
@@ -145,10 +148,21 @@ final class CalledGroup implements AutoCloseable
         entry.process().ifPresent((process) -> process.onExit().orTimeout(STEP_NS, TimeUnit.NANOSECONDS).join());
     }
 
-    /** Starts a member again that has ended, on what it had. */
+    /** Starts a member again that has ended, on what it had; where the processors are too busy for it, once more. */
     void restart(final Entry entry)
     {
-        servers.restart(entry.name());
+        try
+        {
+            servers.restart(entry.name());
+        }
+        catch (final CommandFailedException ex)
+        {
+            if (!ex.getMessage().contains(LATE))
+            {
+                throw ex;
+            }
+            servers.restart(entry.name());
+        }
     }
 
     /** Compares what was acknowledged with the log and snapshot of each member, once all have the same; ends them. */
