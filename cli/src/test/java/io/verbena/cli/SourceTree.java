@@ -10,7 +10,7 @@ import java.util.stream.Stream;
 /**
  * The checkout these tests run in, for the tests that read it.
  */
-final class SourceTree
+public final class SourceTree
 {
     private SourceTree()
     {
@@ -19,7 +19,7 @@ final class SourceTree
     /**
      * The folder with the parent POM and the launcher.
      */
-    static Path root()
+    public static Path root()
     {
         Path folder = Path.of("").toAbsolutePath();
         while (!Files.isRegularFile(folder.resolve("verbena")) || !Files.isRegularFile(folder.resolve("pom.xml")))
@@ -49,7 +49,7 @@ final class SourceTree
         }
     }
 
-    static String text(final Path file)
+    public static String text(final Path file)
     {
         try
         {

@@ -7,6 +7,7 @@ import io.verbena.meta.raft.GroupOptions;
 import io.verbena.meta.raft.GroupProblem;
 import io.verbena.meta.raft.GroupStat;
 import io.verbena.meta.raft.Leadership;
+import io.verbena.meta.raft.NodeSilence;
 import io.verbena.meta.raft.RaftMember;
 import io.verbena.meta.store.DurableWriteError;
 import io.verbena.meta.store.MetaState;
@@ -67,6 +68,7 @@ public final class MetaGroupRole implements Role
     private final MetaServerPlace place;
     private final FigurePace pace;
     private final GroupHealth groupHealth;
+    private final NodeSilence silence;
     private final LeaderWarmUp warmUp;
     private final long warmUpAtNs;
     private final boolean isFirst;
@@ -97,6 +99,7 @@ public final class MetaGroupRole implements Role
         leadership = new Leadership(log, member.name(), clock, LEADER_LEASE_NS);
         final long nowNs = clock.nanoTime();
         groupHealth = new GroupHealth(member.name(), nowNs);
+        silence = new NodeSilence(place.configuration().leaseNs());
         warmUpAtNs = nowNs + WARM_UP_DELAY_NS;
         pace = new FigurePace(nowNs);
         stat = member.stat();
@@ -204,9 +207,20 @@ public final class MetaGroupRole implements Role
         hold();
         if (pace.isDue(workCount, nowNs))
         {
+            giveWayIfSilent(nowNs);
             show(nowNs);
         }
         return workCount;
+    }
+
+    /** While the members reach it and no node does, each of these may lose its lease although another one is there. */
+    private void giveWayIfSilent(final long nowNs)
+    {
+        if (null != server && !draining && leadership.isHeld() && server.isTooSilent(silence, nowNs))
+        {
+            LOGGER.warn("no node was heard of for half of a lease: another member is to lead, which they may reach");
+            member.giveWay();
+        }
     }
 
     /** For other threads: until when the lease lasts, whatever this thread does meanwhile. */
@@ -242,6 +256,7 @@ public final class MetaGroupRole implements Role
             takeOver(store);
             server = MetaServerRole.lead(device, channel, store, place, leadership::isHeld, this::members);
             shown = server;
+            silence.begin(clock.nanoTime());
         }
         catch (final DurableWriteError ex)
         {

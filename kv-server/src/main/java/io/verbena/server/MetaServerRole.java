@@ -4,6 +4,7 @@ import io.verbena.meta.MetaAudit;
 import io.verbena.meta.MetaServer;
 import io.verbena.meta.MetaServerConfiguration;
 import io.verbena.meta.MetaServerStat;
+import io.verbena.meta.raft.NodeSilence;
 import io.verbena.meta.store.DurableWriteError;
 import io.verbena.meta.store.MetaBatch;
 import io.verbena.meta.store.MetaState;
@@ -228,6 +229,12 @@ public final class MetaServerRole implements Role
     public CompletionChannel completionChannel()
     {
         return channel;
+    }
+
+    /** Whether the silence of nodes is such that another member of the group is to lead. */
+    boolean isTooSilent(final NodeSilence silence, final long nowNs)
+    {
+        return silence.isDue(nowNs, server.nodeRequests(), server.hasLease());
     }
 
     @Override

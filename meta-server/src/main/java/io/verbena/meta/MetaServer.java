@@ -394,6 +394,20 @@ public final class MetaServer implements Agent, AutoCloseable
         return conductor.views().views();
     }
 
+    /** @return whether any node has a lease now. */
+    public boolean hasLease()
+    {
+        final long nowNs = clock.nanoTime();
+        return conductor.table().members().stream()
+            .anyMatch((member) -> !member.isPossible() && member.isLive() && member.leaseEndsNs() - nowNs > 0);
+    }
+
+    /** @return requests so far of nodes, and of who becomes one. */
+    public long nodeRequests()
+    {
+        return dispatcher.nodeRequests();
+    }
+
     /** @return the epoch that each compute node has passed, by its id: the least of them holds memory back. A copy. */
     public SortedMap<Integer, Long> passedEpochs()
     {

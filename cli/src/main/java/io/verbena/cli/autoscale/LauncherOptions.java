@@ -154,7 +154,7 @@ final class LauncherOptions
         final Launcher nodes = COMMAND.equals(launcher) ? commands(others, launchTimeoutS) : pods(others);
         makeFolder(folder);
         return new ClusterFleet(() -> MetaCalls.open(null == cluster ? place.address().get() : cluster, tokenFile, tls,
-            fabric, encrypt, META_TIMEOUT_NS), new LeadersLauncher(nodes, permission), permission,
+            fabric, encrypt, false, META_TIMEOUT_NS), new LeadersLauncher(nodes, permission), permission,
             launchTimeoutS, SystemNanoClock.INSTANCE);
     }
 

@@ -165,10 +165,8 @@ public final class ClientOptions
             throw new CommandFailedException(
                 ExitStatus.USAGE, "--user " + user + " without --secret-file: give the file with the secret", null);
         }
-        // The single meta server of a folder is down when nobody listens: no election is to be waited for.
-        final boolean isAlone = null == cluster && null == folder().peers();
         return KvClient.connect(address(), tls.secure(options).timeout(Duration.ofNanos(timeoutNs)).fabric(fabric)
-            .retryConnect(!isAlone).encrypt(isEncrypted()).user(user, secretFile)
+            .retryConnect(asksAgain()).encrypt(isEncrypted()).user(user, secretFile)
             .tokenFile(null == tokenFile ? folder().token() : tokenFile));
     }
 
@@ -188,6 +186,12 @@ public final class ClientOptions
     public boolean namesCluster()
     {
         return null != cluster;
+    }
+
+    /** The single meta server of a folder is down when nobody listens: no election is to be waited for. */
+    private boolean asksAgain()
+    {
+        return null != cluster || null != folder().peers();
     }
 
     private boolean isEncrypted()
@@ -212,7 +216,7 @@ public final class ClientOptions
                 ExitStatus.NO_PERMISSION, "--user " + user + ": this takes the cluster's token, not a user", null);
         }
         return MetaCalls.open(address(),
-            null == tokenFile ? folder().token() : tokenFile, tls, fabric, isEncrypted(), timeoutNs());
+            null == tokenFile ? folder().token() : tokenFile, tls, fabric, isEncrypted(), asksAgain(), timeoutNs());
     }
 
     /** Exit status for a failure of the store. */

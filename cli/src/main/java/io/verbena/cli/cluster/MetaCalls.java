@@ -75,7 +75,7 @@ public final class MetaCalls implements AutoCloseable
     /** Connects to the meta server of the cluster in a folder. */
     public static MetaCalls open(final ClusterFolder folder, final long timeoutNs)
     {
-        return open(folder.address(), folder.token(), TlsOptions.NONE, null, folder.isEncrypted(), timeoutNs);
+        return open(folder.address(), folder.token(), TlsOptions.NONE, null, folder.isEncrypted(), false, timeoutNs);
     }
 
     /**
@@ -83,17 +83,20 @@ public final class MetaCalls implements AutoCloseable
      *
      * @param given       fabric of this process; null: the cluster's.
      * @param isEncrypted whether calls are encrypted, as they always are where the cluster seals packets.
+     * @param asksAgain   whether a single address is asked again while nobody answers there, until the timeout.
      */
     public static MetaCalls open(
         final String address, final Path tokenFile, final TlsOptions tls, final String given,
-        final boolean isEncrypted, final long timeoutNs)
+        final boolean isEncrypted, final boolean asksAgain, final long timeoutNs)
     {
         try
         {
             final ClusterAddress cluster = ClusterAddress.parse(address);
             final ClusterToken token = tls.secure(ClusterToken.read(tokenFile));
-            final BootstrapAnswer answer = BootstrapClient.ask(cluster, token,
-                Math.clamp(TimeUnit.NANOSECONDS.toMillis(timeoutNs), 1, BOOTSTRAP_TIMEOUT_MS));
+            final int timeoutMs =
+                Math.clamp(TimeUnit.NANOSECONDS.toMillis(timeoutNs), 1, BOOTSTRAP_TIMEOUT_MS);
+            final BootstrapAnswer answer = asksAgain ? BootstrapClient.find(cluster, token, timeoutMs) :
+                BootstrapClient.ask(cluster, token, timeoutMs);
             final String name = NetworkFabric.toJoin(answer, given, null, tokenFile);
             NetworkFabric.requireReachable(cluster, answer, name);
             return new MetaCalls(

@@ -70,7 +70,7 @@ public final class OpenedStore implements AutoCloseable
         if (null != address || isUp)
         {
             return live(null == address ? folder.address() : address,
-                null == tokenFile ? folder.token() : tokenFile, tls, given, isEncrypted, timeoutNs);
+                null == tokenFile ? folder.token() : tokenFile, tls, given, isEncrypted, null != address, timeoutNs);
         }
         final OfflineStore stopped = OfflineStore.open(folder);
         return new OpenedStore(stopped, stopped.memoryNodeIds(), folder.path() + ", whose processes have ended",
@@ -79,7 +79,7 @@ public final class OpenedStore implements AutoCloseable
 
     private static OpenedStore live(
         final String address, final Path tokenFile, final TlsOptions tls, final String given,
-        final boolean isEncrypted, final long timeoutNs)
+        final boolean isEncrypted, final boolean asksAgain, final long timeoutNs)
     {
         Fabric fabric = null;
         Device device = null;
@@ -87,8 +87,10 @@ public final class OpenedStore implements AutoCloseable
         {
             final ClusterAddress cluster = ClusterAddress.parse(address);
             final ClusterToken token = tls.secure(ClusterToken.read(tokenFile));
-            final BootstrapAnswer answer = BootstrapClient.ask(cluster, token,
-                Math.clamp(TimeUnit.NANOSECONDS.toMillis(timeoutNs), 1, BOOTSTRAP_TIMEOUT_MS));
+            final int timeoutMs =
+                Math.clamp(TimeUnit.NANOSECONDS.toMillis(timeoutNs), 1, BOOTSTRAP_TIMEOUT_MS);
+            final BootstrapAnswer answer = asksAgain ? BootstrapClient.find(cluster, token, timeoutMs) :
+                BootstrapClient.ask(cluster, token, timeoutMs);
             final String name = NetworkFabric.toJoin(answer, given, null, tokenFile);
             if (isEncrypted && !NetworkFabric.isSealed(name))
             {

@@ -11,15 +11,21 @@ import io.verbena.protocol.bootstrap.ClusterToken;
 import io.verbena.protocol.bootstrap.MetaServerLocator;
 import io.verbena.protocol.bootstrap.NetworkFabric;
 
+import org.agrona.concurrent.SystemNanoClock;
+import org.slf4j.LoggerFactory;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 import java.nio.file.Path;
+import java.util.concurrent.TimeUnit;
 
 /** What every role but the meta server takes. */
 public final class RoleOptions
 {
+    /** For an answer, before it is said that there is none. */
     private static final int TIMEOUT_MS = 4_000;
+    /** As long as a role may take to be ready: a group of meta servers elects a leader, or the cluster starts. */
+    private static final int JOIN_TIMEOUT_MS = (int)TimeUnit.NANOSECONDS.toMillis(RoleProcess.JOIN_TIMEOUT_NS);
     /** Two processes that may have started a moment ago load and compute cryptography. */
     private static final int TLS_TIMEOUT_MS = 15_000;
 
@@ -65,14 +71,37 @@ public final class RoleOptions
         return healthPort;
     }
 
-    /** Shakes hands. */
+    /** Shakes hands; asks again while nobody answers, as long as a role may take to be ready. */
     BootstrapAnswer bootstrap()
+    {
+        return bootstrap(JOIN_TIMEOUT_MS);
+    }
+
+    BootstrapAnswer bootstrap(final int joinTimeoutMs)
     {
         try
         {
             final ClusterToken token = token();
-            return BootstrapClient.ask(
-                ClusterAddress.parse(cluster), token, null == token.tls() ? TIMEOUT_MS : TLS_TIMEOUT_MS);
+            final ClusterAddress address = ClusterAddress.parse(cluster);
+            final long startNs = SystemNanoClock.INSTANCE.nanoTime();
+            try
+            {
+                return BootstrapClient.ask(
+                    address, token, Math.min(null == token.tls() ? TIMEOUT_MS : TLS_TIMEOUT_MS, joinTimeoutMs));
+            }
+            catch (final BootstrapException ex)
+            {
+                final long leftMs = joinTimeoutMs -
+                    TimeUnit.NANOSECONDS.toMillis(SystemNanoClock.INSTANCE.nanoTime() - startNs);
+                if (BootstrapException.Reason.UNREACHABLE != ex.reason() || leftMs <= 0)
+                {
+                    throw ex;
+                }
+                // Made now, when what it says is wanted: see RoleProcess.
+                LoggerFactory.getLogger(RoleOptions.class).warn("{}; asked again for {} s", ex.getMessage(),
+                    TimeUnit.MILLISECONDS.toSeconds(leftMs));
+                return BootstrapClient.find(address, token, (int)leftMs);
+            }
         }
         catch (final BootstrapException ex)
         {

@@ -30,13 +30,13 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 /** Folders that cannot be used, a full disk, an end while requests are under way: each as its processes meet it. */
 @Timeout(300)
 class FaultsSystemTest
 {
     private static final Duration STEP = Duration.ofSeconds(60);
+    private static final int MINUTES = 3;
     private static final long START_NS = TimeUnit.SECONDS.toNanos(90);
     /** What a JVM ends with that was told to by SIGTERM. */
     private static final int TERMINATED = 128 + 15;
@@ -256,7 +256,8 @@ class FaultsSystemTest
     {
         Files.createDirectories(cluster().resolve("memory-1"));
         Files.writeString(cluster().resolve("up.lock"), "");
-        assertThat(saidByItself(FullDisk.class)).contains("free space there", "PASSED");
+        assertThat(MountedCluster.saidBy(FullDisk.class, cluster(), directory, MINUTES))
+            .contains("free space there", "PASSED");
     }
 
     /** Also for root, whom rights do not bind: mounted read-only, in a mount namespace of its own. */
@@ -264,47 +265,6 @@ class FaultsSystemTest
     void shouldSayWhichFolderIsReadOnlyAndLoseNothing() throws Exception
     {
         Files.createDirectories(cluster());
-        assertThat(saidByItself(ReadOnlyFolder.class)).contains("PASSED");
-    }
-
-    /** Runs a class in a namespace where it may mount things, with the folder of the cluster as its argument. */
-    private String saidByItself(final Class<?> program) throws Exception
-    {
-        final List<String> unshare = List.of("unshare", "--user", "--map-root-user", "--mount");
-        final String refusal = refusal(unshare);
-        assumeTrue(refusal.isEmpty(), "no file system can be mounted in a namespace of one's own here: " + refusal);
-        final List<String> command = new ArrayList<>(unshare);
-        command.addAll(NodeLauncher.commandLine(List.of("-XX:+UseSerialGC", "-Xmx256m"), List.of()));
-        command.set(command.size() - 1, program.getName());
-        command.add(cluster().toString());
-        final Path log = directory.resolve("said.log");
-        final Process process =
-            new ProcessBuilder(command).redirectErrorStream(true).redirectOutput(log.toFile()).start();
-        try
-        {
-            assertThat(process.waitFor(3, TimeUnit.MINUTES)).isTrue();
-            return Files.readString(log);
-        }
-        finally
-        {
-            process.destroyForcibly();
-        }
-    }
-
-    /** Why nothing can be mounted, or nothing when it can. */
-    private static String refusal(final List<String> unshare) throws IOException, InterruptedException
-    {
-        final List<String> command = new ArrayList<>(unshare);
-        command.addAll(List.of("mount", "-t", "tmpfs", "tmpfs", "/mnt"));
-        try
-        {
-            final Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
-            final String said = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8).strip();
-            return 0 == process.waitFor() ? "" : said.isEmpty() ? "it does not say why" : said;
-        }
-        catch (final IOException ex)
-        {
-            return String.valueOf(ex.getMessage()); // there is no such program
-        }
+        assertThat(MountedCluster.saidBy(ReadOnlyFolder.class, cluster(), directory, MINUTES)).contains("PASSED");
     }
 }

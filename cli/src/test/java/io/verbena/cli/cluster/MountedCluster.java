@@ -3,10 +3,16 @@ package io.verbena.cli.cluster;
 import io.verbena.cli.CommandLines;
 
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 /** Commands on a cluster's folder, in a process that may mount what its children see too, and nobody else. */
 final class MountedCluster
@@ -56,6 +62,55 @@ final class MountedCluster
         if (status != result.status() || !said.contains(text))
         {
             throw new AssertionError("expected status " + status + " and '" + text + "'");
+        }
+    }
+
+    /**
+     * Runs a class in a namespace where it may mount things, with the folder of the cluster as its argument; skips the
+     * test where that cannot be.
+     *
+     * @param directory   for its log.
+     * @param mostMinutes that it may take.
+     * @return what it said.
+     */
+    static String saidBy(
+        final Class<?> program, final Path cluster, final Path directory, final int mostMinutes) throws Exception
+    {
+        final List<String> unshare = List.of("unshare", "--user", "--map-root-user", "--mount");
+        final String refusal = refusal(unshare);
+        assumeTrue(refusal.isEmpty(), "no file system can be mounted in a namespace of one's own here: " + refusal);
+        final List<String> command = new ArrayList<>(unshare);
+        command.addAll(NodeLauncher.commandLine(List.of("-XX:+UseSerialGC", "-Xmx256m"), List.of()));
+        command.set(command.size() - 1, program.getName());
+        command.add(cluster.toString());
+        final Path log = directory.resolve("said.log");
+        final Process process =
+            new ProcessBuilder(command).redirectErrorStream(true).redirectOutput(log.toFile()).start();
+        try
+        {
+            assertThat(process.waitFor(mostMinutes, TimeUnit.MINUTES)).as(Files.readString(log)).isTrue();
+            return Files.readString(log);
+        }
+        finally
+        {
+            process.destroyForcibly();
+        }
+    }
+
+    /** Why nothing can be mounted, or nothing when it can. */
+    private static String refusal(final List<String> unshare) throws IOException, InterruptedException
+    {
+        final List<String> command = new ArrayList<>(unshare);
+        command.addAll(List.of("mount", "-t", "tmpfs", "tmpfs", "/mnt"));
+        try
+        {
+            final Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
+            final String said = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8).strip();
+            return 0 == process.waitFor() ? "" : said.isEmpty() ? "it does not say why" : said;
+        }
+        catch (final IOException ex)
+        {
+            return String.valueOf(ex.getMessage()); // there is no such program
         }
     }
 }

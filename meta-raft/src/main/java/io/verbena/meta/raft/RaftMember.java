@@ -284,10 +284,18 @@ public final class RaftMember implements GroupLog, AutoCloseable
         }
         if (null == transfer || transfer.isDone())
         {
-            final RaftPeerId other = isDiskSlow ? nextFollower() : RaftPeerId.valueOf(GroupOptions.name(1));
-            transfer = null == other ? null : giveWay(other);
+            giveWayTo(isDiskSlow ? nextFollower() : RaftPeerId.valueOf(GroupOptions.name(1)));
         }
         return false;
+    }
+
+    /** Gives the lead to another member that answers, if there is one and this one leads. Does not wait. */
+    public void giveWay()
+    {
+        if (division.getInfo().isLeaderReady() && (null == transfer || transfer.isDone()))
+        {
+            giveWayTo(nextFollower());
+        }
     }
 
     /** For how long this member's disk has written nothing of what it is to write; 0 while there is nothing. */
@@ -313,16 +321,16 @@ public final class RaftMember implements GroupLog, AutoCloseable
         return followers.isEmpty() ? null : followers.get(transfers++ % followers.size());
     }
 
-    private CompletableFuture<RaftClientReply> giveWay(final RaftPeerId other)
+    private void giveWayTo(final RaftPeerId other)
     {
         try
         {
-            return server.transferLeadershipAsync(new TransferLeadershipRequest(client, server.getId(), groupId,
-                calls.incrementAndGet(), other, TRANSFER_TIMEOUT_MS));
+            transfer = null == other ? null : server.transferLeadershipAsync(new TransferLeadershipRequest(client,
+                server.getId(), groupId, calls.incrementAndGet(), other, TRANSFER_TIMEOUT_MS));
         }
         catch (final IOException ex)
         {
-            return CompletableFuture.failedFuture(ex);
+            transfer = CompletableFuture.failedFuture(ex);
         }
     }
 

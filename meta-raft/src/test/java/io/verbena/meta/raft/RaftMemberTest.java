@@ -86,6 +86,20 @@ class RaftMemberTest
         assertThat(stat.commitIndex()).isGreaterThanOrEqualTo(3);
     }
 
+    /** A member that follows has nothing to give. */
+    @Test
+    void shouldGiveTheLeadToAnotherMember()
+    {
+        members.startNewGroup();
+        final int first = members.leader();
+        members.write(new MetaBatch().counters(MetaCounters.initial(7)).table(table("a")));
+        members.get(first % MEMBERS + 1).giveWay();
+        members.get(first).giveWay();
+        TestMembers.await(() -> members.leader() != first);
+        members.write(new MetaBatch().table(table("b")));
+        assertThat(members.state(members.leader()).tables()).hasSize(2);
+    }
+
     /** The first member may bring what a single meta server had; the others wait for it, and ask again and again. */
     @Test
     void shouldGiveWayToTheFirstMemberOfANewGroupHoweverLateItStarts()

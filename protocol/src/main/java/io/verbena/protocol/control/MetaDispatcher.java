@@ -32,6 +32,7 @@ public final class MetaDispatcher extends ControlDispatcher
 {
     private final MetaService service;
     private long forbidden;
+    private long nodeRequests;
 
     /** @param service answers. */
     public MetaDispatcher(final MetaService service)
@@ -46,6 +47,12 @@ public final class MetaDispatcher extends ControlDispatcher
         return forbidden;
     }
 
+    /** @return requests so far of nodes, and of who becomes one, while the server could answer. */
+    public long nodeRequests()
+    {
+        return nodeRequests;
+    }
+
     @Override
     int dispatch(
         final PeerIdentity caller,
@@ -56,6 +63,7 @@ public final class MetaDispatcher extends ControlDispatcher
         final RpcReply to)
     {
         service.requireLeadership();
+        nodeRequests += caller.isClient() ? 0 : 1;
         final PeerIdentity writer = requireWriter(caller, method, to);
         requireOperator(caller, method, to);
         if (ControlMethod.REPORT_DENIALS == method)

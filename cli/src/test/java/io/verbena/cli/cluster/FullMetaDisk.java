@@ -1,0 +1,130 @@
+package io.verbena.cli.cluster;
+
+import io.verbena.cli.cluster.ProcessTable.Entry;
+import io.verbena.cli.console.CommandFailedException;
+import io.verbena.cli.console.ExitStatus;
+
+import java.io.IOException;
+import java.io.OutputStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Random;
+
+/**
+ * A group of meta servers two of which have their data on file systems of their own, which are full at times: first
+ * that of a follower, then that of the leader, while nodes register and tables come and go. A process, because the file
+ * systems are mounted in the mount namespace of it and of its children only.
+ */
+public final class FullMetaDisk
+{
+    private static final String SAID = "the log cannot be written: java.io.IOException: No space left on device";
+    private static final long SEED = 1;
+
+    private final MountedCluster cluster;
+    private final CalledGroup group;
+
+    private FullMetaDisk(final Path folder)
+    {
+        cluster = new MountedCluster(folder);
+        group = new CalledGroup(folder, "full disks");
+    }
+
+    /** @param args folder of the cluster; it has those of members 2 and 3. */
+    public static void main(final String[] args) throws Exception
+    {
+        final Path folder = Path.of(args[0]);
+        for (int member = 2; member <= CalledGroup.MEMBERS; member++)
+        {
+            MountedCluster.mount("-t", "tmpfs", "-o", "size=4m,mode=700", "tmpfs",
+                ClusterFolder.of(folder).metaServer(member).toString());
+        }
+        new FullMetaDisk(folder).run();
+        System.out.println("PASSED");
+    }
+
+    private void run() throws Exception
+    {
+        try (group)
+        {
+            group.start("full");
+            try
+            {
+                group.beginCalls(new Random(SEED));
+                group.awaitMore();
+                final Entry leader = group.awaitLeader();
+                fill(group.members().reversed().stream().filter((entry) -> !entry.name().equals(leader.name()))
+                    .findFirst().orElseThrow(), "follower");
+                if ("meta-server-1".equals(group.awaitLeader().name()))
+                {
+                    cluster.expect(ExitStatus.OK, " leads", "meta", "move-leader", "meta-2");
+                }
+                fill(group.awaitLeader(), "leader");
+            }
+            finally
+            {
+                group.endCalls();
+            }
+            group.check();
+        }
+    }
+
+    /** Until the member has ended and the others go on; then there is room again, and it comes back. */
+    private void fill(final Entry member, final String role) throws Exception
+    {
+        final Path filler = data(member).resolve("filler");
+        fill(filler);
+        CalledGroup.awaitEnd(member);
+        group.awaitMore();
+        System.out.println(role + " ended: " + said(member));
+        cluster.expect(ExitStatus.FAILED, "", "status", "--no-tables");
+        try
+        {
+            group.restart(member);
+            CalledGroup.awaitEnd(group.members().stream().filter((entry) -> entry.name().equals(member.name()))
+                .findFirst().orElseThrow());
+            System.out.println(role + " started again on a full disk, and ended: " + said(member));
+        }
+        catch (final CommandFailedException ex)
+        {
+            System.out.println(role + " not started on a full disk: " + ex.getMessage());
+        }
+        group.awaitMore();
+        Files.delete(filler);
+        group.restart(member);
+        group.awaitMore();
+    }
+
+    private Path data(final Entry member)
+    {
+        return group.folder().metaServer(member.name().charAt(member.name().length() - 1) - '0');
+    }
+
+    /** The one line for people. */
+    private String said(final Entry member) throws IOException
+    {
+        final List<String> said = Files.readAllLines(group.folder().logs().resolve(member.name() + ".log")).stream()
+            .filter((line) -> line.startsWith("verbena: ")).toList();
+        if (1 != said.size() || !said.getFirst().contains(SAID))
+        {
+            throw new AssertionError(member.name() + " said " + said);
+        }
+        return said.getFirst();
+    }
+
+    private static void fill(final Path filler) throws IOException
+    {
+        try (OutputStream out = Files.newOutputStream(filler))
+        {
+            final byte[] bytes = new byte[4096];
+            while (true)
+            {
+                out.write(bytes);
+            }
+        }
+        catch (final IOException full)
+        {
+            System.out.println("filled with " + Files.size(filler) + " bytes: " + full.getMessage());
+        }
+    }
+}
