@@ -91,10 +91,10 @@ class NodeSilenceTest
         begin(0);
         assertThat(look(1, 3)).isFalse();
         begin(2 * HALF_NS);
-        assertThat(look(3 * HALF_NS - 1, 0)).isFalse();
-        assertThat(look(4 * HALF_NS - 1, 3)).as("heard of").isFalse();
-        assertThat(look(5 * HALF_NS - 2, 3)).isFalse();
-        assertThat(look(5 * HALF_NS - 1, 3)).isTrue();
+        assertThat(look(3 * HALF_NS - 2, 0)).isFalse();
+        assertThat(look(3 * HALF_NS - 1, 3)).as("heard of").isFalse();
+        assertThat(look(4 * HALF_NS - 2, 3)).isFalse();
+        assertThat(look(4 * HALF_NS - 1, 3)).isTrue();
     }
 
     /** That there were some under the leadership before is not heard now. */
