@@ -69,7 +69,10 @@ public final class FullMetaDisk
         }
     }
 
-    /** Until the member has ended and the others go on; then there is room again, and it comes back. */
+    /**
+     * Until the member has ended and the others go on; then there is room again, and it comes back, or is refused: the
+     * library may have left its file of terms empty, and who cannot say how it has voted must not vote.
+     */
     private void fill(final Entry member, final String role) throws Exception
     {
         final Path filler = data(member).resolve("filler");
@@ -91,7 +94,18 @@ public final class FullMetaDisk
         }
         group.awaitMore();
         Files.delete(filler);
-        group.restart(member);
+        try
+        {
+            group.restart(member);
+        }
+        catch (final CommandFailedException ex)
+        {
+            if (!ex.getMessage().contains("'term' not found"))
+            {
+                throw ex;
+            }
+            System.out.println(role + " refused, to be replaced: " + ex.getMessage());
+        }
         group.awaitMore();
     }
 

@@ -327,7 +327,13 @@ public final class GroupAdministration implements AutoCloseable
     /** The leader knows who the members are; without one, who knows most of the log. */
     private View view(final List<String> asked)
     {
+        final long sinceNs = SystemNanoClock.INSTANCE.nanoTime();
         final Map<String, GroupInfoReply> replies = ask(asked);
+        if (!hasLeader(replies) && SystemNanoClock.INSTANCE.nanoTime() - sinceNs >= Math.min(INFO_NS, timeoutNs))
+        {
+            // The first question of a process loads the library: on a busy machine that takes longer than an answer.
+            replies.putAll(ask(asked));
+        }
         Collection<RaftPeer> members = members(replies);
         final List<String> more = members.stream().map(RaftPeer::getAddress)
             .filter((address) -> !replies.containsKey(address)).toList();
@@ -337,6 +343,11 @@ public final class GroupAdministration implements AutoCloseable
             members = members(replies);
         }
         return new View(replies, members);
+    }
+
+    private static boolean hasLeader(final Map<String, GroupInfoReply> replies)
+    {
+        return replies.values().stream().anyMatch((reply) -> null != reply && reply.getRoleInfoProto().hasLeaderInfo());
     }
 
     /** As the leader has them, or else who knows most of what is committed; none where nobody answers. */
