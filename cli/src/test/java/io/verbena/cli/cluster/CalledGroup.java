@@ -194,7 +194,8 @@ final class CalledGroup implements AutoCloseable
     void awaitSame()
     {
         final long sinceNs = System.nanoTime();
-        while (1 != members().stream().filter(Entry::isLive).map((entry) -> HealthProbe.figures(entry) instanceof final Map<?, ?> figures ?
+        while (1 != members().stream().filter(Entry::isLive).map((entry) ->
+            HealthProbe.figures(entry) instanceof final Map<?, ?> figures ?
             figures.get("group_applied_index") : entry.name()).distinct().count())
         {
             assertThat(System.nanoTime() - sinceNs).as("time until all know the same: %s", context)
