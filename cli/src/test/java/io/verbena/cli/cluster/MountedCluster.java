@@ -80,7 +80,9 @@ final class MountedCluster
         final String refusal = refusal(unshare);
         assumeTrue(refusal.isEmpty(), "no file system can be mounted in a namespace of one's own here: " + refusal);
         final List<String> command = new ArrayList<>(unshare);
-        command.addAll(NodeLauncher.commandLine(List.of("-XX:+UseSerialGC", "-Xmx256m"), List.of()));
+        command.addAll(NodeLauncher.commandLine(List.of("-XX:+UseSerialGC", "-Xmx256m",
+            "-D" + MetaGroupFullDiskSystemTest.LEADER + '=' + Boolean.getBoolean(MetaGroupFullDiskSystemTest.LEADER)),
+            List.of()));
         command.set(command.size() - 1, program.getName());
         command.add(cluster.toString());
         final Path log = directory.resolve("said.log");
