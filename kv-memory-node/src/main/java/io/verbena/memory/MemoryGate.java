@@ -16,7 +16,6 @@ import io.verbena.rdma.verbs.AccessFlags;
 import io.verbena.rdma.verbs.DeviceAddress;
 import io.verbena.rdma.verbs.MemoryRegion;
 import io.verbena.rdma.verbs.RdmaException;
-import org.agrona.collections.Int2IntCounterMap;
 
 import java.util.List;
 import java.util.function.Function;
@@ -39,8 +38,6 @@ final class MemoryGate implements MemoryAnswers.Views, AutoCloseable
     private MemoryViews views;
     private RpcServer server;
     private ComputeAdmission admission;
-    /** Highest incarnation by node id. */
-    private final Int2IntCounterMap fenced = new Int2IntCounterMap(0);
     private List<PeerIdentity> expected = List.of();
     private boolean isPreparing;
     private boolean isClosing;
@@ -172,7 +169,6 @@ final class MemoryGate implements MemoryAnswers.Views, AutoCloseable
     {
         // In this order: nobody gets a key that was just closed.
         server.refuse(identity);
-        fenced.put(identity.nodeId(), Math.max(fenced.get(identity.nodeId()), identity.incarnation()));
         views.forget(identity);
         return keys.revoke(identity);
     }
@@ -200,7 +196,7 @@ final class MemoryGate implements MemoryAnswers.Views, AutoCloseable
     /** A fenced node may have connections still. */
     private boolean isAdmitted(final PeerIdentity node)
     {
-        return null != admission && admission.admits(node) && fenced.get(node.nodeId()) < node.incarnation();
+        return null != admission && admission.admits(node) && !server.isFenced(node);
     }
 
     /** @return connections refused, since it was opened last, because the peer did not prove who it is. */

@@ -33,7 +33,6 @@ import java.nio.file.Path;
 import java.time.Clock;
 import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
@@ -234,7 +233,7 @@ public final class MetaServerRole implements Role
     /** Whether the silence of nodes is such that another member of the group is to lead. */
     boolean isTooSilent(final NodeSilence silence, final long nowNs)
     {
-        return silence.isDue(nowNs, server.nodeRequests(), server.hasLease());
+        return silence.isDue(nowNs, server.nodeRequests(), server::hasLease);
     }
 
     @Override

@@ -16,7 +16,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 import static java.nio.ByteOrder.LITTLE_ENDIAN;
 
-/** What views with more members left in memory, as it is met when one is left, and in a table of one copy. */
+/** Words that only rounds over several members write: read by a port of the last member, refused by one of one copy. */
 class LastMemberPortTest
 {
     private static final int TABLE_AT = 4096;

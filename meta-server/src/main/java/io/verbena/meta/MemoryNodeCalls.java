@@ -33,7 +33,7 @@ final class MemoryNodeCalls implements FenceCaller, ViewCaller, AutoCloseable
         void onEnd(boolean isDone, long nowNs);
     }
 
-    private record Call(VirtualQp vqp, ControlCall<Void> call, Outcome outcome)
+    private record Call(int memoryNodeId, View view, VirtualQp vqp, ControlCall<Void> call, Outcome outcome)
     {
     }
 
@@ -67,19 +67,20 @@ final class MemoryNodeCalls implements FenceCaller, ViewCaller, AutoCloseable
         }
 
         final PeerIdentity identity = new PeerIdentity(round.nodeId(), round.incarnation());
-        call(memoryNodeId, (client) -> client.fence(identity, timeoutNs),
+        call(memoryNodeId, null, (client) -> client.fence(identity, timeoutNs),
             (isDone, nowNs) -> round.onAnswer(memoryNodeId, isDone, nowNs));
     }
 
-    /** One that finds no room is made again, as one that is not answered. */
+    /** One that finds no room, or an earlier one under way, is made again, as one that is not answered. */
     @Override
     public void close(final PeerIdentity memoryNode, final View view)
     {
         final Member member = members.member(memoryNode.nodeId());
 
-        if (calls.size() < MAX_CALLS && null != member && member.incarnation() == memoryNode.incarnation())
+        if (calls.size() < MAX_CALLS && null != member && member.incarnation() == memoryNode.incarnation() &&
+            !isUnderWay(memoryNode.nodeId(), view))
         {
-            call(memoryNode.nodeId(), (client) -> client.closeView(view, timeoutNs), (isDone, nowNs) ->
+            call(memoryNode.nodeId(), view, (client) -> client.closeView(view, timeoutNs), (isDone, nowNs) ->
             {
                 if (isDone)
                 {
@@ -89,12 +90,22 @@ final class MemoryNodeCalls implements FenceCaller, ViewCaller, AutoCloseable
         }
     }
 
+    /** Else a memory node that stands still would take the places of all other calls, of fences too. */
+    private boolean isUnderWay(final int memoryNodeId, final View view)
+    {
+        return calls.stream().anyMatch((call) -> call.memoryNodeId == memoryNodeId && view.equals(call.view));
+    }
+
+    /** @param view that is to be closed; null for a fence. */
     private void call(
-        final int memoryNodeId, final Function<MemoryNodeClient, ControlCall<Void>> request, final Outcome outcome)
+        final int memoryNodeId,
+        final View view,
+        final Function<MemoryNodeClient, ControlCall<Void>> request,
+        final Outcome outcome)
     {
         final PeerRecord memoryNode = members.member(memoryNodeId).node().record();
         final VirtualQp vqp = raas.connect(memoryNode.address(), BatchListener.CALLS_ONLY, timeoutNs);
-        calls.add(new Call(vqp, request.apply(new MemoryNodeClient(raas, vqp)), outcome));
+        calls.add(new Call(memoryNodeId, view, vqp, request.apply(new MemoryNodeClient(raas, vqp)), outcome));
     }
 
     /** Hands out the answers that came in. */

@@ -249,7 +249,12 @@ public final class RpcServer implements AutoCloseable
         return closed;
     }
 
-    private boolean isFenced(final PeerIdentity identity)
+    /**
+     * @param identity of a peer.
+     * @return whether this life of it, or a later one, was {@linkplain #refuse refused} for good; its calls over
+     *     connections that it had still come.
+     */
+    public boolean isFenced(final PeerIdentity identity)
     {
         final int fenced = fencedIncarnations.get(identity.nodeId());
         return fenced != NEVER_FENCED && identity.incarnation() <= fenced;

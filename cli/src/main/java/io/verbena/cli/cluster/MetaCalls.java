@@ -72,6 +72,19 @@ public final class MetaCalls implements AutoCloseable
         client = new MetaClient(raas, vqp);
     }
 
+    /**
+     * Shakes hands.
+     *
+     * @param asksAgain whether a single address is asked again while nobody answers there, until the timeout.
+     */
+    static BootstrapAnswer shakeHands(
+        final ClusterAddress cluster, final ClusterToken token, final boolean asksAgain, final long timeoutNs)
+    {
+        final int timeoutMs = Math.clamp(TimeUnit.NANOSECONDS.toMillis(timeoutNs), 1, BOOTSTRAP_TIMEOUT_MS);
+        return asksAgain ? BootstrapClient.find(cluster, token, timeoutMs) :
+            BootstrapClient.ask(cluster, token, timeoutMs);
+    }
+
     /** Connects to the meta server of the cluster in a folder. */
     public static MetaCalls open(final ClusterFolder folder, final long timeoutNs)
     {
@@ -93,10 +106,7 @@ public final class MetaCalls implements AutoCloseable
         {
             final ClusterAddress cluster = ClusterAddress.parse(address);
             final ClusterToken token = tls.secure(ClusterToken.read(tokenFile));
-            final int timeoutMs =
-                Math.clamp(TimeUnit.NANOSECONDS.toMillis(timeoutNs), 1, BOOTSTRAP_TIMEOUT_MS);
-            final BootstrapAnswer answer = asksAgain ? BootstrapClient.find(cluster, token, timeoutMs) :
-                BootstrapClient.ask(cluster, token, timeoutMs);
+            final BootstrapAnswer answer = shakeHands(cluster, token, asksAgain, timeoutNs);
             final String name = NetworkFabric.toJoin(answer, given, null, tokenFile);
             NetworkFabric.requireReachable(cluster, answer, name);
             return new MetaCalls(

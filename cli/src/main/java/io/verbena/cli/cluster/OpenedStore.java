@@ -7,7 +7,6 @@ import io.verbena.cli.role.TlsOptions;
 import io.verbena.compute.ComputeNodeException;
 import io.verbena.compute.StoreObserver;
 import io.verbena.protocol.bootstrap.BootstrapAnswer;
-import io.verbena.protocol.bootstrap.BootstrapClient;
 import io.verbena.protocol.bootstrap.BootstrapException;
 import io.verbena.protocol.bootstrap.BootstrapLocator;
 import io.verbena.protocol.bootstrap.ClusterAddress;
@@ -23,7 +22,6 @@ import io.verbena.table.check.RepairableStore;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 
 /**
@@ -32,7 +30,6 @@ import java.util.function.Supplier;
  */
 public final class OpenedStore implements AutoCloseable
 {
-    private static final int BOOTSTRAP_TIMEOUT_MS = 10_000;
 
     private final RepairableStore store;
     private final List<Integer> memoryNodeIds;
@@ -87,10 +84,7 @@ public final class OpenedStore implements AutoCloseable
         {
             final ClusterAddress cluster = ClusterAddress.parse(address);
             final ClusterToken token = tls.secure(ClusterToken.read(tokenFile));
-            final int timeoutMs =
-                Math.clamp(TimeUnit.NANOSECONDS.toMillis(timeoutNs), 1, BOOTSTRAP_TIMEOUT_MS);
-            final BootstrapAnswer answer = asksAgain ? BootstrapClient.find(cluster, token, timeoutMs) :
-                BootstrapClient.ask(cluster, token, timeoutMs);
+            final BootstrapAnswer answer = MetaCalls.shakeHands(cluster, token, asksAgain, timeoutNs);
             final String name = NetworkFabric.toJoin(answer, given, null, tokenFile);
             if (isEncrypted && !NetworkFabric.isSealed(name))
             {

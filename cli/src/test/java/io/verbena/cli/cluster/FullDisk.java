@@ -3,7 +3,6 @@ package io.verbena.cli.cluster;
 import io.verbena.cli.console.ExitStatus;
 
 import java.io.IOException;
-import java.io.OutputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
@@ -32,7 +31,7 @@ public final class FullDisk
             cluster.expect(ExitStatus.OK, "", "put", "hello", "world");
             cluster.expect(ExitStatus.OK, "memory-1: 1 record, 1 changed", "checkpoint");
 
-            fill(filler);
+            MountedCluster.fill(filler);
             cluster.expect(ExitStatus.OK, "", "put", "more", "x".repeat(10_000));
             cluster.expect(ExitStatus.CANNOT_CREATE, "verbena: memory-1: ", "checkpoint");
             cluster.expect(ExitStatus.OK, "x", "get", "more");
@@ -51,21 +50,5 @@ public final class FullDisk
             }
         }
         System.out.println("PASSED");
-    }
-
-    private static void fill(final Path filler) throws IOException
-    {
-        try (OutputStream out = Files.newOutputStream(filler))
-        {
-            final byte[] bytes = new byte[4096];
-            while (true)
-            {
-                out.write(bytes);
-            }
-        }
-        catch (final IOException full)
-        {
-            System.out.println("filled with " + Files.size(filler) + " bytes: " + full.getMessage());
-        }
     }
 }

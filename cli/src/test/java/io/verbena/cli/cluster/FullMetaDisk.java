@@ -5,7 +5,6 @@ import io.verbena.cli.console.CommandFailedException;
 import io.verbena.cli.console.ExitStatus;
 
 import java.io.IOException;
-import java.io.OutputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -94,7 +93,7 @@ public final class FullMetaDisk
     private void fill(final Entry member, final String role) throws Exception
     {
         final Path filler = data(member).resolve("filler");
-        fill(filler);
+        MountedCluster.fill(filler);
         CalledGroup.awaitEnd(member);
         group.awaitMore();
         System.out.println(role + " ended: " + said(member));
@@ -123,6 +122,7 @@ public final class FullMetaDisk
                 throw ex;
             }
             System.out.println(role + " refused, to be replaced: " + ex.getMessage());
+            group.leaveOut(member);
         }
         group.awaitMore();
     }
@@ -142,21 +142,5 @@ public final class FullMetaDisk
             throw new AssertionError(member.name() + " said " + said);
         }
         return said.getFirst();
-    }
-
-    private static void fill(final Path filler) throws IOException
-    {
-        try (OutputStream out = Files.newOutputStream(filler))
-        {
-            final byte[] bytes = new byte[4096];
-            while (true)
-            {
-                out.write(bytes);
-            }
-        }
-        catch (final IOException full)
-        {
-            System.out.println("filled with " + Files.size(filler) + " bytes: " + full.getMessage());
-        }
     }
 }

@@ -29,7 +29,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
  * turns without a loss, of another one the older stops with one line. The newer build is this one, of which one class
  * is compiled again with the next number of the layout, in a folder in front of its class path.
  */
-@Timeout(1_200)
+@Timeout(900)
 class MetaGroupUpgradeSystemTest
 {
     private static final String DESCRIPTOR =

@@ -3,6 +3,7 @@ package io.verbena.cli.cluster;
 import io.verbena.cli.CommandLines;
 
 import java.io.IOException;
+import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -113,6 +114,23 @@ final class MountedCluster
         catch (final IOException ex)
         {
             return String.valueOf(ex.getMessage()); // there is no such program
+        }
+    }
+
+    /** Writes a file until the file system is full. */
+    static void fill(final Path filler) throws IOException
+    {
+        try (OutputStream out = Files.newOutputStream(filler))
+        {
+            final byte[] bytes = new byte[4096];
+            while (true)
+            {
+                out.write(bytes);
+            }
+        }
+        catch (final IOException full)
+        {
+            System.out.println("filled with " + Files.size(filler) + " bytes: " + full.getMessage());
         }
     }
 }

@@ -16,10 +16,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 /** The leader of a group of meta servers that nodes and clients do not reach gives the lead to one that they do. */
-@Timeout(960)
+@Timeout(480)
 class UnreachedLeaderSystemTest
 {
-    private static final long TIMEOUT_S = 900;
+    private static final long TIMEOUT_S = 420;
 
     @TempDir
     private Path directory;

@@ -1,6 +1,7 @@
 package io.verbena.meta.raft;
 
 import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
 
 /**
  * When a leader that no node reaches gives the lead to another member: the members cannot know that it is cut off from
@@ -14,7 +15,6 @@ public final class NodeSilence
     private static final int LEASE_FRACTION = 2;
     /** Nodes that rest, on a busy machine, may not be heard of for less. */
     private static final long LEAST_NS = TimeUnit.SECONDS.toNanos(4);
-
     /** A leader that was away for more than this part of a lease could not hear its nodes: that time does not count. */
     private static final int AWAY_FRACTION = 8;
 
@@ -49,10 +49,10 @@ public final class NodeSilence
      *
      * @param nowNs        time now.
      * @param nodeRequests requests of nodes since the leadership has begun.
-     * @param hasLease     whether any node has one.
+     * @param hasLease     whether any node has one; asked only when the silence was long enough.
      * @return whether to give way now.
      */
-    public boolean isDue(final long nowNs, final long nodeRequests, final boolean hasLease)
+    public boolean isDue(final long nowNs, final long nodeRequests, final BooleanSupplier hasLease)
     {
         heardNs += nowNs - lookedNs > awayNs ? nowNs - lookedNs : 0;
         lookedNs = nowNs;
@@ -64,7 +64,8 @@ public final class NodeSilence
             mayGiveWay = true;
         }
 
-        final boolean isDue = mayGiveWay && hasLease && silenceNs >= LEAST_NS && nowNs - heardNs >= silenceNs;
+        final boolean isDue = mayGiveWay && silenceNs >= LEAST_NS && nowNs - heardNs >= silenceNs &&
+            hasLease.getAsBoolean();
         mayGiveWay &= !isDue;
         return isDue;
     }

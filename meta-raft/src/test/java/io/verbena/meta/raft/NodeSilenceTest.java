@@ -32,11 +32,11 @@ class NodeSilenceTest
     {
         for (long at = lookedNs + LOOK_NS; at < sinceStartNs; at += LOOK_NS)
         {
-            assertThat(silence.isDue(START_NS + at, heard, true)).isFalse();
+            assertThat(silence.isDue(START_NS + at, heard, () -> true)).isFalse();
         }
         lookedNs = sinceStartNs;
         heard = requests;
-        return silence.isDue(START_NS + sinceStartNs, requests, true);
+        return silence.isDue(START_NS + sinceStartNs, requests, () -> true);
     }
 
     /** What it could not hear is no silence. */
@@ -45,7 +45,7 @@ class NodeSilenceTest
     {
         begin(0);
         assertThat(look(1, 1)).isFalse();
-        assertThat(silence.isDue(START_NS + 1 + LEASE_NS, 1, true)).isFalse();
+        assertThat(silence.isDue(START_NS + 1 + LEASE_NS, 1, () -> true)).isFalse();
         lookedNs = 1 + LEASE_NS;
         assertThat(look(LEASE_NS + HALF_NS, 1)).isFalse();
         assertThat(look(LEASE_NS + HALF_NS + 1, 1)).isTrue();
@@ -114,8 +114,8 @@ class NodeSilenceTest
     {
         begin(0);
         assertThat(look(HALF_NS - 1, 0)).isFalse();
-        assertThat(silence.isDue(START_NS + HALF_NS, 0, false)).isFalse();
-        assertThat(silence.isDue(START_NS + HALF_NS, 0, true)).isTrue();
+        assertThat(silence.isDue(START_NS + HALF_NS, 0, () -> false)).isFalse();
+        assertThat(silence.isDue(START_NS + HALF_NS, 0, () -> true)).isTrue();
     }
 
     @Test
@@ -132,7 +132,7 @@ class NodeSilenceTest
         boolean isDue = false;
         for (long at = 0; at < LEASE_NS; at += LOOK_NS / 2)
         {
-            isDue |= silence.isDue(START_NS + at, 0, true);
+            isDue |= silence.isDue(START_NS + at, 0, () -> true);
         }
         return isDue;
     }
