@@ -6,7 +6,6 @@ import io.verbena.raas.OneSidedPort;
 import io.verbena.table.check.CheckedStore;
 import io.verbena.table.check.CopyChecker;
 import io.verbena.table.check.CopyDifference;
-import io.verbena.table.check.UnchangedStore;
 import io.verbena.table.directory.OpenTable;
 import io.verbena.table.directory.TablePlan;
 import io.verbena.table.format.BlockDescriptor;
@@ -23,7 +22,6 @@ import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.LongUnaryOperator;
-import org.agrona.MutableDirectBuffer;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -52,7 +50,7 @@ class CopyCheckerTest
     private Runnable meanwhile;
     private boolean isLive;
 
-    private final class Store implements UnchangedStore
+    private final class Store implements FabricCopies
     {
         @Override
         public boolean isLive()
@@ -71,27 +69,15 @@ class CopyCheckerTest
         }
 
         @Override
-        public int copyCount(final int memoryNodeId)
+        public StepFabric fabric()
+        {
+            return fabric;
+        }
+
+        @Override
+        public int copies()
         {
             return copies;
-        }
-
-        @Override
-        public void read(
-            final int memoryNodeId, final long offset, final MutableDirectBuffer target, final int lengthBytes)
-        {
-            fabric.read(copies, offset, target, lengthBytes);
-        }
-
-        @Override
-        public void readCopy(
-            final int memoryNodeId,
-            final int copy,
-            final long offset,
-            final MutableDirectBuffer target,
-            final int lengthBytes)
-        {
-            fabric.read(copy + 1, offset, target, lengthBytes);
         }
 
         @Override

@@ -8,7 +8,6 @@ import io.verbena.table.check.OfflineGrowthRepair;
 import io.verbena.table.check.RepairableStore;
 import io.verbena.table.check.TableCheck;
 import io.verbena.table.check.TableChecker;
-import io.verbena.table.check.UnchangedStore;
 import io.verbena.table.directory.OpenTable;
 import io.verbena.table.directory.TablePlan;
 import io.verbena.table.format.SlotWord;
@@ -24,7 +23,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import org.agrona.DirectBuffer;
-import org.agrona.MutableDirectBuffer;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
@@ -131,32 +129,8 @@ class MirrorGrowthRepairTest
 
     /** A store whose processes have ended, as a tool sees it. */
     private record Stopped(StepFabric fabric, int copies, TableDescriptor table)
-        implements RepairableStore, UnchangedStore
+        implements RepairableStore, FabricCopies
     {
-        @Override
-        public int copyCount(final int memoryNodeId)
-        {
-            return copies;
-        }
-
-        @Override
-        public void read(
-            final int memoryNodeId, final long offset, final MutableDirectBuffer target, final int lengthBytes)
-        {
-            fabric.read(copies, offset, target, lengthBytes);
-        }
-
-        @Override
-        public void readCopy(
-            final int memoryNodeId,
-            final int copy,
-            final long offset,
-            final MutableDirectBuffer target,
-            final int lengthBytes)
-        {
-            fabric.read(copy + 1, offset, target, lengthBytes);
-        }
-
         @Override
         public void swap(final int memoryNodeId, final long offset, final long expected, final long desired)
         {

@@ -249,11 +249,7 @@ public final class RpcServer implements AutoCloseable
         return closed;
     }
 
-    /**
-     * @param identity of a peer.
-     * @return whether this life of it, or a later one, was {@linkplain #refuse refused} for good; its calls over
-     *     connections that it had still come.
-     */
+    /** @return whether this life of a peer was {@linkplain #refuse refused}; calls over old connections still come. */
     public boolean isFenced(final PeerIdentity identity)
     {
         final int fenced = fencedIncarnations.get(identity.nodeId());
