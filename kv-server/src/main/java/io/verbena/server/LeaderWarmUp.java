@@ -120,7 +120,9 @@ final class LeaderWarmUp implements AutoCloseable
             if (null == thread || thread.join(Duration.ofMillis(END_MS)))
             {
                 GroupRehearsal.discard(folder);
+                return;
             }
+            LOGGER.warn("thread {} has not ended within {} ms: its devices stay open", thread.getName(), END_MS);
         }
         catch (final IOException ex)
         {

@@ -96,7 +96,13 @@ public final class RoleProcess
         final Thread hook = new Thread(() -> end(runner, dashboard, beside, fabric, endTimeoutNs), "verbena-shutdown");
         Runtime.getRuntime().addShutdownHook(hook);
         fabric.awaitCloseAtExit(endTimeoutNs);
-        try (HealthServer health = HealthServer.open(healthPort, role, runner::isReady, dashboard))
+        final Ending ending = () ->
+        {
+            removeHook(hook);
+            end(runner, dashboard, beside, fabric, endTimeoutNs);
+        };
+        // As a resource: what cannot be closed is not to hide why the role ended.
+        try (ending; HealthServer health = HealthServer.open(healthPort, role, runner::isReady, dashboard))
         {
             if (!runner.awaitReady(LATE_NS) && runner.failure().isEmpty() && !whyLate.isEmpty())
             {
@@ -125,11 +131,6 @@ public final class RoleProcess
         {
             throw new CommandFailedException(ExitStatus.UNAVAILABLE, ex.getMessage(), ex);
         }
-        finally
-        {
-            removeHook(hook);
-            end(runner, dashboard, beside, fabric, endTimeoutNs);
-        }
     }
 
     private static void end(
@@ -143,6 +144,13 @@ public final class RoleProcess
         {
             fabric.close();
         }
+    }
+
+    /** What is closed in the end, and throws nothing checked. */
+    private interface Ending extends AutoCloseable
+    {
+        @Override
+        void close();
     }
 
     private static void removeHook(final Thread hook)
