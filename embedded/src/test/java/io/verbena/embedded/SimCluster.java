@@ -459,6 +459,15 @@ final class SimCluster implements AutoCloseable
             computes.getFirst(), ControlRequest.Kind.CREATE_TABLE, name, expectedRecords));
     }
 
+    /** @param copies each on another memory node. */
+    KvTable createTable(final String name, final long expectedRecords, final int copies)
+    {
+        final ControlRequest request = asked(computes.getFirst(), ControlRequest.Kind.CREATE_TABLE, name,
+            expectedRecords, copies, CONTROL_TIMEOUT_NS);
+        assertThat(request.status()).as(request.detail()).isEqualTo(ControlRequest.Status.OK);
+        return client.table((TableReference)request.result());
+    }
+
     void dropTable(final String name)
     {
         control(computes.stream().filter(Compute::isServing).findFirst().orElseThrow(), ControlRequest.Kind.DROP_TABLE,
@@ -484,8 +493,15 @@ final class SimCluster implements AutoCloseable
         final Compute compute, final ControlRequest.Kind kind, final String table, final long expectedRecords,
         final long timeoutNs)
     {
+        return asked(compute, kind, table, expectedRecords, 1, timeoutNs);
+    }
+
+    private ControlRequest asked(
+        final Compute compute, final ControlRequest.Kind kind, final String table, final long expectedRecords,
+        final int copies, final long timeoutNs)
+    {
         final ControlRequest request =
-            new ControlRequest(kind, table, expectedRecords, world.clock().nanoTime() + timeoutNs)
+            new ControlRequest(kind, table, expectedRecords, copies, world.clock().nanoTime() + timeoutNs)
         {
             @Override
             protected void onDone()

@@ -3,15 +3,17 @@ package io.verbena.compute;
 import io.verbena.compute.catalog.CatalogWatch;
 import io.verbena.compute.catalog.TableRegistry;
 import io.verbena.compute.catalog.UserWatch;
+import io.verbena.compute.catalog.ViewWatch;
 import io.verbena.compute.control.ControlTasks;
 import io.verbena.compute.control.TableTasks;
 import io.verbena.compute.figures.JoinTimeline;
 import io.verbena.compute.figures.ReclaimCounters;
 import io.verbena.compute.figures.UnexpectedFailures;
+import io.verbena.compute.group.GroupLinks;
+import io.verbena.compute.group.LinkedChunks;
 import io.verbena.compute.growth.GrowthScheduler;
 import io.verbena.compute.maintenance.ExpirySweeper;
 import io.verbena.compute.memory.IndexReturns;
-import io.verbena.compute.memory.LinkedChunks;
 import io.verbena.compute.memory.MemoryLink;
 import io.verbena.compute.memory.MemoryLinks;
 import io.verbena.compute.request.OperationDispatcher;
@@ -76,6 +78,8 @@ final class NodeSession implements AutoCloseable
     private final MetaLink metaLink;
     private final Registration registration;
     private final MemoryLinks memoryLinks;
+    private final GroupLinks groups;
+    private final LinkedChunks chunks;
     private final ControlTasks tasks;
     private final UnexpectedFailures failures;
     private final TableEngine engine;
@@ -118,8 +122,10 @@ final class NodeSession implements AutoCloseable
         metaLink.actAs(registration);
         raas.replayTimeoutNs(Math.max(1, registration.leaseNs() / REPLAYS_PER_LEASE));
         memoryLinks = new MemoryLinks(configuration.name(), configuration.maxMemoryNodes());
+        groups = new GroupLinks(memoryLinks);
         indexReturns = new IndexReturns(metaLink::retryBackoff);
-        growth = new GrowthScheduler(memoryLinks.byId(), indexReturns, this::returnIndex);
+        chunks = new LinkedChunks(memoryLinks.byId(), groups, indexReturns);
+        growth = new GrowthScheduler(chunks, this::returnIndex);
         engine = openEngine(random.nextLong());
         tables = new TableRegistry(metaLink, this::openTable, this::news, configuration.callTimeoutNs(), failures);
         dispatcher.open(engine, tables);
@@ -136,16 +142,19 @@ final class NodeSession implements AutoCloseable
             registration.identity(),
             new RequestNumbers(),
             catalog,
+            new ViewWatch(
+                metaLink, catalog, raas.clock().nanoTime(), configuration.callTimeoutNs(), groups::onView),
             reclaimCounters,
             this::holdsLease,
             this::leaseEndsNs,
             configuration.callTimeoutNs(),
             configuration.reclaims());
+        groups.open(parts);
         growth.open(parts, tables, configuration.splitsSubtables(), configuration.fillLookPauseNs());
         sweeper = new ExpirySweeper(configuration.sweepIntervalNs(),
             null == configuration.versionClock() ? new SystemEpochNanoClock() : configuration.versionClock());
         sweeper.open(engine, tables, registration.nodeId(), memoryNodes::computeNodes, raas.clock().nanoTime());
-        tasks = new ControlTasks(new TableTasks(parts, tables, memoryLinks, indexReturns, this::returnIndex, random,
+        tasks = new ControlTasks(new TableTasks(parts, tables, memoryLinks, chunks, this::returnIndex, random,
             configuration.splitsSubtables() && configuration.fillsChunks()), failures);
         lease = new LeaseKeeper(metaLink, registered, configuration, this::onHeartbeat, dispatcher::answeredCount,
             this::passedEpoch, this::wantsEpochs);
@@ -167,7 +176,7 @@ final class NodeSession implements AutoCloseable
             .repeatsLostOutcomes(true)
             .growthSource(growth)
             .operationListener(dispatcher)
-            .chunkSource(new LinkedChunks(memoryLinks.byId(), indexReturns));
+            .chunkSource(chunks);
         if (null != configuration.versionClock())
         {
             engineConfiguration.versionClock(configuration.versionClock());
@@ -181,6 +190,7 @@ final class NodeSession implements AutoCloseable
     private void onHeartbeat(final Heartbeat heartbeat)
     {
         memoryLinks.onLeaseRenewed();
+        groups.onLeaseRenewed();
         failures.onUsage(raas.usage());
         engine.onEpoch(heartbeat.epoch(), heartbeat.safeEpoch());
         catalog.onHeard(heartbeat.epoch(), heartbeat.membershipVersion());
@@ -340,7 +350,7 @@ final class NodeSession implements AutoCloseable
     boolean isBusy()
     {
         return Step.SERVING != step || dispatcher.active() > 0 || engine.active() > 0 || !tasks.isEmpty() ||
-            tables.isWaiting() || memoryLinks.areWaiting() || catalog.isBusy() || users.isBusy() ||
+            tables.isWaiting() || memoryLinks.areWaiting() || groups.isBusy() || catalog.isBusy() || users.isBusy() ||
             growth.isBusy() || sweeper.isBusy();
     }
 
@@ -352,7 +362,7 @@ final class NodeSession implements AutoCloseable
     {
         long untilNs =
             Math.min(growth.nextAtNs(), lease.isWaiting() ? nowNs + HEARTBEAT_POLL_NS : lease.nextAtNs());
-        untilNs = Math.min(untilNs, sweeper.nextAtNs());
+        untilNs = Math.min(Math.min(untilNs, sweeper.nextAtNs()), groups.nextAtNs());
         untilNs = Math.min(Math.min(untilNs, indexReturns.nextAtNs(memoryLinks.byId())), memoryNodes.nextAtNs(nowNs));
         for (int i = 0; i < memoryLinks.all().size(); i++)
         {
@@ -393,7 +403,7 @@ final class NodeSession implements AutoCloseable
     {
         for (int i = 0; i < descriptor.subtableCount(); i++)
         {
-            connect(DirectoryEntry.memoryNodeId(descriptor.entry(i)));
+            groups.add(DirectoryEntry.memoryNodeId(descriptor.entry(i)));
         }
         return engine.openTable(descriptor);
     }
@@ -464,7 +474,7 @@ final class NodeSession implements AutoCloseable
 
     private int pollLinks(final long nowNs)
     {
-        int workCount = 0;
+        int workCount = groups.poll(nowNs);
         for (int i = 0; i < memoryLinks.all().size(); i++)
         {
             workCount += memoryLinks.all().get(i).poll(nowNs);
@@ -581,6 +591,7 @@ final class NodeSession implements AutoCloseable
     @Override
     public void close()
     {
+        groups.close();
         memoryLinks.all().forEach(MemoryLink::close);
         metaLink.close();
         engine.close();

@@ -2,10 +2,12 @@ package io.verbena.compute;
 
 import io.verbena.compute.catalog.CatalogWatch;
 import io.verbena.compute.catalog.TableRegistry;
+import io.verbena.compute.catalog.ViewWatch;
 import io.verbena.compute.figures.ReclaimCounters;
 import io.verbena.compute.figures.UnexpectedFailures;
+import io.verbena.compute.group.GroupLinks;
+import io.verbena.compute.group.LinkedChunks;
 import io.verbena.compute.memory.IndexReturns;
-import io.verbena.compute.memory.LinkedChunks;
 import io.verbena.compute.memory.MemoryLink;
 import io.verbena.compute.memory.MemoryLinks;
 import io.verbena.compute.session.RequestNumbers;
@@ -54,6 +56,7 @@ public final class MemoryRig implements AutoCloseable
     public final SessionParts parts;
     public final IndexReturns returns = new IndexReturns(meta.link::retryBackoff);
     private final MemoryLinks links = new MemoryLinks("compute-1", CHUNKS);
+    public final LinkedChunks chunks = new LinkedChunks(links.byId(), new GroupLinks(links), returns);
     private final CatalogWatch catalog;
     private final Script script = new Script();
     private final SimNode memoryNode;
@@ -74,14 +77,15 @@ public final class MemoryRig implements AutoCloseable
         memoryNode.addAgent(agent());
         engine = TableEngine.open(meta.raas.protectionDomain(), meta.raas.device().attributes(), meta.world.clock(),
             new TableEngineConfiguration().operationSlots(1).locationCacheEntries(0).initialEpoch(epoch)
-                .operationListener((operation) -> { }).chunkSource(new LinkedChunks(links.byId(), returns)));
+                .operationListener((operation) -> { }).chunkSource(chunks));
         final UnexpectedFailures failures = new UnexpectedFailures(meta.world.clock());
         final TableRegistry tables =
             new TableRegistry(meta.link, engine::openTable, () -> 0, MetaRig.TIMEOUT_NS, failures);
         catalog = new CatalogWatch(meta.link, tables, MetaRig.TIMEOUT_NS, failures);
         catalog.onHeard(epoch, MetaRig.REGISTRATION.membershipVersion());
         parts = new SessionParts(meta.raas, meta.link, engine, MetaRig.REGISTRATION.identity(), new RequestNumbers(),
-            catalog, new ReclaimCounters(), () -> true, () -> leaseEndsNs, MetaRig.TIMEOUT_NS, true);
+            catalog, new ViewWatch(meta.link, catalog, meta.nowNs(), MetaRig.TIMEOUT_NS, chunks.groups()::onView),
+            new ReclaimCounters(), () -> true, () -> leaseEndsNs, MetaRig.TIMEOUT_NS, true);
     }
 
     private Agent agent()

@@ -1,5 +1,7 @@
 package io.verbena.raas;
 
+import io.verbena.rdma.verbs.AccessFlags;
+
 import java.util.List;
 
 /** What a peer lets a connection reach, as it said at connect; immutable. */
@@ -26,6 +28,13 @@ final class PeerGrants
             lengthsBytes[i] = regions[i].lengthBytes();
             remoteKeys[i] = regions[i].remoteKey();
         }
+    }
+
+    /** Grants of one region with all rights. */
+    static PeerGrants of(final RemoteRegion region)
+    {
+        return new PeerGrants(new RemoteRegion[]{region},
+            new int[]{AccessFlags.REMOTE_READ | AccessFlags.REMOTE_WRITE | AccessFlags.REMOTE_ATOMIC});
     }
 
     List<RemoteRegion> regions()

@@ -25,8 +25,7 @@ import java.util.List;
  * peer with the right needed, bounds, alignment of atomics, length of the batch. A violation throws
  * {@link RaasMisuseException}, drops the staged batch and changes nothing for anybody.
  *
- * <p>As a {@link OneSidedPort} it reaches the region named when it was connected, under the key that the peer granted
- * to this node for it.
+ * <p>As a {@link OneSidedPort} it reaches the region named when it was connected, under the key granted for it.
  *
  * <p>One owner thread, that of the {@link RaasContext}. Closed by whoever connected it.
  */
@@ -51,21 +50,17 @@ public final class VirtualQp implements OneSidedPort, AutoCloseable
     private final PeerAddress peer;
     private final BatchListener listener;
     private final ReadTargetAddress readTarget;
-    private final RemoteRegion defaultRegion;
     private final BatchPool batches;
     private final Tenant tenant;
     private final RequestChecks checks;
     private final VerbCounters counters = new VerbCounters();
     private final boolean isKeepingRequests;
     private ClientChannel channel;
-    /** What the open batch is checked against, and the region of the port under it. */
-    private PeerGrants grants = PeerGrants.NONE;
-    private RemoteRegion portRegion;
+    private final PortGrants grants;
     private long grantEndsNs = Long.MAX_VALUE;
     private long connectDeadlineNs;
     private State state = State.CONNECTING;
     private String failure = "";
-    /** Lent by {@link #begin()}; {@link BatchPool#NONE} while none is. */
     private int batch = BatchPool.NONE;
     private boolean isBatchOpen;
     private boolean isBatchVoid;
@@ -82,8 +77,7 @@ public final class VirtualQp implements OneSidedPort, AutoCloseable
         this.resources = resources;
         this.owner = owner;
         this.readTarget = readTarget;
-        this.defaultRegion = defaultRegion;
-        portRegion = defaultRegion;
+        grants = new PortGrants(defaultRegion);
         this.number = number;
         this.peer = peer;
         this.listener = listener;
@@ -168,7 +162,7 @@ public final class VirtualQp implements OneSidedPort, AutoCloseable
     @Override
     public long regionLengthBytes()
     {
-        return portRegion.lengthBytes();
+        return grants.region().lengthBytes();
     }
 
     /**
@@ -206,7 +200,8 @@ public final class VirtualQp implements OneSidedPort, AutoCloseable
     {
         if (state == State.READY)
         {
-            channel.preload(portRegion.address() + remoteOffset, lengthBytes, portRegion.remoteKey());
+            channel.preload(
+                grants.region().address() + remoteOffset, lengthBytes, grants.region().remoteKey());
         }
     }
 
@@ -231,21 +226,31 @@ public final class VirtualQp implements OneSidedPort, AutoCloseable
             throw misuse("begin() on a closed virtual queue pair");
         }
         isBatchOpen = true;
+        if (state == State.READY && grants.isStale(channel.grants()) && !grants.renew(channel.grants()))
+        {
+            fail(peer + ": the peer does not grant its memory any more, since a queue pair broke");
+        }
         // Decided once: a batch begun before READY must not lose its first requests and keep its last.
         isBatchVoid = state != State.READY;
         batch = isBatchVoid ? BatchPool.NONE : tenant.lend(batches);
         isBatchRefused = batch == BatchPool.NONE;
-        if (!isBatchVoid && channel.grants() != grants)
-        {
-            grants = channel.grants();
-            portRegion = grants.inPlaceOf(defaultRegion);
-        }
+    }
+
+    /**
+     * From now on this reaches a region that the peer has granted by a call, and nothing else, and FAILS when its queue
+     * pair is replaced. While READY, connected, with nothing outstanding.
+     *
+     * @param region under a key that was granted apart from those of the connection.
+     */
+    public void reach(final RemoteRegion region)
+    {
+        grants.reach(channel.grants(), region);
     }
 
     @Override
     public void read(final MemoryRegion local, final long localOffset, final int lengthBytes, final long remoteOffset)
     {
-        read(local, localOffset, lengthBytes, portRegion, remoteOffset);
+        read(local, localOffset, lengthBytes, grants.region(), remoteOffset);
     }
 
     /**
@@ -253,7 +258,6 @@ public final class VirtualQp implements OneSidedPort, AutoCloseable
      *
      * @param local        target, LOCAL_WRITE needed.
      * @param localOffset  first byte in it.
-     * @param lengthBytes  0 or more.
      * @param remote       granted by the peer, or a part of it.
      * @param remoteOffset first byte in {@code remote}.
      */
@@ -267,7 +271,7 @@ public final class VirtualQp implements OneSidedPort, AutoCloseable
     @Override
     public void write(final MemoryRegion local, final long localOffset, final int lengthBytes, final long remoteOffset)
     {
-        write(local, localOffset, lengthBytes, portRegion, remoteOffset);
+        write(local, localOffset, lengthBytes, grants.region(), remoteOffset);
     }
 
     /** Stages WRITE; parameters as in {@link #read}. Local bytes must stay unchanged until the batch completes. */
@@ -282,18 +286,15 @@ public final class VirtualQp implements OneSidedPort, AutoCloseable
     public void compareSwap(final MemoryRegion local, final long localOffset, final long remoteOffset,
         final long expected, final long desired)
     {
-        compareSwap(local, localOffset, portRegion, remoteOffset, expected, desired);
+        compareSwap(local, localOffset, grants.region(), remoteOffset, expected, desired);
     }
 
     /**
-     * Stages CMP_SWAP of an 8-byte aligned remote word.
+     * Stages CMP_SWAP of an 8-byte aligned remote word; parameters as in {@link #read}.
      *
-     * @param local        receives the 8 bytes found, LOCAL_WRITE needed; equal to {@code expected} when it swapped.
-     * @param localOffset  first byte in it, aligned to 8 in memory.
-     * @param remote       granted by the peer, or a part of it.
-     * @param remoteOffset of the word.
-     * @param expected     compared with the word.
-     * @param desired      stored when equal.
+     * @param local    receives the 8 bytes found, aligned to 8 in memory; equal to {@code expected} when it swapped.
+     * @param expected compared with the word.
+     * @param desired  stored when equal.
      */
     public void compareSwap(
         final MemoryRegion local, final long localOffset, final RemoteRegion remote, final long remoteOffset,
@@ -370,9 +371,9 @@ public final class VirtualQp implements OneSidedPort, AutoCloseable
     {
         if (!isBatchOpen || stagedCount() == 0 && !isBatchRefused)
         {
-            final boolean wasOpen = isBatchOpen;
+            final String what = isBatchOpen ? "complete() of an empty batch" : "complete() without begin()";
             abort();
-            throw misuse(wasOpen ? "complete() of an empty batch" : "complete() without begin()");
+            throw misuse(what);
         }
         try
         {
@@ -434,7 +435,7 @@ public final class VirtualQp implements OneSidedPort, AutoCloseable
 
     RemoteRegion defaultRegion()
     {
-        return defaultRegion;
+        return grants.published();
     }
 
     ClientChannel channel()
@@ -518,7 +519,7 @@ public final class VirtualQp implements OneSidedPort, AutoCloseable
         }
         final StagedBatch staged = batches.batch(batch);
         // Granted anew since it was begun, which is when the queue pair was connected: its keys are those of before.
-        if (channel.grants() != grants || staged.count() > channel.dataSpace(tenant))
+        if (grants.isStale(channel.grants()) || staged.count() > channel.dataSpace(tenant))
         {
             return refuse(staged.count());
         }
@@ -551,7 +552,7 @@ public final class VirtualQp implements OneSidedPort, AutoCloseable
         return PostStatus.QUEUE_FULL;
     }
 
-    /** Checks and stages; false when there is nothing to stage on: then {@link #complete} says so. */
+    /** Checks and stages; false: {@link #complete} says why not. */
     private boolean stage(
         final int opcode, final int right, final MemoryRegion local, final long localOffset, final int lengthBytes,
         final RemoteRegion remote, final long remoteOffset)
@@ -567,18 +568,18 @@ public final class VirtualQp implements OneSidedPort, AutoCloseable
         final StagedBatch staged = batches.batch(batch);
         final int flags = nextFlags;
         nextFlags = 0;
-        if (channel.grants() != grants || opcode != StagedBatch.READ && !channel.carriesWrites())
+        if (grants.isStale(channel.grants()) || opcode != StagedBatch.READ && !channel.carriesWrites())
         {
             // Neither checked nor refused: what the peer grants is known when it is connected.
             isBatchRefused = true;
             return false;
         }
         if (!(local instanceof final TenantRegion region) ||
-            !checks.allows(grants, opcode, right, region, localOffset, lengthBytes, remote, remoteOffset) ||
+            !checks.allows(grants.checked(), opcode, right, region, localOffset, lengthBytes, remote, remoteOffset) ||
             staged.count() >= staged.capacity())
         {
             final String violation = checks.violation(
-                grants, opcode, right, local, localOffset, lengthBytes, remote, remoteOffset, staged);
+                grants.checked(), opcode, right, local, localOffset, lengthBytes, remote, remoteOffset, staged);
             abort();
             throw misuse(violation);
         }
@@ -587,7 +588,6 @@ public final class VirtualQp implements OneSidedPort, AutoCloseable
         return true;
     }
 
-    /** What it was made on: the same for all of one context. */
     ContextResources resources()
     {
         return resources;

@@ -11,10 +11,7 @@ import io.verbena.protocol.message.MemoryNodeStat;
 import io.verbena.protocol.message.TableEntry;
 import io.verbena.protocol.request.ControlRequest;
 import io.verbena.protocol.request.ControlRequest.Status;
-import io.verbena.protocol.request.TableReference;
-import io.verbena.protocol.session.MetaLink;
 import io.verbena.raas.identity.PeerIdentity;
-import io.verbena.table.directory.TableCreator;
 import io.verbena.table.directory.TablePlan;
 import io.verbena.table.format.TableDescriptor;
 
@@ -25,46 +22,32 @@ import java.util.SplittableRandom;
 import java.util.function.IntPredicate;
 
 /**
- * Creates a table: asks that the name is free, asks the memory nodes how long their chunks are, leases chunks, takes a
- * table id, formats the chunks one-sidedly, and makes the table known. Whatever fails before the last step changes
- * nothing but chunks, which go back by {@link IndexReturns}, and an id, which is not used again. If the last answer is
- * lost, the meta server is asked who owns the name.
+ * Creates a table of which there is one copy, spread over all memory nodes: asks these how long their chunks are, and
+ * leases chunks.
  *
- * <p>From the leases to the end of the formatting it holds the {@link CreationSlot}. Where a memory node has too few
- * chunks, it gives everything back, the slot included, and tries again until its deadline as long as chunks may be on
- * their way back: while this node returns or reclaims some there, and until every node has passed the epochs that
- * what was being returned at the first refusal waits for.
+ * <p>Where a memory node has too few chunks, it gives everything back, the slot included, and tries again until its
+ * deadline as long as chunks may be on their way back: while this node returns or reclaims some there, and until every
+ * node has passed the epochs that what was being returned at the first refusal waits for.
  */
-final class CreateTableTask extends ControlTask
+final class CreateTableTask extends NewTableTask
 {
-    private enum Step
+    private enum Wait
     {
-        CHECK_NAME, AWAIT_SLOT, ASK_NODES, LEASE, TAKE_ID, FORMAT, PUBLISH, RESOLVE
+        SLOT, STATS, LEASES
     }
 
     /** Of a plan by which chunks are leased. */
     private static final int NO_ID_YET = 1;
 
-    private final MetaLink metaLink;
-    private final TableRegistry tables;
     private final MemoryLinks links;
-    private final long hashSeed;
-    private final SessionParts session;
     private final CreationMemory memory;
-    private final CreationSlot slot;
     private final boolean grows;
     private final List<ControlCall<MemoryNodeStat>> stats = new ArrayList<>();
     private List<MemoryLink> memoryLinks = List.of();
     private long chunkBytes;
-    private Step step = Step.CHECK_NAME;
-    private MetaRead<TableEntry> named;
-    private MetaRead<Integer> id;
-    private ControlCall<Void> publishCall;
+    private Wait wait = Wait.SLOT;
     private TablePlan plan;
-    private TableCreator creator;
-    private TableEntry entry;
-    private int tableId;
-    private long publishedNews;
+    private String absence = "";
 
     /**
      * @param slot          of the session.
@@ -77,70 +60,32 @@ final class CreateTableTask extends ControlTask
         final IndexReturns returns, final CreationSlot slot, final MemoryLinks links,
         final IntPredicate mayFindMemory, final SplittableRandom random, final boolean grows, final long nowNs)
     {
-        super(request);
-        this.session = session;
-        this.slot = slot;
-        metaLink = session.metaLink();
+        super(request, session, tables, slot, random, nowNs);
         memory = new CreationMemory(session.engine(), session.numbers(), returns, mayFindMemory, request.tableName(),
-            metaLink.retryBackoff(), nowNs);
-        this.tables = tables;
+            session.metaLink().retryBackoff(), nowNs);
         this.links = links;
-        hashSeed = random.nextLong();
         this.grows = grows;
-        named = whoHasTheName(nowNs);
-    }
-
-    private MetaRead<TableEntry> whoHasTheName(final long nowNs)
-    {
-        return new MetaRead<>(metaLink, (client, timeoutNs) -> client.table(request().tableName(), timeoutNs),
-            request().deadlineNs(), nowNs);
     }
 
     @Override
-    int poll(final long nowNs)
+    int pollLease(final long nowNs)
     {
-        return switch (step)
+        return switch (wait)
         {
-            case CHECK_NAME -> pollCheckName(nowNs);
-            case AWAIT_SLOT -> pollAwaitSlot(nowNs);
-            case TAKE_ID -> pollTakeId(nowNs);
-            case ASK_NODES -> pollAskNodes(nowNs);
-            case LEASE -> pollLease(nowNs);
-            case FORMAT -> pollFormat(nowNs);
-            case PUBLISH -> pollPublish(nowNs);
-            case RESOLVE -> pollResolve(nowNs);
+            case SLOT -> pollSlot(nowNs);
+            case STATS -> pollStats(nowNs);
+            case LEASES -> pollLeases(nowNs);
         };
     }
 
-    private int pollCheckName(final long nowNs)
-    {
-        if (!named.poll(nowNs))
-        {
-            return 0;
-        }
-        if (ControlStatus.OK == named.call().status())
-        {
-            end(Status.ALREADY_EXISTS, null, null);
-        }
-        else if (ControlStatus.NO_SUCH_TABLE != named.call().status())
-        {
-            endAs(named.call());
-        }
-        else
-        {
-            step = Step.AWAIT_SLOT;
-        }
-        return 1;
-    }
-
-    private int pollAwaitSlot(final long nowNs)
+    private int pollSlot(final long nowNs)
     {
         if (request().deadlineNs() - nowNs <= 0)
         {
             endAtDeadline();
             return 1;
         }
-        if (!memory.isDue(nowNs) || !slot.tryTake(this))
+        if (!memory.isDue(nowNs) || !mayLease())
         {
             return 0;
         }
@@ -155,7 +100,7 @@ final class CreateTableTask extends ControlTask
         {
             stats.add(link.client().stat(remainingNs(nowNs)));
         }
-        step = Step.ASK_NODES;
+        wait = Wait.STATS;
         return 1;
     }
 
@@ -173,7 +118,7 @@ final class CreateTableTask extends ControlTask
         }
     }
 
-    private int pollAskNodes(final long nowNs)
+    private int pollStats(final long nowNs)
     {
         if (!stats.stream().allMatch(ControlCall::isDone))
         {
@@ -215,7 +160,7 @@ final class CreateTableTask extends ControlTask
         if (TableDescriptor.lengthBytes(nameBytes, plan.subtableCount(), memoryNodeIds.length, offsetBits) >
             TableEntry.MAX_DESCRIPTOR_BYTES)
         {
-            end(Status.REFUSED, null, tooManySubtables());
+            end(Status.REFUSED, null, tooManySubtables(plan));
         }
         else
         {
@@ -226,7 +171,7 @@ final class CreateTableTask extends ControlTask
 
     private TablePlan planOf(final int id)
     {
-        final TablePlan shortest = TablePlan.forRecords(request().tableName(), id, hashSeed,
+        final TablePlan shortest = TablePlan.forRecords(request().tableName(), id, hashSeed(),
             request().expectedRecords(), memoryLinks.stream().mapToInt(MemoryLink::memoryNodeId).toArray(), chunkBytes);
         return grows ? shortest.ofWholeChunks(chunkBytes) : shortest;
     }
@@ -254,10 +199,10 @@ final class CreateTableTask extends ControlTask
         {
             memory.lease(link.memoryNodeId(), link.client(), plan.chunksAt(link.memoryNodeId()), remainingNs(nowNs));
         }
-        step = Step.LEASE;
+        wait = Wait.LEASES;
     }
 
-    private int pollLease(final long nowNs)
+    private int pollLeases(final long nowNs)
     {
         if (!memory.isAnswered())
         {
@@ -270,9 +215,7 @@ final class CreateTableTask extends ControlTask
             return 1;
         }
         memoryLinks.forEach((link) -> memory.leased(link.memoryNodeId()).forEach(link.maintenance()::onLeased));
-        id = new MetaRead<>(metaLink, (client, timeoutNs) -> client.allocateTableId(userNumber(), timeoutNs),
-            request().deadlineNs(), nowNs);
-        step = Step.TAKE_ID;
+        onLeased(nowNs);
         return 1;
     }
 
@@ -300,73 +243,30 @@ final class CreateTableTask extends ControlTask
     {
         memory.tryLater(why, nowNs);
         stats.clear();
-        slot.giveBack(this);
-        step = Step.AWAIT_SLOT;
+        giveSlotBack();
+        wait = Wait.SLOT;
     }
 
-    private int pollTakeId(final long nowNs)
+    @Override
+    TablePlan placed(final int tableId)
     {
-        if (!id.poll(nowNs))
-        {
-            return 0;
-        }
-        if (ControlStatus.OK != id.call().status())
-        {
-            memory.giveBack();
-            endAs(id.call());
-            return 1;
-        }
-        tableId = id.call().result();
         plan = planOf(tableId);
         memoryLinks.forEach((link) ->
             memory.leased(link.memoryNodeId()).forEach((lease) ->
                 lease.forEachChunk((offset) -> plan.place(link.memoryNodeId(), offset))));
-        if (plan.descriptor().encode().length > TableEntry.MAX_DESCRIPTOR_BYTES)
-        {
-            memory.giveBack();
-            end(Status.REFUSED, null, tooManySubtables());
-            return 1;
-        }
-        creator = session.engine().createTable(plan, request().deadlineNs());
-        slot.onFormat(creator);
-        step = Step.FORMAT;
-        return 1;
+        return plan;
     }
 
-    private String tooManySubtables()
-    {
-        return "expectedRecords=" + request().expectedRecords() + " needs " + plan.subtableCount() +
-            " subtables, more than a table of this version can name; expect fewer records, or use larger chunks";
-    }
-
-    private int pollFormat(final long nowNs)
-    {
-        if (!creator.isFinished())
-        {
-            return 0; // what it writes must have landed before the chunks can be somebody else's
-        }
-        slot.giveBack(this);
-        if (TableCreator.State.FAILED == creator.state())
-        {
-            memory.giveBack();
-            end(Status.TIMED_OUT, null, creator.failure());
-            return 1;
-        }
-        publish(nowNs);
-        return 1;
-    }
-
-    /** The table is made known only if its memory is still the one that was written. */
-    private void publish(final long nowNs)
+    @Override
+    List<PeerIdentity> members()
     {
         final List<PeerIdentity> members = new ArrayList<>();
         for (final MemoryLink link : memoryLinks)
         {
             if (plan.chunksAt(link.memoryNodeId()) > 0 && !link.isReady())
             {
-                memory.giveBack();
-                end(Status.TIMED_OUT, null, "memory node " + link.memoryNodeId() + " went away: " + link.failure());
-                return;
+                absence = "memory node " + link.memoryNodeId() + " went away: " + link.failure();
+                return null;
             }
             if (plan.chunksAt(link.memoryNodeId()) > 0)
             {
@@ -374,99 +274,47 @@ final class CreateTableTask extends ControlTask
             }
         }
         // What this node has leased is returned by others once it has ended: then it makes no table known.
-        members.add(session.identity());
-        entry = new TableEntry(request().tableName(), tableId, creator.descriptor().encode());
-        publishedNews = tables.news();
-        publishCall = metaLink.client().createTable(entry, members, userNumber(), remainingNs(nowNs));
-        step = Step.PUBLISH;
-    }
-
-    /** The meta server keeps the quota of tables: other nodes make some, too. */
-    private int userNumber()
-    {
-        final PeerIdentity caller = request().caller();
-        return null == caller ? 0 : caller.userNumber();
-    }
-
-    private int pollPublish(final long nowNs)
-    {
-        if (!publishCall.isDone())
-        {
-            return 0;
-        }
-        switch (publishCall.status())
-        {
-            case OK -> endCreated();
-            case TIMED_OUT, PEER_FAILED, MALFORMED_REPLY ->
-            {
-                named = whoHasTheName(nowNs);
-                step = Step.RESOLVE;
-            }
-            default ->
-            {
-                memory.giveBack();
-                endAs(publishCall);
-            }
-        }
-        return 1;
-    }
-
-    private int pollResolve(final long nowNs)
-    {
-        if (!named.poll(nowNs))
-        {
-            return 0;
-        }
-        if (ControlStatus.OK == named.call().status() && tableId == named.call().result().tableId())
-        {
-            endCreated();
-        }
-        else
-        {
-            end(Status.OUTCOME_UNKNOWN, null, publishCall.failure());
-        }
-        return 1;
-    }
-
-    private void endCreated()
-    {
-        memory.keep();
-        tables.openIfFresh(entry, publishedNews);
-        end(Status.OK, new TableReference(entry.name(), tableId), null);
+        members.add(session().identity());
+        return members;
     }
 
     @Override
-    boolean mayHaveChanged()
+    String absence()
     {
-        return Step.PUBLISH == step || Step.RESOLVE == step;
+        return absence;
     }
 
     @Override
-    boolean isPausing()
+    void giveBack()
     {
-        return Step.AWAIT_SLOT == step;
+        memory.giveBack();
     }
 
     @Override
-    boolean wantsEpochs()
+    void giveBackAnswered()
     {
-        return Step.AWAIT_SLOT == step && memory.wantsEpochs();
-    }
-
-    /** What was leased goes back if nothing was written there. */
-    @Override
-    void onUnexpected()
-    {
-        final boolean isLeasing = Step.LEASE == step || Step.TAKE_ID == step;
-        if (isLeasing && null == creator && memory.isAnswered())
+        final boolean isLeased = !isLeasing() || Wait.LEASES == wait;
+        if (isLeased && memory.isAnswered())
         {
             memory.giveBack();
         }
     }
 
     @Override
-    void onEnd()
+    void keep()
     {
-        slot.giveBack(this);
+        memory.keep();
+    }
+
+    @Override
+    boolean isPausing()
+    {
+        return isLeasing() && Wait.SLOT == wait;
+    }
+
+    @Override
+    boolean wantsEpochs()
+    {
+        return isPausing() && memory.wantsEpochs();
     }
 }

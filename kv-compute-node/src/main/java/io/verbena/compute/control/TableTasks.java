@@ -1,8 +1,8 @@
 package io.verbena.compute.control;
 
 import io.verbena.compute.catalog.TableRegistry;
+import io.verbena.compute.group.LinkedChunks;
 import io.verbena.compute.memory.IndexReturns;
-import io.verbena.compute.memory.LinkedChunks;
 import io.verbena.compute.memory.MemoryLinks;
 import io.verbena.compute.session.SessionParts;
 import io.verbena.protocol.request.ControlRequest;
@@ -19,26 +19,27 @@ public final class TableTasks
     private final SessionParts session;
     private final TableRegistry tables;
     private final MemoryLinks links;
-    private final IndexReturns returns;
+    private final LinkedChunks chunks;
     private final BiConsumer<TableDescriptor, IntToLongFunction> dropped;
     private final SplittableRandom random;
     private final boolean grows;
     private final CreationSlot creationSlot = new CreationSlot();
 
     /**
+     * @param chunks  of memory nodes and groups.
      * @param dropped takes a table that was dropped, and of each memory node a lease from before.
      * @param random  for the hash seeds of tables.
      * @param grows   whether subtables will be split.
      */
     public TableTasks(
-        final SessionParts session, final TableRegistry tables, final MemoryLinks links, final IndexReturns returns,
+        final SessionParts session, final TableRegistry tables, final MemoryLinks links, final LinkedChunks chunks,
         final BiConsumer<TableDescriptor, IntToLongFunction> dropped, final SplittableRandom random,
         final boolean grows)
     {
         this.session = session;
         this.tables = tables;
         this.links = links;
-        this.returns = returns;
+        this.chunks = chunks;
         this.dropped = dropped;
         this.random = random;
         this.grows = grows;
@@ -50,8 +51,11 @@ public final class TableTasks
         return switch (request.kind())
         {
             case FIND_TABLE -> new FindTableTask(request, metaLink, tables, nowNs);
-            case CREATE_TABLE -> new CreateTableTask(request, session, tables, returns, creationSlot, links,
-                new LinkedChunks(links.byId(), returns)::mayFindMemory, random, grows, nowNs);
+            case CREATE_TABLE -> 1 == request.copies() ?
+                new CreateTableTask(request, session, tables, chunks.returns(), creationSlot, links,
+                chunks::mayFindMemory, random, grows, nowNs) :
+                new CreateCopiesTask(
+                request, session, tables, creationSlot, links, chunks.groups(), random, nowNs);
             case DROP_TABLE -> new DropTableTask(
                 request, metaLink, tables, IndexReturns.newestLeases(links.all()), dropped, nowNs);
             case LIST_TABLES -> new ListTablesTask(request, metaLink, nowNs);

@@ -2,9 +2,8 @@ package io.verbena.compute.growth;
 
 import io.verbena.compute.catalog.TableRegistry;
 import io.verbena.compute.figures.GrowthFigures;
+import io.verbena.compute.group.LinkedChunks;
 import io.verbena.compute.growth.GrowthWork.Kind;
-import io.verbena.compute.memory.IndexReturns;
-import io.verbena.compute.memory.LinkedChunks;
 import io.verbena.compute.memory.MemoryLink;
 import io.verbena.compute.session.SessionParts;
 import io.verbena.protocol.message.TableEntry;
@@ -45,6 +44,7 @@ public final class GrowthScheduler implements GrowthSource
     }
 
     private final Int2ObjectHashMap<MemoryLink> links;
+    private final LinkedChunks chunks;
     private final IndexLease lease;
     private final MemoryShortage shortage;
     private final Retirement retirement;
@@ -70,17 +70,15 @@ public final class GrowthScheduler implements GrowthSource
     private int finishedCount;
 
     /**
-     * @param links      to memory nodes by their ids; live.
-     * @param returns    takes leased memory that is not used.
+     * @param chunks     of memory nodes; takes leased memory that is not used.
      * @param retirement takes subtables that no descriptor names any more.
      */
-    public GrowthScheduler(
-        final Int2ObjectHashMap<MemoryLink> links, final IndexReturns returns,
-        final Retirement retirement)
+    public GrowthScheduler(final LinkedChunks chunks, final Retirement retirement)
     {
-        lease = new IndexLease(links, returns);
-        this.links = links;
-        shortage = new MemoryShortage(new LinkedChunks(links, returns)::mayFindMemory);
+        this.chunks = chunks;
+        links = chunks.links();
+        lease = new IndexLease(links, chunks.returns());
+        shortage = new MemoryShortage(chunks::mayFindMemory);
         this.retirement = retirement;
         agenda = new GrowthAgenda(shortage);
         publications = new Publications(links, retirement, this::publishLater);
@@ -99,7 +97,7 @@ public final class GrowthScheduler implements GrowthSource
         tables = registry;
         beginsSplits = isBeginning;
         beginsMerges = isBeginning;
-        watch = new MergeWatch(probePauseNs);
+        watch = new MergeWatch(probePauseNs, chunks::isOfGroup);
         watch.open(registry, parts.identity().nodeId(), parts.raas().clock().nanoTime());
     }
 
@@ -112,7 +110,8 @@ public final class GrowthScheduler implements GrowthSource
     @Override
     public boolean requestSplit(final OpenTable table, final Subtable subtable)
     {
-        if (!beginsSplits || !table.mayBeSplit(subtable, TableEntry.MAX_DESCRIPTOR_BYTES) || isDenied(subtable))
+        if (!beginsSplits || chunks.isOfGroup(subtable.memoryNodeId()) ||
+            !table.mayBeSplit(subtable, TableEntry.MAX_DESCRIPTOR_BYTES) || isDenied(subtable))
         {
             return false;
         }
@@ -165,8 +164,8 @@ public final class GrowthScheduler implements GrowthSource
     /** Ends all that has begun in a table, also where nothing meets it, and publishes what was made. */
     void finish(final OpenTable table)
     {
-        table.subtables().forEach((subtable) ->
-            agenda.add(GrowthWork.ofFinishing(table, subtable, nowNs)));
+        table.subtables().stream().filter((subtable) -> !chunks.isOfGroup(subtable.memoryNodeId())).forEach(
+            (subtable) -> agenda.add(GrowthWork.ofFinishing(table, subtable, nowNs)));
     }
 
     /** @return splits and merges that {@link #finish} found to have begun, or not to be published. */

@@ -86,7 +86,7 @@ public final class IndexReturns
     }
 
     /** @return whether something goes back to a memory node. */
-    boolean has(final int memoryNodeId)
+    public boolean has(final int memoryNodeId)
     {
         return returns.stream().anyMatch((index) -> memoryNodeId == index.memoryNodeId());
     }

@@ -2,8 +2,11 @@ package io.verbena.compute.memory;
 
 import io.verbena.compute.maintenance.MemoryMaintenance;
 import io.verbena.compute.session.SessionParts;
+import io.verbena.protocol.control.ControlCall;
 import io.verbena.protocol.control.MemoryNodeClient;
+import io.verbena.protocol.message.ControlStatus;
 import io.verbena.protocol.session.MetaLink;
+import io.verbena.protocol.view.LeftView;
 import io.verbena.raas.BatchListener;
 import io.verbena.raas.OneSidedPort;
 import io.verbena.raas.identity.PeerIdentity;
@@ -17,10 +20,12 @@ import io.verbena.rdma.verbs.WorkCompletionStatus;
 import io.verbena.table.TableEngine;
 import io.verbena.table.access.RegionAccess;
 import io.verbena.table.allocation.ChunkWatch;
+import io.verbena.table.format.Superblock;
 
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
+import java.util.List;
 import java.util.function.BooleanSupplier;
 
 /**
@@ -34,7 +39,10 @@ public final class MemoryLink implements AutoCloseable
 {
     private enum State
     {
-        LOOKING_UP, CONNECTING, VIEWING, READY, PAUSING, REFUSED
+        LOOKING_UP, CONNECTING,
+        /** The memory node has closed a view, and gives a key to who names it as left. */
+        NAMING,
+        VIEWING, READY, PAUSING, REFUSED
     }
 
     private static final Logger LOGGER = LoggerFactory.getLogger(MemoryLink.class);
@@ -63,7 +71,8 @@ public final class MemoryLink implements AutoCloseable
     private MemoryNodeClient client;
     private long retryAtNs;
     private final Backoff backoff;
-    private final long begunNs;
+    private ControlCall<List<LeftView>> naming;
+    private long begunNs;
     private boolean isUnreachable;
     private String failure = "";
     private boolean isRestored;
@@ -134,6 +143,18 @@ public final class MemoryLink implements AutoCloseable
     public boolean isRestored()
     {
         return isRestored;
+    }
+
+    /** @return where it is and what it grants; while {@link #isReady()}. */
+    public PeerRecord record()
+    {
+        return record;
+    }
+
+    /** @return the layout of its memory; while {@link #isReady()}. */
+    public Superblock superblock()
+    {
+        return watch.view().superblock();
     }
 
     /** @return proxy for calls while {@link #isReady()}. */
@@ -211,8 +232,9 @@ public final class MemoryLink implements AutoCloseable
         {
             case LOOKING_UP -> pollLookup(nowNs);
             case CONNECTING -> pollConnect(nowNs);
+            case NAMING -> pollNaming(nowNs);
             case VIEWING -> pollView(nowNs);
-            case READY -> watch.poll() + pollMaintenance() + pollFailed(nowNs);
+            case READY -> hasNoKey() ? name() : watch.poll() + pollMaintenance() + pollFailed(nowNs);
             case PAUSING -> pollPause(nowNs);
             case REFUSED -> 0;
         };
@@ -266,6 +288,10 @@ public final class MemoryLink implements AutoCloseable
 
     private int pollConnect(final long nowNs)
     {
+        if (hasNoKey())
+        {
+            return name();
+        }
         if (vqp.isReady())
         {
             watch.connect(vqp);
@@ -273,6 +299,48 @@ public final class MemoryLink implements AutoCloseable
             return 1;
         }
         return pollFailed(nowNs);
+    }
+
+    /** Connected, and all that is granted is calls. */
+    private boolean hasNoKey()
+    {
+        return vqp.carriesWrites() && vqp.peerRegions().isEmpty();
+    }
+
+    /** All views that are known to be over were left when they were heard of. */
+    private int name()
+    {
+        engine.suspend(memoryNodeId, true);
+        maintenance.disconnect();
+        naming = client.nameViews(session.views().views().left(), timeoutNs);
+        state = State.NAMING;
+        return 1;
+    }
+
+    private int pollNaming(final long nowNs)
+    {
+        if (!naming.isDone())
+        {
+            return pollFailed(nowNs);
+        }
+        final boolean isNamed = ControlStatus.OK == naming.status() && naming.result().isEmpty();
+        if (ControlStatus.OK == naming.status() && !isNamed)
+        {
+            session.views().askAgain();
+        }
+        naming = null;
+        if (0 == vqp.outstandingBatches())
+        {
+            engine.detach(memoryNodeId);
+        }
+        vqp.close();
+        raas.forget(vqp.peer());
+        LOGGER.info("memory node {} has closed a view of a group: connected anew", memoryNodeId);
+        // Not lost: operations wait as they do for the first connection.
+        begunNs = nowNs;
+        retryAtNs = nowNs + (isNamed ? 0 : backoff.nextPauseNs());
+        state = State.PAUSING;
+        return 1;
     }
 
     /** Nothing is done here before it is known which chunks are closed. */
@@ -284,6 +352,10 @@ public final class MemoryLink implements AutoCloseable
             giveUp(nowNs, "memory node " + memoryNodeId + " is incarnation " + watch.memoryNodeIncarnation() +
                 " by now, and was looked up as " + record.incarnation() + ": its record is read again");
             return 1;
+        }
+        if (hasNoKey())
+        {
+            return name();
         }
         final int workCount = watch.poll();
         if (watch.hasFailed())

@@ -1,6 +1,7 @@
 package io.verbena.compute.session;
 
 import io.verbena.compute.catalog.CatalogWatch;
+import io.verbena.compute.catalog.ViewWatch;
 import io.verbena.compute.figures.ReclaimCounters;
 import io.verbena.protocol.session.MetaLink;
 import io.verbena.raas.identity.PeerIdentity;
@@ -19,6 +20,7 @@ import java.util.function.LongSupplier;
  * @param identity      of this registration.
  * @param numbers       of requests.
  * @param catalog       which tables were dropped.
+ * @param views         of groups, and what was left of them.
  * @param counters      of reclamation.
  * @param holdsLease    whether this registration may still touch memory, now.
  * @param leaseEndsNs   until when it may, as far as it is known.
@@ -32,6 +34,7 @@ public record SessionParts(
     PeerIdentity identity,
     RequestNumbers numbers,
     CatalogWatch catalog,
+    ViewWatch views,
     ReclaimCounters counters,
     BooleanSupplier holdsLease,
     LongSupplier leaseEndsNs,

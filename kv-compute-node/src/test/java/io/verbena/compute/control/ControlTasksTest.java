@@ -39,7 +39,7 @@ class ControlTasksTest
     private final MemoryRig rig = new MemoryRig();
     private final UnexpectedFailures failures = new UnexpectedFailures(rig.meta.world.clock());
     private final ControlTasks tasks = new ControlTasks(new TableTasks(rig.parts,
-        new TableRegistry(rig.meta.link, rig.engine::openTable, () -> 0, LONG_NS, failures), rig.links(), rig.returns,
+        new TableRegistry(rig.meta.link, rig.engine::openTable, () -> 0, LONG_NS, failures), rig.links(), rig.chunks,
         (table, newestLease) -> { }, new SplittableRandom(1), false), failures);
     private final List<Request> requests = new ArrayList<>();
 

@@ -45,7 +45,7 @@ class CreateTableTaskTest
         final UnexpectedFailures failures = new UnexpectedFailures(rig.meta.world.clock());
         final TableRegistry tables =
             new TableRegistry(rig.meta.link, rig.engine::openTable, () -> 0, SECOND_NS, failures);
-        final ControlTasks tasks = new ControlTasks(new TableTasks(rig.parts, tables, rig.links(), rig.returns,
+        final ControlTasks tasks = new ControlTasks(new TableTasks(rig.parts, tables, rig.links(), rig.chunks,
             (table, newestLease) -> { }, new SplittableRandom(1), false), failures);
         rig.meta.run(tasks::poll);
         return tasks;

@@ -26,10 +26,12 @@ public final class ChunkView
     private final long[] counts;
     private final BitSet closed = new BitSet();
     private long newestLease;
+    private final Superblock superblock;
 
     /** @param superblock of the memory node. */
     public ChunkView(final Superblock superblock)
     {
+        this.superblock = superblock;
         chunksOffset = superblock.chunksOffset();
         chunkLengthBytes = superblock.chunkLengthBytes();
         final int count = superblock.chunkCount();
@@ -43,6 +45,12 @@ public final class ChunkView
         groups = new char[count];
         views = new long[count];
         counts = new long[count];
+    }
+
+    /** @return of the memory node. */
+    public Superblock superblock()
+    {
+        return superblock;
     }
 
     /**

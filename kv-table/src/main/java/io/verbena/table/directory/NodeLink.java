@@ -37,9 +37,9 @@ public final class NodeLink
         this.allocator = allocator;
     }
 
-    /** @return whether operations have nothing to wait for. */
+    /** @return whether operations have nothing to wait for. A group goes on without a member that does not answer. */
     public boolean isLost()
     {
-        return port == null ? isUnreachable : port.isFailed();
+        return port == null || isOfGroup ? isUnreachable : port.isFailed();
     }
 }

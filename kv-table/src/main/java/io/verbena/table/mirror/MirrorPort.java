@@ -57,6 +57,7 @@ public final class MirrorPort implements MirroredPort, AutoCloseable
     private int stagedNumber;
     private boolean fencesNext;
     private State state = State.OPEN;
+    private boolean isReleased;
     private long stepsPosted;
 
     /**
@@ -510,15 +511,22 @@ public final class MirrorPort implements MirroredPort, AutoCloseable
     }
 
     /**
-     * Ends all rounds: the view is over, or its connections are. Whoever calls this has seen to it that requests of the
-     * members touch local memory no more; no completion comes any more, so that the engine has to be detached next.
+     * Ends all rounds: the view is over, or its connections are. Nothing is posted and no completion comes any more, so
+     * that the engine has to be detached, as soon as requests that are under way touch local memory no more.
      */
+    public void leave()
+    {
+        state = State.CLOSED;
+    }
+
+    /** Leaves, and gives local memory back, which requests of the members touch no more. May be repeated. */
     @Override
     public void close()
     {
-        if (state != State.CLOSED)
+        leave();
+        if (!isReleased)
         {
-            state = State.CLOSED;
+            isReleased = true;
             scratch.close();
         }
     }

@@ -84,6 +84,28 @@ public final class SlotReconciliation
         return source.word(offset);
     }
 
+    /**
+     * Where the blocks have to be looked at before a slot is made equal: at the source, and at each copy that has
+     * another word there.
+     *
+     * @return the word of the source; 0 where no block is to be looked at.
+     */
+    long blockToProve(final long offset)
+    {
+        final long word = source.word(offset);
+        if (SlotWord.namesBlock(word))
+        {
+            for (final Copy copy : others)
+            {
+                if (copy.word(offset) != word)
+                {
+                    return word;
+                }
+            }
+        }
+        return 0;
+    }
+
     /** Makes a bucket header, a link or a predecessor equal: nothing there is a claim, or names a block. */
     public void reconcileLink(final long offset)
     {
@@ -113,7 +135,8 @@ public final class SlotReconciliation
 
     private void reconcile(final Copy copy, final long offset, final long word)
     {
-        if (SlotWord.namesBlock(word))
+        // A copy gets the word in a step behind the one that writes the block to all.
+        if (SlotWord.namesBlock(word) && copy.word(offset) != word)
         {
             final int lengthBytes = SizeClasses.lengthBytes(SlotWord.sizeClass(word));
             copy.read(SlotWord.blockOffset(word), present, lengthBytes);

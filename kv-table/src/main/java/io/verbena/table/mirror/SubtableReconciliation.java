@@ -25,7 +25,7 @@ public final class SubtableReconciliation
     private final SlotReconciliation words;
     private final int wordsPerSubtable;
     private final List<Subtable> subtables = new ArrayList<>();
-    private final long total;
+    private final Set<Long> seen = new HashSet<>();
     private long next;
 
     /**
@@ -38,37 +38,25 @@ public final class SubtableReconciliation
     {
         this.words = words;
         wordsPerSubtable = HEADER_WORDS + groupCount * BucketDescriptor.BUCKETS_PER_GROUP * WORDS_PER_BUCKET;
-        final Set<Long> seen = new HashSet<>();
-        for (final Subtable subtable : named)
-        {
-            if (seen.add(subtable.offset()))
-            {
-                subtables.add(subtable);
-            }
-        }
-        for (int i = 0; i < subtables.size(); i++)
-        {
-            follow(subtables.get(i), seen);
-        }
-        total = (long)subtables.size() * wordsPerSubtable;
+        named.forEach(this::find);
     }
 
-    private void follow(final Subtable subtable, final Set<Long> seen)
+    private void follow(final Subtable subtable)
     {
         final long link =
             MergeLink.linkOf(words.sourceWord(subtable.offset() + SubtableDescriptor.SPLIT_OFFSET));
         if (MergeLink.isLink(link))
         {
-            find(subtable.merged(link), seen);
+            find(subtable.merged(link));
         }
         else if (link != SplitLink.NONE)
         {
-            find(subtable.child(link, 0), seen);
-            find(subtable.child(link, 1), seen);
+            find(subtable.child(link, 0));
+            find(subtable.child(link, 1));
         }
     }
 
-    private void find(final Subtable subtable, final Set<Long> seen)
+    private void find(final Subtable subtable)
     {
         if (seen.add(subtable.offset()))
         {
@@ -76,37 +64,48 @@ public final class SubtableReconciliation
         }
     }
 
+    /** @return where the next word is; -1: all are equal. */
+    long nextOffset()
+    {
+        if (next == (long)subtables.size() * wordsPerSubtable)
+        {
+            return -1;
+        }
+        final long offset = subtables.get((int)(next / wordsPerSubtable)).offset();
+        final long word = next % wordsPerSubtable;
+        return word < HEADER_WORDS ? offset + SubtableDescriptor.SPLIT_OFFSET + word * Long.BYTES :
+            offset + SubtableDescriptor.GROUPS_OFFSET + (word - HEADER_WORDS) * Long.BYTES;
+    }
+
+    /** @return whether the next word is a slot, and no link or bucket header. */
+    boolean isSlotNext()
+    {
+        final long word = next % wordsPerSubtable - HEADER_WORDS;
+        return word >= 0 && word % WORDS_PER_BUCKET * Long.BYTES != BucketDescriptor.HEADER_OFFSET;
+    }
+
     /** Makes the next word equal. @return false: all are. */
     public boolean goOn()
     {
-        if (next == total)
+        final long offset = nextOffset();
+        if (offset < 0)
         {
             return false;
         }
-        final long offset = subtables.get((int)(next / wordsPerSubtable)).offset() + SubtableDescriptor.SPLIT_OFFSET;
-        final int word = (int)(next++ % wordsPerSubtable) - HEADER_WORDS;
-        if (word < 0)
+        if (next % wordsPerSubtable == 0)
         {
-            words.reconcileLink(offset + (long)(word + HEADER_WORDS) * Long.BYTES);
+            follow(subtables.get((int)(next / wordsPerSubtable)));
         }
-        else
-        {
-            reconcileInBucket(offset - SubtableDescriptor.SPLIT_OFFSET + SubtableDescriptor.GROUPS_OFFSET +
-                (long)word * Long.BYTES, word % WORDS_PER_BUCKET * Long.BYTES);
-        }
-        return true;
-    }
-
-    private void reconcileInBucket(final long offset, final int inBucket)
-    {
-        if (inBucket == BucketDescriptor.HEADER_OFFSET)
-        {
-            words.reconcileLink(offset);
-        }
-        else
+        if (isSlotNext())
         {
             words.reconcile(offset);
         }
+        else
+        {
+            words.reconcileLink(offset);
+        }
+        next++;
+        return true;
     }
 
     /** @return subtables that were found. */
@@ -118,6 +117,7 @@ public final class SubtableReconciliation
     @Override
     public String toString()
     {
-        return "SubtableReconciliation{subtables=" + subtables.size() + " words=" + next + " of " + total + '}';
+        return "SubtableReconciliation{subtables=" + subtables.size() + " words=" + next + " of " +
+            (long)subtables.size() * wordsPerSubtable + '}';
     }
 }

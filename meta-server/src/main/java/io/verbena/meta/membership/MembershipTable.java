@@ -121,6 +121,12 @@ public final class MembershipTable
             spares.count() > 0;
     }
 
+    /** @return ids that are taken: numbers of groups are among them. */
+    NodeNumbers numbers()
+    {
+        return numbers;
+    }
+
     private Member assign(final NodeRegistration announced, final long nowNs)
     {
         final StoredNode spare = spares.take();

@@ -5,7 +5,10 @@ import io.verbena.meta.store.MetaCounters;
 import io.verbena.meta.store.StoredNode;
 import org.agrona.collections.IntHashSet;
 
-/** Node ids and writer numbers that are taken, by members and by spares. One thread. */
+/**
+ * Node ids and writer numbers that are taken, by members and by spares; numbers of groups of memory nodes are node ids
+ * that no node has, since tables name either in the same place. One thread.
+ */
 final class NodeNumbers
 {
     /** There are as many of each kind. */
@@ -23,6 +26,12 @@ final class NodeNumbers
         {
             writerNumbers.add(node.writerNumber());
         }
+    }
+
+    /** Takes the number of a group, for good. */
+    void takeForGroup(final int number)
+    {
+        nodeIds.add(number);
     }
 
     void giveBack(final StoredNode node)

@@ -2,7 +2,7 @@ package io.verbena.meta.membership;
 
 import io.verbena.meta.membership.MembershipRefusedException.Reason;
 import io.verbena.meta.store.MetaBatch;
-import io.verbena.protocol.message.MirroredChunk;
+import io.verbena.meta.store.MetaCounters;
 import io.verbena.protocol.view.LeftView;
 import io.verbena.protocol.view.View;
 import io.verbena.protocol.view.ViewAttempt;
@@ -85,7 +85,11 @@ public final class ViewConductor
         this.ledger = ledger;
         this.members = members;
         this.retryNs = retryNs;
-        restored.forEach((view) -> changes.put(view.group(), new Change(view)));
+        restored.forEach((view) ->
+        {
+            changes.put(view.group(), new Change(view));
+            members.numbers().takeForGroup(view.group());
+        });
     }
 
     /**
@@ -108,7 +112,8 @@ public final class ViewConductor
                 "group " + first.group() + " has a member without a lease: take memory nodes that are up");
         }
 
-        write(new Change(first), first);
+        members.numbers().takeForGroup(first.group());
+        write(ledger.counters().afterGroup(first.group()), new Change(first), first);
     }
 
     /**
@@ -131,15 +136,7 @@ public final class ViewConductor
             return present.get();
         }
 
-        final int group = 1 + changes.keySet().stream().mapToInt(Integer::intValue).max().orElse(0);
-
-        if (group > MirroredChunk.MAX_GROUP)
-        {
-            throw new MembershipRefusedException(
-                Reason.EXHAUSTED, "no more numbers of groups: last given=" + (group - 1));
-        }
-
-        final View first = View.first(group, identities);
+        final View first = View.first(members.numbers().freeNodeId(ledger.counters().nextNodeId()), identities);
         begin(first);
         return first;
     }
@@ -398,7 +395,12 @@ public final class ViewConductor
     /** On disk first; then it is shown, and all that was confirmed for the record before is forgotten. */
     private void write(final Change change, final View next)
     {
-        ledger.commit(ledger.counters().withNextMembershipVersion(), new MetaBatch().view(next));
+        write(ledger.counters(), change, next);
+    }
+
+    private void write(final MetaCounters counters, final Change change, final View next)
+    {
+        ledger.commit(counters.withNextMembershipVersion(), new MetaBatch().view(next));
         change.view = next;
         forgetConfirmed(change);
         change.calls = 0;

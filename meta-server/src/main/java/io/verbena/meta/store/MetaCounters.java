@@ -100,6 +100,18 @@ public record MetaCounters(
     }
 
     /**
+     * The counters after a group of memory nodes took a node id as its number.
+     *
+     * @param group that number.
+     * @return a copy.
+     */
+    public MetaCounters afterGroup(final int group)
+    {
+        return new MetaCounters(clusterId, nextIncarnation, following(group), nextWriterNumber, epochCeiling,
+            membershipVersion, nextTableId);
+    }
+
+    /**
      * The counters of a state behind which changes were lost: so far ahead that nothing given since comes again. Nodes
      * whose registrations were lost may run still, under node ids and writer numbers behind the present ones.
      *

@@ -72,6 +72,7 @@ public abstract class ControlRequest extends NodeRequest
     private final Kind kind;
     private final String tableName;
     private final long expectedRecords;
+    private final int copies;
     private final long deadlineNs;
     private UserRights rights;
     private Status status;
@@ -87,9 +88,21 @@ public abstract class ControlRequest extends NodeRequest
     protected ControlRequest(
         final Kind kind, final String tableName, final long expectedRecords, final long deadlineNs)
     {
+        this(kind, tableName, expectedRecords, 1, deadlineNs);
+    }
+
+    /**
+     * As the other one.
+     *
+     * @param copies of a table to be made, each on another memory node; 1 to 3.
+     */
+    protected ControlRequest(
+        final Kind kind, final String tableName, final long expectedRecords, final int copies, final long deadlineNs)
+    {
         this.kind = kind;
         this.tableName = tableName;
         this.expectedRecords = expectedRecords;
+        this.copies = copies;
         this.deadlineNs = deadlineNs;
     }
 
@@ -109,6 +122,12 @@ public abstract class ControlRequest extends NodeRequest
     public final long expectedRecords()
     {
         return expectedRecords;
+    }
+
+    /** @return copies that the table is to have, each on another memory node. */
+    public final int copies()
+    {
+        return copies;
     }
 
     /** @return when it must be over, on the fabric's clock. */

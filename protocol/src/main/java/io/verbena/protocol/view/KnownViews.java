@@ -51,6 +51,12 @@ public final class KnownViews
         return views.get(group);
     }
 
+    /** @return the latest view known of each group, by ascending group; a new list. */
+    public List<View> all()
+    {
+        return List.copyOf(views.values());
+    }
+
     /** @return for each group that is known the newest view that this node has left, 0 where none; a new list. */
     public List<LeftView> left()
     {

@@ -1,0 +1,259 @@
+package io.verbena.compute.control;
+
+import io.verbena.compute.catalog.TableRegistry;
+import io.verbena.compute.group.GroupChunks;
+import io.verbena.compute.group.GroupLink;
+import io.verbena.compute.group.GroupLinks;
+import io.verbena.compute.memory.MemoryLink;
+import io.verbena.compute.memory.MemoryLinks;
+import io.verbena.compute.session.SessionParts;
+import io.verbena.protocol.message.ControlStatus;
+import io.verbena.protocol.request.ControlRequest;
+import io.verbena.protocol.request.ControlRequest.Status;
+import io.verbena.protocol.view.View;
+import io.verbena.raas.identity.PeerIdentity;
+import io.verbena.table.directory.TablePlan;
+import io.verbena.table.format.FormatException;
+import io.verbena.table.format.Superblock;
+import io.verbena.table.mirror.MirrorGroup;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.SplittableRandom;
+
+import org.agrona.collections.Int2IntCounterMap;
+
+/**
+ * Creates a table with several copies, on a group of memory nodes: chooses those that are in the fewest groups, has the
+ * meta server make a group of them, and leases chunks at all of its members.
+ */
+final class CreateCopiesTask extends NewTableTask
+{
+    private enum Wait
+    {
+        SLOT, GROUP, PORT, CHUNKS
+    }
+
+    /** Of a plan by which chunks are leased. */
+    private static final int NO_ID_YET = 1;
+
+    private final MemoryLinks links;
+    private final GroupLinks groups;
+    private Wait wait = Wait.SLOT;
+    private MetaRead<View> making;
+    private GroupLink group;
+    private View view;
+    private long chunkBytes;
+    private TablePlan plan;
+    private GroupChunks.IndexRequest chunks;
+
+    /**
+     * @param links  to the memory nodes.
+     * @param groups of which one is made, or used.
+     */
+    CreateCopiesTask(
+        final ControlRequest request, final SessionParts session, final TableRegistry tables, final CreationSlot slot,
+        final MemoryLinks links, final GroupLinks groups, final SplittableRandom random, final long nowNs)
+    {
+        super(request, session, tables, slot, random, nowNs);
+        this.links = links;
+        this.groups = groups;
+    }
+
+    @Override
+    int pollLease(final long nowNs)
+    {
+        if (request().deadlineNs() - nowNs <= 0)
+        {
+            endAtDeadline();
+            return 1;
+        }
+        return switch (wait)
+        {
+            case SLOT -> pollSlot(nowNs);
+            case GROUP -> pollGroup(nowNs);
+            case PORT -> pollPort();
+            case CHUNKS -> pollChunks(nowNs);
+        };
+    }
+
+    private void endAtDeadline()
+    {
+        giveBack();
+        end(Status.TIMED_OUT, null, switch (wait)
+        {
+            case SLOT -> "it waited for other creations of this compute node until its deadline";
+            case GROUP -> "the meta server did not make a group of memory nodes in time: " + making.call().failure();
+            case PORT -> "its group of memory nodes cannot be used: " + group.failure();
+            case CHUNKS -> "not all chunks were leased in time";
+        });
+    }
+
+    private int pollSlot(final long nowNs)
+    {
+        if (!mayLease())
+        {
+            return 0;
+        }
+        final List<MemoryLink> ready = new ArrayList<>(links.ready());
+        if (ready.size() < request().copies())
+        {
+            end(Status.REFUSED, null, request().copies() + " copies need as many memory nodes, and " + ready.size() +
+                (ready.size() == 1 ? " is" : " are") + " connected to this compute node: start more, or ask for fewer");
+            return 1;
+        }
+        final Int2IntCounterMap uses = new Int2IntCounterMap(0);
+        for (final View known : session().views().views().all())
+        {
+            known.members().forEach((member) -> uses.incrementAndGet(member.nodeId()));
+        }
+        ready.sort((one, other) -> uses.get(one.memoryNodeId()) != uses.get(other.memoryNodeId()) ?
+            Integer.compare(uses.get(one.memoryNodeId()), uses.get(other.memoryNodeId())) :
+            Integer.compare(one.memoryNodeId(), other.memoryNodeId()));
+        final List<MemoryLink> members = ready.subList(0, request().copies());
+        if (isOfOneLayout(members))
+        {
+            final List<Integer> ids = members.stream().map(MemoryLink::memoryNodeId).toList();
+            making = new MetaRead<>(session().metaLink(), (client, timeoutNs) -> client.makeGroup(ids, timeoutNs),
+                request().deadlineNs(), nowNs);
+            wait = Wait.GROUP;
+        }
+        return 1;
+    }
+
+    private boolean isOfOneLayout(final List<MemoryLink> members)
+    {
+        final List<Superblock> superblocks = members.stream().map(MemoryLink::superblock).toList();
+        try
+        {
+            new MirrorGroup(1, members.stream().map(MemoryLink::memoryNodeId).toList()).check(superblocks);
+        }
+        catch (final FormatException ex)
+        {
+            end(Status.REFUSED, null, ex.getMessage());
+            return false;
+        }
+        chunkBytes = superblocks.getFirst().chunkLengthBytes();
+        return true;
+    }
+
+    private int pollGroup(final long nowNs)
+    {
+        if (!making.poll(nowNs))
+        {
+            return 0;
+        }
+        if (ControlStatus.OK != making.call().status())
+        {
+            endAs(making.call());
+            return 1;
+        }
+        session().views().hear(making.call().result());
+        group = groups.link(making.call().result().group());
+        wait = Wait.PORT;
+        return 1;
+    }
+
+    private int pollPort()
+    {
+        if (!group.isReady())
+        {
+            return 0;
+        }
+        if (group.view().members().size() < request().copies())
+        {
+            end(Status.TIMED_OUT, null, "a member of its group of memory nodes was lost: try again");
+            return 1;
+        }
+        try
+        {
+            plan = planOf(NO_ID_YET);
+        }
+        catch (final IllegalArgumentException ex)
+        {
+            end(Status.REFUSED, null, ex.getMessage());
+            return 1;
+        }
+        view = group.view();
+        chunks = group.chunks().requestIndex(plan.subtableCount());
+        wait = Wait.CHUNKS;
+        return 1;
+    }
+
+    private TablePlan planOf(final int tableId)
+    {
+        return TablePlan.forRecords(request().tableName(), tableId, hashSeed(), request().expectedRecords(),
+            new int[]{group.group()}, chunkBytes);
+    }
+
+    private int pollChunks(final long nowNs)
+    {
+        if (!chunks.isDone())
+        {
+            return 0;
+        }
+        if (chunks.failure().isEmpty())
+        {
+            onLeased(nowNs);
+            return 1;
+        }
+        final boolean isExhausted = chunks.isExhausted();
+        final String failure = chunks.failure();
+        giveBack();
+        end(isExhausted ? Status.NO_MEMORY : Status.TIMED_OUT, null, failure);
+        return 1;
+    }
+
+    @Override
+    TablePlan placed(final int tableId)
+    {
+        plan = planOf(tableId);
+        chunks.offsets().forEach((offset) -> plan.place(group.group(), offset));
+        return plan;
+    }
+
+    /** The view in which it was formatted: a later one may have members that have nothing of it. */
+    @Override
+    List<PeerIdentity> members()
+    {
+        if (!group.isReady() || group.view() != view)
+        {
+            return null;
+        }
+        final List<PeerIdentity> members = new ArrayList<>(view.members());
+        members.add(session().identity());
+        return members;
+    }
+
+    @Override
+    String absence()
+    {
+        return "its group of memory nodes has changed: " + group.newest();
+    }
+
+    @Override
+    void giveBack()
+    {
+        if (null != chunks)
+        {
+            group.chunks().giveBack(chunks);
+        }
+    }
+
+    @Override
+    void giveBackAnswered()
+    {
+        giveBack();
+    }
+
+    @Override
+    void keep()
+    {
+    }
+
+    @Override
+    boolean isPausing()
+    {
+        return isLeasing() && Wait.SLOT == wait;
+    }
+}

@@ -1,0 +1,297 @@
+package io.verbena.compute.group;
+
+import io.verbena.compute.session.RequestNumbers;
+import io.verbena.protocol.message.ChunkPurpose;
+import io.verbena.protocol.message.MirroredChunk;
+import io.verbena.protocol.mirror.GroupMembers;
+import io.verbena.protocol.mirror.MirroredLease;
+import io.verbena.protocol.mirror.MirroredReturn;
+import io.verbena.raas.failure.Backoff;
+import io.verbena.table.TableEngine;
+import io.verbena.table.format.Superblock;
+
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.List;
+import java.util.function.Supplier;
+
+/**
+ * Chunks that all members of a group lease, one after another: for blocks of the engine, and for indexes of tables. What
+ * a lease that failed has left is returned before anything else is leased. Goes on over views: what was leased in an
+ * earlier one is recorded by all members of a later one, too. Owned by the node's thread.
+ */
+public final class GroupChunks
+{
+    /** How long one lease may take: 2 s; giving back may take as long again. */
+    private static final long LEASE_LIMIT_NS = 2_000_000_000L;
+
+    /** Chunks for the index of a table. */
+    public static final class IndexRequest
+    {
+        private final int wanted;
+        private final List<MirroredChunk> chunks = new ArrayList<>();
+        private final List<Long> offsets = new ArrayList<>();
+        private String failure = "";
+        private boolean isExhausted;
+
+        private IndexRequest(final int wanted)
+        {
+            this.wanted = wanted;
+        }
+
+        /** @return whether it was leased, or has failed. */
+        public boolean isDone()
+        {
+            return chunks.size() == wanted || !failure.isEmpty();
+        }
+
+        /** @return why not all could be leased, one line; empty while they may be. */
+        public String failure()
+        {
+            return failure;
+        }
+
+        /** @return whether it failed because there are too few chunks that are free on all members. */
+        public boolean isExhausted()
+        {
+            return isExhausted;
+        }
+
+        /** @return offset of each, the same at all members. */
+        public List<Long> offsets()
+        {
+            return offsets;
+        }
+    }
+
+    /** A lease to be returned. */
+    private record Left(MirroredChunk chunk, long requestId)
+    {
+    }
+
+    private final TableEngine engine;
+    private final int group;
+    private final RequestNumbers numbers;
+    private final long timeoutNs;
+    private final Supplier<Backoff> backoffs;
+    private final Deque<Left> toReturn = new ArrayDeque<>();
+    private final Deque<IndexRequest> requests = new ArrayDeque<>();
+    private GroupMembers members;
+    private Superblock layout;
+    private long view;
+    private MirroredLease lease;
+    private MirroredReturn returning;
+    private boolean isLeasing;
+    private boolean isReturning;
+    private boolean isForIndex;
+    private boolean wantsBlocks;
+    private int nextIndex;
+    private long againAtNs;
+    private final Backoff backoff;
+    private long refusals;
+
+    GroupChunks(
+        final TableEngine engine, final int group, final RequestNumbers numbers, final long timeoutNs,
+        final Supplier<Backoff> backoffs, final long nowNs)
+    {
+        this.engine = engine;
+        this.group = group;
+        this.numbers = numbers;
+        this.timeoutNs = timeoutNs;
+        this.backoffs = backoffs;
+        backoff = backoffs.get();
+        againAtNs = nowNs;
+    }
+
+    /** Leases a chunk for blocks as soon as the group can be used; see {@code ChunkSource}. */
+    public void requestBlocks()
+    {
+        wantsBlocks = true;
+    }
+
+    /** @return chunks for an index, to be leased; they stay leased until they are given back. */
+    public IndexRequest requestIndex(final int count)
+    {
+        final IndexRequest request = new IndexRequest(count);
+        requests.add(request);
+        return request;
+    }
+
+    /** Gives up a request, and what it has leased: nobody else knows of it. */
+    public void giveBack(final IndexRequest request)
+    {
+        requests.remove(request);
+        request.chunks.forEach((chunk) -> toReturn.add(new Left(chunk, 0)));
+        request.chunks.clear();
+        request.failure = "given back";
+    }
+
+    /** @return how often no chunk for blocks was free on all members. */
+    public long refusals()
+    {
+        return refusals;
+    }
+
+    /** @return whether something is under way, or due. */
+    boolean isBusy()
+    {
+        return isLeasing || isReturning;
+    }
+
+    /** The group can be used in a view. */
+    void begin(final long inView, final GroupMembers newMembers, final Superblock newLayout)
+    {
+        view = inView;
+        members = newMembers;
+        layout = newLayout;
+        lease = new MirroredLease(members, timeoutNs, backoffs.get());
+        returning = new MirroredReturn(members, timeoutNs, backoffs.get());
+        isReturning = false;
+    }
+
+    /** It cannot any more. */
+    void end()
+    {
+        if (isLeasing)
+        {
+            lease.abandon();
+            onLeaseEnded();
+        }
+        members = null;
+        isReturning = false;
+    }
+
+    /**
+     * Goes on.
+     *
+     * @param nowNs time now, by the clock of the device.
+     * @return work done.
+     */
+    int poll(final long nowNs)
+    {
+        if (null == members)
+        {
+            return 0;
+        }
+        if (isReturning)
+        {
+            return pollReturning(nowNs);
+        }
+        if (isLeasing)
+        {
+            return pollLeasing(nowNs);
+        }
+        if (againAtNs - nowNs > 0)
+        {
+            return 0;
+        }
+        if (!toReturn.isEmpty())
+        {
+            isReturning = true;
+            returning.begin(toReturn.peek().chunk, toReturn.peek().requestId, members.count() - 1);
+            return 1;
+        }
+        if (wantsBlocks || !requests.isEmpty())
+        {
+            isForIndex = !requests.isEmpty();
+            wantsBlocks &= isForIndex;
+            isLeasing = true;
+            lease.begin(new MirroredChunk(group, view, nextIndex, layout.chunkLengthBytes(), 0),
+                isForIndex ? ChunkPurpose.INDEX : ChunkPurpose.BLOCKS, numbers.next(), nowNs, LEASE_LIMIT_NS);
+            return 1;
+        }
+        return 0;
+    }
+
+    private int pollReturning(final long nowNs)
+    {
+        final int workCount = returning.poll(nowNs);
+        if (returning.isDone())
+        {
+            isReturning = false;
+            toReturn.remove();
+        }
+        return workCount;
+    }
+
+    private int pollLeasing(final long nowNs)
+    {
+        final int workCount = lease.poll(nowNs);
+        switch (lease.state())
+        {
+            case LEASED -> onLeased();
+            case EXHAUSTED -> onExhausted();
+            case FAILED ->
+            {
+                onLeaseEnded();
+                againAtNs = nowNs + backoff.nextPauseNs();
+            }
+            default ->
+            {
+                return workCount;
+            }
+        }
+        return workCount + 1;
+    }
+
+    private void onLeased()
+    {
+        isLeasing = false;
+        backoff.reset();
+        final MirroredChunk chunk = lease.chunk();
+        final long offset = layout.chunksOffset() + (long)chunk.index() * layout.chunkLengthBytes();
+        nextIndex = (chunk.index() + 1) % layout.chunkCount();
+        if (!isForIndex)
+        {
+            engine.chunkLeased(group, offset, layout.chunkLengthBytes());
+            return;
+        }
+        final IndexRequest request = requests.peek();
+        if (null == request)
+        {
+            toReturn.add(new Left(chunk, 0)); // it was given up meanwhile
+            return;
+        }
+        request.chunks.add(chunk);
+        request.offsets.add(offset);
+        if (request.isDone())
+        {
+            requests.remove();
+        }
+    }
+
+    private void onExhausted()
+    {
+        isLeasing = false;
+        if (!isForIndex)
+        {
+            refusals++;
+            engine.chunkRefused(group);
+        }
+        else if (!requests.isEmpty())
+        {
+            final IndexRequest request = requests.remove();
+            request.isExhausted = true;
+            request.failure = "group " + group + " has no chunk any more that is free on all its members";
+        }
+    }
+
+    /** Whoever wanted it wants it still. */
+    private void onLeaseEnded()
+    {
+        isLeasing = false;
+        wantsBlocks |= !isForIndex;
+        if (null != lease.left())
+        {
+            toReturn.add(new Left(lease.left(), lease.requestId()));
+        }
+    }
+
+    @Override
+    public String toString()
+    {
+        return "GroupChunks{group=" + group + ", leasing=" + isLeasing + ", toReturn=" + toReturn.size() +
+            ", requests=" + requests.size() + ", refusals=" + refusals + '}';
+    }
+}

@@ -1,0 +1,342 @@
+package io.verbena.compute.group;
+
+import io.verbena.compute.catalog.TableLister;
+import io.verbena.compute.memory.MemoryLink;
+import io.verbena.compute.memory.MemoryLinks;
+import io.verbena.compute.session.SessionParts;
+import io.verbena.protocol.control.ControlCall;
+import io.verbena.protocol.message.ControlStatus;
+import io.verbena.protocol.view.View;
+import io.verbena.protocol.view.ViewAttempt;
+import io.verbena.protocol.view.ViewState;
+import io.verbena.raas.OneSidedPort;
+import io.verbena.raas.ReadTargetAddress;
+import io.verbena.raas.RemoteRegion;
+import io.verbena.raas.VirtualQp;
+import io.verbena.table.mirror.RemoteReconciliation;
+
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collections;
+import java.util.Deque;
+import java.util.List;
+
+/**
+ * Makes the survivors of a view equal where the meta server has named this node: it gets a key of its own from each, for
+ * this attempt alone, copies, and reports. When it does not know what became of a request it gives the attempt up, since
+ * that request could land in the next view. One view at a time. Owned by the node's thread.
+ */
+final class Reconciler implements AutoCloseable
+{
+    private enum Step
+    {
+        IDLE, LISTING, ASKING, CONNECTING, COPYING,
+        /** Requests are under way that count for nothing any more. */
+        ENDING,
+        REPORTING
+    }
+
+    private static final Logger LOGGER = LoggerFactory.getLogger(Reconciler.class);
+    /** Pause before what was refused or not answered is asked again: 2 ms. */
+    private static final long PAUSE_NS = 2_000_000;
+
+    private final SessionParts session;
+    private final MemoryLinks links;
+    private final Deque<View> waiting = new ArrayDeque<>();
+    private final TableLister tables;
+    private Step step = Step.IDLE;
+    private View view;
+    /** By member; null where none was asked for. */
+    private List<ControlCall<RemoteRegion>> keys = List.of();
+    private VirtualQp[] members = {};
+    private RemoteReconciliation copying;
+    private boolean areEqual;
+    private boolean isOver;
+    private ControlCall<Void> report;
+    private long againAtNs;
+
+    Reconciler(final SessionParts session, final MemoryLinks links)
+    {
+        this.session = session;
+        this.links = links;
+        tables = new TableLister(session.metaLink(), session.timeoutNs(), session.raas().clock());
+    }
+
+    /** Takes a view that is later than what was known of its group. */
+    void onView(final View later)
+    {
+        waiting.removeIf((view) -> view.group() == later.group());
+        if (null != view && view.group() == later.group())
+        {
+            isOver = true;
+        }
+        if (ViewState.RECONCILING == later.state() && later.reconciler().equals(session.identity()))
+        {
+            waiting.add(later);
+        }
+    }
+
+    void onLeaseRenewed()
+    {
+        for (final VirtualQp member : members)
+        {
+            if (null != member)
+            {
+                member.grantedUntil(session.leaseEndsNs().getAsLong());
+            }
+        }
+    }
+
+    boolean isBusy()
+    {
+        return Step.IDLE != step || !waiting.isEmpty();
+    }
+
+    int poll(final long nowNs)
+    {
+        if (isOver && Step.IDLE != step && Step.ENDING != step)
+        {
+            end(false);
+            return 1;
+        }
+        return switch (step)
+        {
+            case IDLE -> pollIdle();
+            case LISTING -> pollListing(nowNs);
+            case ASKING -> pollAsking(nowNs);
+            case CONNECTING -> pollConnecting();
+            case COPYING -> pollCopying();
+            case ENDING -> pollEnding(nowNs);
+            case REPORTING -> pollReporting(nowNs);
+        };
+    }
+
+    private int pollIdle()
+    {
+        view = waiting.poll();
+        if (null == view)
+        {
+            return 0;
+        }
+        LOGGER.info("makes copies equal: group {}, view={}, attempt={}", view.group(), view.number(), view.attempt());
+        isOver = false;
+        areEqual = false;
+        tables.start();
+        step = Step.LISTING;
+        return 1;
+    }
+
+    private int pollListing(final long nowNs)
+    {
+        tables.poll();
+        if (tables.isUnreadable())
+        {
+            end(false); // another node may be able to read it
+        }
+        else if (tables.isDone())
+        {
+            ask(nowNs);
+        }
+        return 0;
+    }
+
+    private void ask(final long nowNs)
+    {
+        keys = new ArrayList<>(Collections.nCopies(view.members().size(), null));
+        againAtNs = nowNs;
+        step = Step.ASKING;
+    }
+
+    private int pollAsking(final long nowNs)
+    {
+        boolean haveAll = true;
+        for (int member = 0; member < keys.size(); member++)
+        {
+            haveAll &= view.isLost(member) || hasKey(member, nowNs);
+        }
+        if (haveAll)
+        {
+            connect();
+            return 1;
+        }
+        return 0;
+    }
+
+    /** Until the view is over, which the meta server says when a survivor does not answer. */
+    private boolean hasKey(final int member, final long nowNs)
+    {
+        final MemoryLink link = links.byId().get(view.members().get(member).nodeId());
+        final boolean isConnected = null != link && link.isReady() &&
+            link.identity().equals(view.members().get(member));
+        if (null == keys.get(member))
+        {
+            links.add(session, view.members().get(member).nodeId());
+            if (isConnected && againAtNs - nowNs <= 0)
+            {
+                keys.set(member, link.client().reconcilerKey(ViewAttempt.of(view), session.timeoutNs()));
+            }
+            return false;
+        }
+        if (!keys.get(member).isDone())
+        {
+            return false;
+        }
+        if (ControlStatus.OK != keys.get(member).status())
+        {
+            keys.set(member, null);
+            againAtNs = nowNs + PAUSE_NS;
+            return false;
+        }
+        return isConnected;
+    }
+
+    private void connect()
+    {
+        members = new VirtualQp[keys.size()];
+        for (int i = 0; i < keys.size(); i++)
+        {
+            final int member = i;
+            if (!view.isLost(member))
+            {
+                final MemoryLink link = links.byId().get(view.members().get(member).nodeId());
+                members[member] = session.raas().connect(link.record().address(), ReadTargetAddress.NONE,
+                    link.record().region(), (vqp, cookie, status) -> copying.onComplete(member, status),
+                    session.timeoutNs());
+            }
+        }
+        onLeaseRenewed();
+        step = Step.CONNECTING;
+    }
+
+    private int pollConnecting()
+    {
+        boolean areConnected = true;
+        for (final VirtualQp member : members)
+        {
+            if (null != member && VirtualQp.State.FAILED == member.state())
+            {
+                end(false);
+                return 1;
+            }
+            areConnected &= null == member || member.carriesWrites();
+        }
+        if (!areConnected)
+        {
+            return 0;
+        }
+        for (int member = 0; member < members.length; member++)
+        {
+            if (null != members[member])
+            {
+                members[member].reach(keys.get(member).result());
+            }
+        }
+        copying = new RemoteReconciliation(session.raas().protectionDomain(), view.group(), tables.tables(),
+            Arrays.copyOf(members, members.length, OneSidedPort[].class));
+        step = Step.COPYING;
+        return 1;
+    }
+
+    private int pollCopying()
+    {
+        if (!session.holdsLease().getAsBoolean() || copying.hasFailed())
+        {
+            end(false);
+            return 1;
+        }
+        final int workCount = copying.poll();
+        if (copying.isDone())
+        {
+            LOGGER.info("copies are equal: group {}, view={}, {}", view.group(), view.number(), copying);
+            end(true);
+        }
+        return workCount;
+    }
+
+    private void end(final boolean isEqual)
+    {
+        areEqual = isEqual;
+        for (final VirtualQp member : members)
+        {
+            if (null != member)
+            {
+                member.close();
+            }
+        }
+        step = Step.ENDING;
+    }
+
+    private int pollEnding(final long nowNs)
+    {
+        for (final VirtualQp member : members)
+        {
+            if (null != member && 0 != member.outstandingBatches())
+            {
+                return 0;
+            }
+        }
+        release();
+        if (isOver)
+        {
+            step = Step.IDLE;
+            view = null;
+        }
+        else
+        {
+            againAtNs = nowNs;
+            step = Step.REPORTING;
+        }
+        return 1;
+    }
+
+    private void release()
+    {
+        members = new VirtualQp[0];
+        if (null != copying)
+        {
+            copying.close();
+            copying = null;
+        }
+    }
+
+    /** Until a later view is heard of: a report that is lost is made again. */
+    private int pollReporting(final long nowNs)
+    {
+        if (null != report)
+        {
+            if (!report.isDone())
+            {
+                return 0;
+            }
+            report = null;
+            againAtNs = nowNs + PAUSE_NS;
+            session.views().askAgain();
+            return 1;
+        }
+        if (againAtNs - nowNs > 0 || !session.metaLink().isUsable())
+        {
+            return 0;
+        }
+        report = session.metaLink().client().reportReconciled(
+            ViewAttempt.of(view), areEqual, session.timeoutNs());
+        return 1;
+    }
+
+    /** As the session ends: queue pairs are closed next. */
+    @Override
+    public void close()
+    {
+        end(false);
+        release();
+    }
+
+    @Override
+    public String toString()
+    {
+        return "Reconciler{step=" + step + ", view=" + view + '}';
+    }
+}
