@@ -32,7 +32,6 @@ import io.verbena.raas.limit.RaasLimit;
 import io.verbena.rdma.verbs.VerbCounters;
 import io.verbena.table.TableEngine;
 import io.verbena.table.TableEngineConfiguration;
-import io.verbena.table.access.RegionAccess;
 import io.verbena.table.allocation.EpochTracker;
 import io.verbena.table.directory.OpenTable;
 import io.verbena.table.directory.Subtable;
@@ -260,15 +259,7 @@ final class NodeSession implements AutoCloseable
 
     VerbCounters counters()
     {
-        final VerbCounters counters = new VerbCounters().add(raas.counters());
-        for (final MemoryLink link : memoryLinks.all())
-        {
-            for (final RegionAccess access : link.maintenance().accesses())
-            {
-                access.subtractFrom(counters);
-            }
-        }
-        return counters;
+        return memoryLinks.withoutMaintenance(new VerbCounters().add(raas.counters()));
     }
 
     /** @return its connections to the meta server and to memory nodes by what carries them; a new map. */
@@ -569,8 +560,8 @@ final class NodeSession implements AutoCloseable
         }
         leavingSinceNs = 0 == leavingSinceNs ? nowNs : leavingSinceNs;
         final int workCount = pollServing(nowNs);
-        final boolean owesIndexes = (!indexReturns.isEmpty() || growth.isBusy()) &&
-            nowNs - leavingSinceNs - INDEX_RETURN_NS < 0;
+        final boolean owesIndexes =
+            (!indexReturns.isEmpty() || growth.isBusy()) && nowNs - leavingSinceNs - INDEX_RETURN_NS < 0;
         if (0 == dispatcher.active() && 0 == engine.active() && !sweeper.isBusy() && tasks.isEmpty() &&
             !tables.isWaiting() && !owesIndexes)
         {

@@ -14,6 +14,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
+import java.lang.foreign.ValueLayout;
 import java.nio.file.Path;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -255,6 +256,53 @@ class ReplayTest
             WorkCompletionStatus.WR_FLUSH_ERR, WorkCompletionStatus.SUCCESS);
         assertThat(other.isReady()).isTrue();
         assertThat(pair.client.usage().queuePairs()).isEqualTo(1);
+    }
+
+    /** Also one that had nothing under way when the queue pair broke: it fails, and its owner has done nothing wrong. */
+    @Test
+    void shouldFailAnIdleOneWhenThePeerGrantsNothingAnyMore()
+    {
+        final VirtualQp offender = pair.connect(first);
+        final VirtualQp idle = pair.connect(second);
+        assertPosted(add(idle, 1));
+        pair.runUntil(() -> second.cookies().size() == 1);
+        trap.close();
+        assertPosted(spring(offender, 1, false));
+        pair.admission = Admission.accept(AccessFlags.ALL_REMOTE, new byte[0]);
+        pair.runUntil(() -> offender.state() == VirtualQp.State.FAILED && idle.carriesWrites());
+        assertThat(idle.peerRegions()).isEmpty();
+        assertThat(add(idle, 2)).isEqualTo(PostStatus.INVALID_STATE);
+        assertThat(idle.failure()).contains("does not grant its memory any more");
+    }
+
+    /** What was granted by a call is reached instead of what the connection grants, and not over another queue pair. */
+    @Test
+    void shouldReachWhatWasGrantedApartAndNothingElse()
+    {
+        final MemoryRegion apart =
+            pair.server.protectionDomain().allocateRegistered(4_096, AccessFlags.ALL_REMOTE);
+        final VirtualQp vqp = pair.connect(second);
+        vqp.reach(new RemoteRegion(apart.address(), apart.lengthBytes(), apart.remoteKey()));
+        assertThat(vqp.regionLengthBytes()).isEqualTo(4_096);
+        vqp.begin();
+        vqp.compareSwap(pair.local, 16, 64, 0, 7);
+        assertPosted(vqp.complete(1));
+        pair.runUntil(() -> second.cookies().size() == 1);
+        assertThat(second.statuses()).containsExactly(WorkCompletionStatus.SUCCESS);
+        assertThat(apart.segment().get(ValueLayout.JAVA_LONG, 64)).isEqualTo(7);
+        vqp.begin();
+        assertThatThrownBy(() -> vqp.read(pair.local, 0, Long.BYTES, pair.remote(), 8))
+            .isInstanceOf(RaasMisuseException.class).hasMessageContaining("did not grant");
+        final VirtualQp offender = pair.connect(first);
+        trap.close();
+        assertPosted(spring(offender, 1, false));
+        pair.admission = Admission.accept(AccessFlags.ALL_REMOTE, new byte[0], pair.served);
+        pair.runUntil(() -> offender.state() == VirtualQp.State.FAILED && vqp.carriesWrites());
+        vqp.begin();
+        vqp.read(pair.local, 0, Long.BYTES, 64);
+        assertThat(vqp.complete(2)).isEqualTo(PostStatus.INVALID_STATE);
+        assertThat(vqp.failure()).contains("does not grant");
+        apart.close();
     }
 
     @Test

@@ -2,6 +2,8 @@ package io.verbena.compute.memory;
 
 import io.verbena.compute.session.SessionParts;
 import io.verbena.raas.limit.RaasLimit;
+import io.verbena.rdma.verbs.VerbCounters;
+import io.verbena.table.access.RegionAccess;
 
 import org.agrona.collections.Int2ObjectHashMap;
 
@@ -86,6 +88,19 @@ public final class MemoryLinks
             }
         }
         return false;
+    }
+
+    /** @return the counts, less those of what was posted beside operations. */
+    public VerbCounters withoutMaintenance(final VerbCounters counters)
+    {
+        for (final MemoryLink link : all)
+        {
+            for (final RegionAccess access : link.maintenance().accesses())
+            {
+                access.subtractFrom(counters);
+            }
+        }
+        return counters;
     }
 
     /** @return the connections that can be used now; a new list. */
