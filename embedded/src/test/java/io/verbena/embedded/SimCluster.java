@@ -415,34 +415,7 @@ final class SimCluster implements AutoCloseable
             computes.add(compute);
             return compute;
         }
-        machine.addAgent(new Agent()
-        {
-            private boolean added;
-
-            @Override
-            public int doWork()
-            {
-                final int workCount = node.doWork();
-                if (!added && ComputeNode.State.SERVING == node.state())
-                {
-                    added = true;
-                    nodes.add(node.endpoint());
-                }
-                return workCount;
-            }
-
-            @Override
-            public void onClose()
-            {
-                node.onClose();
-            }
-
-            @Override
-            public String roleName()
-            {
-                return node.roleName();
-            }
-        });
+        machine.addAgent(new ServingAgent(node, nodes::add));
         computes.add(compute);
         return compute;
     }
@@ -455,17 +428,14 @@ final class SimCluster implements AutoCloseable
 
     KvTable createTable(final String name, final long expectedRecords)
     {
-        return client.table((TableReference)done(
-            computes.getFirst(), ControlRequest.Kind.CREATE_TABLE, name, expectedRecords));
+        return createTable(name, expectedRecords, 1);
     }
 
     /** @param copies each on another memory node. */
     KvTable createTable(final String name, final long expectedRecords, final int copies)
     {
-        final ControlRequest request = asked(computes.getFirst(), ControlRequest.Kind.CREATE_TABLE, name,
-            expectedRecords, copies, CONTROL_TIMEOUT_NS);
-        assertThat(request.status()).as(request.detail()).isEqualTo(ControlRequest.Status.OK);
-        return client.table((TableReference)request.result());
+        return client.table((TableReference)done(
+            computes.getFirst(), ControlRequest.Kind.CREATE_TABLE, name, expectedRecords, copies));
     }
 
     void dropTable(final String name)
@@ -477,13 +447,14 @@ final class SimCluster implements AutoCloseable
     /** Asks one node; it answers at once. */
     Object control(final Compute compute, final ControlRequest.Kind kind, final String table)
     {
-        return done(compute, kind, table, 0);
+        return done(compute, kind, table, 0, 1);
     }
 
     private Object done(
-        final Compute compute, final ControlRequest.Kind kind, final String table, final long expectedRecords)
+        final Compute compute, final ControlRequest.Kind kind, final String table, final long expectedRecords,
+        final int copies)
     {
-        final ControlRequest request = asked(compute, kind, table, expectedRecords, CONTROL_TIMEOUT_NS);
+        final ControlRequest request = asked(compute, kind, table, expectedRecords, copies, CONTROL_TIMEOUT_NS);
         assertThat(request.status()).as(request.detail()).isEqualTo(ControlRequest.Status.OK);
         return request.result();
     }
@@ -501,14 +472,7 @@ final class SimCluster implements AutoCloseable
         final int copies, final long timeoutNs)
     {
         final ControlRequest request =
-            new ControlRequest(kind, table, expectedRecords, copies, world.clock().nanoTime() + timeoutNs)
-        {
-            @Override
-            protected void onDone()
-            {
-                // polled below
-            }
-        };
+            new PolledRequest(kind, table, expectedRecords, copies, world.clock().nanoTime() + timeoutNs);
         compute.node.endpoint().submit(request);
         world.runUntil(() -> NodeRequest.DONE == request.state(), MAX_STEPS);
         return request;

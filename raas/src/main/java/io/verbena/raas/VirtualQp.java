@@ -56,7 +56,7 @@ public final class VirtualQp implements OneSidedPort, AutoCloseable
     private final VerbCounters counters = new VerbCounters();
     private final boolean isKeepingRequests;
     private ClientChannel channel;
-    private final PortGrants grants;
+    private final PeerGrants.OfPort grants;
     private long grantEndsNs = Long.MAX_VALUE;
     private long connectDeadlineNs;
     private State state = State.CONNECTING;
@@ -77,7 +77,7 @@ public final class VirtualQp implements OneSidedPort, AutoCloseable
         this.resources = resources;
         this.owner = owner;
         this.readTarget = readTarget;
-        grants = new PortGrants(defaultRegion);
+        grants = new PeerGrants.OfPort(defaultRegion);
         this.number = number;
         this.peer = peer;
         this.listener = listener;

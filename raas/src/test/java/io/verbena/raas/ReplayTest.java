@@ -275,7 +275,7 @@ class ReplayTest
         assertThat(idle.failure()).contains("does not grant its memory any more");
     }
 
-    /** What was granted by a call is reached instead of what the connection grants, and not over another queue pair. */
+    /** What a call has granted is reached instead of what the connection grants; not over another queue pair. */
     @Test
     void shouldReachWhatWasGrantedApartAndNothingElse()
     {

@@ -18,9 +18,9 @@ import java.util.SplittableRandom;
 
 /**
  * Creates a table: asks that the name is free, has memory leased, takes a table id, formats the memory one-sidedly, and
- * makes the table known. Whatever fails before the last step changes nothing but chunks, which go back, and an id, which
- * is not used again. If the last answer is lost, the meta server is asked who owns the name. Where the memory lies, and
- * how it is leased, is for subclasses.
+ * makes the table known. Whatever fails before the last step changes nothing but chunks, which go back, and an id,
+ * which is not used again. If the last answer is lost, the meta server is asked who owns the name. Where the memory
+ * lies, and how it is leased, is for subclasses.
  *
  * <p>From the leases to the end of the formatting it holds the {@link CreationSlot}.
  */

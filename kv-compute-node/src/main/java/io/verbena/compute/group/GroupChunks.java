@@ -17,8 +17,8 @@ import java.util.List;
 import java.util.function.Supplier;
 
 /**
- * Chunks that all members of a group lease, one after another: for blocks of the engine, and for indexes of tables. What
- * a lease that failed has left is returned before anything else is leased. Goes on over views: what was leased in an
+ * Chunks that all members of a group lease, one after another: for blocks of the engine, and for indexes of tables.
+ * What a lease that failed has left is returned before anything else is leased. Goes on over views: what was leased in an
  * earlier one is recorded by all members of a later one, too. Owned by the node's thread.
  */
 public final class GroupChunks

@@ -26,9 +26,9 @@ import java.util.Deque;
 import java.util.List;
 
 /**
- * Makes the survivors of a view equal where the meta server has named this node: it gets a key of its own from each, for
- * this attempt alone, copies, and reports. When it does not know what became of a request it gives the attempt up, since
- * that request could land in the next view. One view at a time. Owned by the node's thread.
+ * Makes the survivors of a view equal where the meta server has named this node: it gets a key of its own from each,
+ * for this attempt alone, copies, and reports. When it does not know what became of a request it gives the attempt up,
+ * since that request could land in the next view. One view at a time. Owned by the node's thread.
  */
 final class Reconciler implements AutoCloseable
 {

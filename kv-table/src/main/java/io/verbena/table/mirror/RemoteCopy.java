@@ -222,6 +222,7 @@ final class RemoteCopy implements SlotReconciliation.Copy, AutoCloseable
     @Override
     public String toString()
     {
-        return "RemoteCopy{underWay=" + isUnderWay + " changed=" + (changed.size() - posted) / 2 + " failed=" + hasFailed + '}';
+        return "RemoteCopy{underWay=" + isUnderWay +
+            " changed=" + (changed.size() - posted) / 2 + " failed=" + hasFailed + '}';
     }
 }
