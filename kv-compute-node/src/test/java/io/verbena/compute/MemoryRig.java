@@ -250,10 +250,7 @@ public final class MemoryRig implements AutoCloseable
     @Override
     public void close()
     {
-        if (null != link())
-        {
-            link().close();
-        }
+        links.all().forEach(MemoryLink::close);
         engine.close();
         if (null != memory)
         {

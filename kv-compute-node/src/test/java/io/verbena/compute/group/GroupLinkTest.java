@@ -1,0 +1,122 @@
+package io.verbena.compute.group;
+
+import io.verbena.compute.MemoryRig;
+import io.verbena.protocol.view.View;
+import io.verbena.protocol.view.ViewPage;
+import io.verbena.raas.OneSidedPort;
+import io.verbena.raas.identity.PeerIdentity;
+
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+import java.util.List;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/** A port to the memory of a group: there while its view is active, and not a moment longer. */
+class GroupLinkTest
+{
+    private static final int GROUP = 40;
+    private static final int MEMBER = MemoryRig.MEMORY_NODE;
+    private static final long LONG_NS = 50_000_000;
+    private static final View FIRST = View.first(GROUP, List.of(new PeerIdentity(MEMBER, 1)));
+
+    private final MemoryRig rig = new MemoryRig();
+    private final GroupLinks groups = rig.chunks.groups();
+
+    @BeforeEach
+    void open()
+    {
+        groups.open(rig.parts);
+        rig.meta.answer("views", (arguments) -> new ViewPage(List.of(), false));
+        rig.reach();
+        rig.meta.run(groups::poll);
+    }
+
+    @AfterEach
+    void close()
+    {
+        groups.close();
+        rig.close();
+    }
+
+    private GroupLink link(final View view)
+    {
+        rig.parts.views().hear(view);
+        return groups.link(GROUP);
+    }
+
+    @Test
+    void shouldBeReadyWhenItsMembersAre()
+    {
+        final GroupLink link = link(FIRST);
+        assertThat(link.isReady()).isFalse();
+        rig.meta.runUntil(link::isReady);
+        assertThat(link.view()).isEqualTo(FIRST);
+        assertThat(link.port().isReady()).isTrue();
+        assertThat(link.failure()).isEmpty();
+        assertThat(groups.isBusy()).isFalse();
+    }
+
+    @Test
+    void shouldBeLeftWhenAViewIsHeardToBeOver()
+    {
+        final GroupLink link = link(FIRST);
+        rig.meta.runUntil(link::isReady);
+        final OneSidedPort port = link.port();
+        rig.parts.views().hear(FIRST.closing(0, new PeerIdentity(99, 1)));
+        assertThat(link.isReady()).as("when that call has returned").isFalse();
+        assertThat(port.isFailed()).isTrue();
+        rig.meta.runFor(LONG_NS);
+        assertThat(link.isReady()).isFalse();
+        assertThat(link.retryAtNs()).as("nothing to try until a later view").isEqualTo(Long.MAX_VALUE);
+        final View next = FIRST.closing(0, new PeerIdentity(99, 1)).reconciling().next();
+        rig.parts.views().hear(next);
+        rig.meta.runUntil(link::isReady);
+        assertThat(link.view()).isEqualTo(next);
+        assertThat(link.port()).isNotSameAs(port);
+    }
+
+    /** Its memory may be another one: the view is to be closed by the meta server. */
+    @Test
+    void shouldNotUseAMemberUnderAnotherIncarnation()
+    {
+        final GroupLink link = link(View.first(GROUP, List.of(new PeerIdentity(MEMBER, 5))));
+        rig.meta.runFor(LONG_NS);
+        assertThat(link.isReady()).isFalse();
+        assertThat(link.failure()).contains("memory node " + MEMBER, "not connected");
+    }
+
+    @Test
+    void shouldComeBackInTheSameViewWhenAConnectionBreaks()
+    {
+        final GroupLink link = link(FIRST);
+        rig.meta.runUntil(link::isReady);
+        rig.stop();
+        rig.pass(1);
+        rig.meta.runUntil(() -> !rig.link().isReady());
+        rig.start();
+        rig.register();
+        rig.meta.runUntil(() -> rig.link().isReady());
+        rig.meta.runFor(4 * LONG_NS);
+        assertThat(link.isReady()).isTrue();
+        assertThat(link.view()).isEqualTo(FIRST);
+    }
+
+    /** An id that a table names is that of a group, or of a memory node, as the next answer of the meta server says. */
+    @Test
+    void shouldFindOutWhatAnIdIs()
+    {
+        rig.meta.answer("views", (arguments) -> new ViewPage(List.of(FIRST), false));
+        groups.add(GROUP);
+        groups.requestBlocks(GROUP);
+        groups.add(MEMBER + 1);
+        rig.meta.runUntil(() -> null != groups.get(GROUP));
+        assertThat(groups.get(GROUP + 1)).isNull();
+        assertThat(groups.get(MEMBER + 1)).isNull();
+        assertThat(rig.links().byId().get(MEMBER + 1)).isNotNull();
+        rig.meta.runUntil(() -> groups.get(GROUP).isReady());
+        rig.meta.runUntil(() -> rig.count("mirrorChunk") > 0);
+    }
+}
