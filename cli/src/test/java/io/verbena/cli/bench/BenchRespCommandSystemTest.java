@@ -17,7 +17,10 @@ import java.util.List;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assumptions.assumeThat;
 
-/** The measurement of the port for clients of Redis, short. */
+/**
+ * The measurement of the port for clients of Redis, short; where there is none, without it, and with
+ * {@code -Dverbena.bench.deep=true} both.
+ */
 @Timeout(300)
 class BenchRespCommandSystemTest
 {
@@ -52,6 +55,8 @@ class BenchRespCommandSystemTest
     @Test
     void shouldSayWhatIsNotJudgedWithoutRedis() throws IOException, InterruptedException
     {
+        assumeThat(Boolean.getBoolean("verbena.bench.deep") ||
+            null != RedisPrograms.find(System.getenv("PATH")).missing()).as("Redis is not installed").isTrue();
         final RedisPrograms none = RedisPrograms.find(folder.toString());
         assertThat(none.missing()).isEqualTo("no redis-server and redis-benchmark on the PATH: rates and latencies " +
             "are not measured; install the packages redis-server and redis-tools");
@@ -81,6 +86,20 @@ class BenchRespCommandSystemTest
         assertThat(figures.rows()).extracting((row) -> row.get("reached"))
             .containsExactly(true, true, true, null, false, false, false, true);
         assertThat(figures.isReached()).as("a goal that is reached does not hide one that was missed").isFalse();
+    }
+
+    @Test
+    void shouldNotJudgeWhatWasNotMeasured()
+    {
+        final StringWriter out = new StringWriter();
+        final RespFigures figures = new RespFigures(new PrintWriter(out));
+        figures.atLeast("rate", "per_s", 80, Double.NaN, 0.8);
+        figures.atMost("latency", "us", Double.NaN, Double.NaN, 1.5);
+        figures.ownAtMost("allocated", "bytes", Double.NaN, 1);
+        assertThat(out.toString().lines().filter((line) -> line.endsWith("not judged"))).hasSize(3);
+        assertThat(out.toString()).doesNotContain("NaN", "MISSED");
+        assertThat(figures.isReached()).isTrue();
+        assertThat(figures.rows()).extracting((row) -> row.get("reached")).containsOnlyNulls();
     }
 
     @Test
