@@ -48,6 +48,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 
@@ -354,7 +355,13 @@ class StoppedNodeSystemTest
                 assertThat(endAll(beginAll(table, OTHER, STEP_NS))).isEmpty();
                 assertAll(table, OTHER);
             }
-            assertThat(String.valueOf(HealthProbe.figures(cluster.entry("meta-server")).get("nodes")))
+            final AtomicReference<Map<String, Object>> figures = new AtomicReference<>();
+            await("the meta server answers", () ->
+            {
+                figures.set(HealthProbe.figures(cluster.entry("meta-server")));
+                return null != figures.get();
+            });
+            assertThat(String.valueOf(figures.get().get("nodes")))
                 .as("the memory node has kept its place").contains("role=memory-node, incarnation=1, state=LIVE");
         }
     }
