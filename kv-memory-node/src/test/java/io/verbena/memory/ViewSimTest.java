@@ -13,7 +13,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  */
 class ViewSimTest
 {
-    private static final int MOST_SEEDS = 200;
+    private static final int MOST_SEEDS = 1_000;
 
     @Test
     void shouldKeepWhatWasAnsweredAndComeToAnActiveView()
@@ -21,15 +21,22 @@ class ViewSimTest
         final int seeds = Integer.getInteger("verbena.views.seeds", 40);
         int views = 0;
         int attempts = 0;
+        int returns = 0;
+        int firstReturns = 0;
         for (long seed = 1; seed <= seeds; seed++)
         {
             final ViewRun run = new ViewRun(seed);
             assertThat(run.run()).as("seed %s", seed).isNull();
             views += run.views;
             attempts += run.attempts;
+            returns += run.returns;
+            firstReturns += run.firstReturns;
         }
         assertThat(views).as("views begun in %s runs", seeds).isGreaterThan(seeds / 2);
         assertThat(attempts).as("attempts to end one").isGreaterThan(views);
+        assertThat(firstReturns).as("members taken back where all were lost").isGreaterThan(seeds / 2);
+        assertThat(returns).as("members taken back").isGreaterThan(firstReturns + seeds / 2);
+        if (Boolean.getBoolean("x")) System.out.println("COUNTS " + views + " " + attempts + " " + returns + " " + firstReturns);
     }
 
     @Test
@@ -59,6 +66,14 @@ class ViewSimTest
     }
 
     @Test
+    void shouldShowWhatIsLostWhenAMemberReturnsWithoutItsMemory()
+    {
+        assertShown(ViewMutation.MEMORY_KEPT, "answered writes are lost");
+        assertShown(ViewMutation.SINCE_THE_VIEW, "answered writes are lost");
+        assertShown(ViewMutation.TAKEN_BACK, "no active view");
+    }
+
+    @Test
     void shouldShowWhatAComputeNodeHasToDo()
     {
         assertShown(null, "a write of view", ViewRun.Flaw.LEAVE);
@@ -77,6 +92,7 @@ class ViewSimTest
                 last = null == problem ? last : problem;
             }
         }
+        if (Boolean.getBoolean("x")) System.out.println("SHOWN " + left + Set.of(flaws) + " " + seed + " " + last);
         assertThat(last).as("%s %s in %s seeds", left, Set.of(flaws), MOST_SEEDS).contains(symptom);
         assertThat(new ViewRun(seed).run()).as("nothing left out, seed %s", seed).isNull();
     }
