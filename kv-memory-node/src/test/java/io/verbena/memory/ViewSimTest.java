@@ -36,7 +36,6 @@ class ViewSimTest
         assertThat(attempts).as("attempts to end one").isGreaterThan(views);
         assertThat(firstReturns).as("members taken back where all were lost").isGreaterThan(seeds / 2);
         assertThat(returns).as("members taken back").isGreaterThan(firstReturns + seeds / 2);
-        if (Boolean.getBoolean("x")) System.out.println("COUNTS " + views + " " + attempts + " " + returns + " " + firstReturns);
     }
 
     @Test
@@ -92,7 +91,6 @@ class ViewSimTest
                 last = null == problem ? last : problem;
             }
         }
-        if (Boolean.getBoolean("x")) System.out.println("SHOWN " + left + Set.of(flaws) + " " + seed + " " + last);
         assertThat(last).as("%s %s in %s seeds", left, Set.of(flaws), MOST_SEEDS).contains(symptom);
         assertThat(new ViewRun(seed).run()).as("nothing left out, seed %s", seed).isNull();
     }
