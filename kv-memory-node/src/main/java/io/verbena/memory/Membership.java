@@ -141,7 +141,7 @@ final class Membership
     }
 
     /**
-     * Says, with each heartbeat of this registration, since when the memory has everything; once that is written down.
+     * Says since when the memory has everything, with each heartbeat of this registration; once that is written down.
      *
      * @param since an incarnation of this node.
      */

@@ -192,6 +192,7 @@ class ViewReturnSimTest
         start(1);
         awaitMembers(identity(0), identity(1));
         assertThat(completeSince(0)).as("as when it was new").isEqualTo(first.members().getFirst().incarnation());
+        assertThat(completeSince(1)).isEqualTo(first.members().getLast().incarnation());
 
         reconcile();
         assertThat(view().members()).containsExactly(identity(0), identity(1));
@@ -265,9 +266,27 @@ class ViewReturnSimTest
         plane.world.runFor(LEASES_NS);
         assertThat(view().isDeserted()).as("restored since").isTrue();
         end(1);
-        onMemory(1, before);
+        onMemory(1, 0);
         start(1);
         awaitMembers(identity(1));
+    }
+
+    @Test
+    void shouldTakeAProcessBackWhoseLeaseHasEnded()
+    {
+        final int[] before = {nodes[0].incarnation(), nodes[1].incarnation()};
+        plane.simNode(nodes[0]).pause();
+        plane.simNode(nodes[1]).pause();
+        plane.runUntil(() -> view().isDeserted());
+        plane.simNode(nodes[0]).resume();
+        plane.simNode(nodes[1]).resume();
+        plane.runUntil(() -> view().survivors().size() == 2);
+        assertThat(view().survivors()).containsExactly(identity(0), identity(1));
+        for (int node = 0; node < 2; node++)
+        {
+            assertThat(nodes[node].incarnation()).isGreaterThan(before[node]);
+            assertThat(completeSince(node)).isEqualTo(before[node]);
+        }
     }
 
     /** What an older build leaves: it says under which incarnation it has restored, and nothing else. */

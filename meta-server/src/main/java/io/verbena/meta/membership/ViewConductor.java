@@ -482,7 +482,6 @@ public final class ViewConductor
     {
         ledger.commit(ledger.counters().withNextMembershipVersion(), new MetaBatch().view(next));
         change.view = next;
-        change.why = "";
         forgetConfirmed(change);
         change.calls = 0;
         change.dueAtNs = Long.MIN_VALUE / 2;

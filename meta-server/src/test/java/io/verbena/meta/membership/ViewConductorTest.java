@@ -244,6 +244,7 @@ class ViewConductorTest
         final PeerIdentity back = rejoin(first);
         assertThat(work().isDeserted()).as("it does not say that it has its memory").isTrue();
         conductor.views().onReturned(back, 0);
+        assertThat(work().isDeserted()).as("nor does an older build").isTrue();
         conductor.views().onReturned(back, first.incarnation() + 1);
         assertThat(work().isDeserted()).as("it had come back from a checkpoint in between").isTrue();
         conductor.views().onReturned(back, first.incarnation());
