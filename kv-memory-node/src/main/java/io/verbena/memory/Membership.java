@@ -66,6 +66,7 @@ final class Membership
     private PeerListing listing;
     private long registeredVersion;
     private Heartbeats heartbeats;
+    private int memorySince;
     private ControlCall<Void> leaving;
 
     Membership(
@@ -140,6 +141,16 @@ final class Membership
     }
 
     /**
+     * Says since when the memory has everything, with each heartbeat of this registration; once that is written down.
+     *
+     * @param since an incarnation of this node.
+     */
+    void memorySince(final int since)
+    {
+        memorySince = since;
+    }
+
+    /**
      * Begins a new registration under the same node id; whatever the old one admitted must be cut off before.
      *
      * @param newReadTarget of this registration.
@@ -157,6 +168,7 @@ final class Membership
         registering = null;
         listing = null;
         heartbeats = null;
+        memorySince = 0;
     }
 
     /** Says good-bye; whatever was admitted must be cut off before. */
@@ -323,7 +335,7 @@ final class Membership
         {
             if (nextCallNs - nowNs <= 0)
             {
-                heartbeats.send(link.freshClient(), 0, false, callTimeoutNs);
+                heartbeats.sendOfMemory(link.freshClient(), memorySince, callTimeoutNs);
                 nextCallNs = nowNs + heartbeats.lease().lengthNs() / HEARTBEATS_PER_LEASE;
                 return 1;
             }

@@ -66,6 +66,7 @@ public final class MemoryNode implements Agent, AutoCloseable
     private volatile int quarantinedChunks;
     private boolean wasReady;
     private boolean isMemoryEmpty;
+    private boolean isMemoryComplete;
     private boolean closed;
 
     private MemoryNode(
@@ -84,6 +85,7 @@ public final class MemoryNode implements Agent, AutoCloseable
         final Kind kind = RegionAdoption.look(
             region.segment(), configuration.folder(), RegionLayout.superblock(configuration, 0, 0));
         isMemoryEmpty = Kind.FOUND != kind;
+        isMemoryComplete = Kind.FOUND == kind;
         chunks = chunks(Kind.FOUND == kind);
         answers = new MemoryAnswers(
             region.lengthBytes(), configuration.chunkLengthBytes(), chunks, this::fence, this::views);
@@ -399,6 +401,7 @@ public final class MemoryNode implements Agent, AutoCloseable
             else if (done.isWhole())
             {
                 LOGGER.info("memory found again: nodeId={} {}", configuration.folder().nodeId(), done.report());
+                isMemoryComplete &= !done.isDamaged();
                 done.acceptDamage();
                 damagedRecords = done.damagedRecords();
                 quarantinedChunks = chunks.quarantinedCount();
@@ -484,7 +487,9 @@ public final class MemoryNode implements Agent, AutoCloseable
         isMemoryEmpty = false;
         RegionAdoption.announce(
             region.segment(), RegionLayout.superblock(configuration, nodeId, incarnation), configuration.folder(),
-            membership.clusterId());
+            membership.clusterId(), isMemoryComplete);
+        isMemoryComplete = true;
+        membership.memorySince((int)SuperblockDescriptor.complete(region.segment()));
 
         if (null != configuration.folder() && null == checkpointer)
         {

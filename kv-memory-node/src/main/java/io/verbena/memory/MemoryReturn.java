@@ -101,6 +101,12 @@ final class MemoryReturn
         return check.damagedRecords();
     }
 
+    /** @return whether something in the memory is damaged, before it is accepted: not all that was written is there. */
+    boolean isDamaged()
+    {
+        return 0 != chunks.damagedCount() || 0 != damagedRecords();
+    }
+
     /** The node starts: damaged headers are replaced, and what is damaged is logged. */
     void acceptDamage()
     {

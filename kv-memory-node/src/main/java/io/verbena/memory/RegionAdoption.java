@@ -101,10 +101,18 @@ final class RegionAdoption
      * @param superblock of the registered node.
      * @param folder     of the node, or null.
      * @param clusterId  that it is a member of.
+     * @param isComplete whether everything is there that was written under earlier incarnations: not in new memory, nor
+     *                   behind a checkpoint, nor where damage was accepted.
      */
     static void announce(
-        final MemorySegment region, final Superblock superblock, final MemoryFolder folder, final long clusterId)
+        final MemorySegment region, final Superblock superblock, final MemoryFolder folder, final long clusterId,
+        final boolean isComplete)
     {
+        if (!isComplete)
+        {
+            SuperblockDescriptor.writeComplete(region, superblock.incarnation());
+        }
+
         if (SuperblockDescriptor.RESTORED_NOW == SuperblockDescriptor.restored(region))
         {
             SuperblockDescriptor.writeRestored(region, superblock.incarnation());

@@ -64,11 +64,22 @@ final class SimControlPlane implements AutoCloseable
 
     MemoryNode addMemoryNode()
     {
+        return addMemoryNode(new MemoryNodeConfiguration());
+    }
+
+    /** One whose memory outlives its process; it makes no checkpoints by itself. The folder is the caller's. */
+    MemoryNode addMemoryNode(final MemoryFolder folder)
+    {
+        return addMemoryNode(new MemoryNodeConfiguration().folder(folder).noCheckpointThread());
+    }
+
+    private MemoryNode addMemoryNode(final MemoryNodeConfiguration configuration)
+    {
         final SimNode node = world.addNode("memory" + memoryNodes.size());
         final MemoryNode memoryNode = MemoryNode.open(
             stubbornDevice.wrap(node.device()),
             locator(),
-            new MemoryNodeConfiguration()
+            configuration
                 .regionLengthBytes(REGION_LENGTH_BYTES)
                 .chunkLengthBytes(CHUNK_LENGTH_BYTES)
                 .callTimeoutNs(2_000_000)

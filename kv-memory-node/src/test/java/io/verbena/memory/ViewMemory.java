@@ -86,7 +86,8 @@ final class ViewMemory
     private final ViewRun run;
     private final ViewRun.Actor actor;
     private final long memoryId;
-    private final int since;
+    /** Incarnation since which it has all that landed; 0: the one that it registers next. */
+    private int since;
     PeerIdentity identity;
     boolean isLost;
     final List<Set<Long>> slots = new ArrayList<>();
@@ -94,18 +95,17 @@ final class ViewMemory
     private MemoryViews views;
     private ComputeAdmission admission;
     private final Set<PeerIdentity> fenced = new HashSet<>();
-    private boolean hasReturned;
     private boolean isRegistering;
     private long leaseEndsNs;
     private long nextCallNs;
     private long closedNumber;
     private int closedAttempt;
+    private List<Set<Long>> checkpoint = List.of(Set.of(), Set.of());
 
     ViewMemory(final ViewRun run, final PeerIdentity identity, final long memoryId)
     {
         this.run = run;
         this.memoryId = memoryId;
-        since = identity.incarnation();
         actor = run.new Actor()
         {
         };
@@ -120,6 +120,7 @@ final class ViewMemory
     private void begin(final PeerIdentity as, final Set<PeerIdentity> live)
     {
         identity = as;
+        since = 0 == since ? as.incarnation() : since;
         keys = new RegionKeys();
         views = new MemoryViews(keys);
         fenced.clear();
@@ -153,6 +154,30 @@ final class ViewMemory
         register();
     }
 
+    /** Its process and its memory end; it comes back with nothing, or with a checkpoint. */
+    void forget()
+    {
+        restart();
+        since = 0;
+        final boolean hasCheckpoint = run.random.nextBoolean();
+        for (int i = 0; i < ViewRun.SLOTS; i++)
+        {
+            slots.set(i, hasCheckpoint ? new HashSet<>(checkpoint.get(i)) : new HashSet<>());
+        }
+    }
+
+    /** What it would come back with. */
+    void checkpoint()
+    {
+        checkpoint = slots.stream().map(Set::copyOf).toList();
+    }
+
+    /** @return whether it has, or will have, all that landed under an incarnation of it. */
+    boolean hasAllSince(final int incarnation)
+    {
+        return !isLost && 0 != since && since <= incarnation;
+    }
+
     /** Its memory is gone for good, and it does not come back. */
     void lose()
     {
@@ -168,7 +193,6 @@ final class ViewMemory
         views = new MemoryViews(keys);
         admission = null;
         isRegistering = true;
-        hasReturned = true;
         nextCallNs = actor.nanoTime();
     }
 
@@ -204,7 +228,8 @@ final class ViewMemory
             return;
         }
         final PeerIdentity as = identity;
-        meta.send(() -> meta.heartbeat(as, hasReturned ? since : 0, List.of(), () -> { }, actor, (_) ->
+        final int said = since;
+        meta.send(() -> meta.heartbeat(as, said, List.of(), () -> { }, actor, (_) ->
         {
             if (as.equals(identity) && !isRegistering)
             {

@@ -2,6 +2,7 @@ package io.verbena.memory;
 
 import io.verbena.meta.membership.ViewConductor;
 import io.verbena.protocol.view.View;
+import io.verbena.raas.identity.PeerIdentity;
 import io.verbena.test.Mutation;
 
 import static io.verbena.test.Mutation.calling;
@@ -24,6 +25,12 @@ public enum ViewMutation
     RECONCILER_LIVES(returning(ViewConductor.class, "lacksReconciler", false)),
     /** What was confirmed for an earlier attempt counts for this one. */
     CONFIRM_AGAIN(doingNothing(ViewConductor.class, "forgetConfirmed")),
+    /** A member is taken back that has lost what it had. */
+    MEMORY_KEPT(returning(ViewConductor.class, "hasAll", true)),
+    /** A member is taken back that has its memory since the incarnation that it has now. */
+    SINCE_THE_VIEW(calling(ViewConductor.class, "hasAll", ViewMutation.class, "hasSaidSo")),
+    /** No member is taken back. */
+    TAKEN_BACK(returning(ViewConductor.class, "mayReturn", false)),
     /** A memory node takes smaller numbers, too. */
     LARGER_COUNTS(returning(MemoryViews.class, "isBehind", false)),
     /** A memory node lets in whoever names an earlier view, or none. */
@@ -50,6 +57,11 @@ public enum ViewMutation
     public static int lostBefore(final ViewConductor self, final View view)
     {
         return view.lost();
+    }
+
+    public static boolean hasSaidSo(final PeerIdentity before, final int since)
+    {
+        return since < Integer.MAX_VALUE;
     }
 
     public static long leftEarly(final View self)

@@ -252,10 +252,7 @@ final class ViewRun
                     from.send(refused);
                     return;
                 }
-                if (since > 0)
-                {
-                    conductor.views().onReturned(node, since);
-                }
+                conductor.views().onReturned(node, since);
                 conductor.views().onLeft(node, left);
                 report.run();
                 final List<View> views = conductor.views().views();
@@ -308,6 +305,9 @@ final class ViewRun
     int views;
     int attempts;
     int longest;
+    /** Members that were taken back, and those of them that were the first of a group whose members were all lost. */
+    int returns;
+    int firstReturns;
     private final ReplicatedState truth = new ReplicatedState();
     private final PriorityQueue<Flight> flights = new PriorityQueue<>(
         (one, other) -> one.atNs != other.atNs ? Long.compare(one.atNs, other.atNs) :
@@ -319,10 +319,13 @@ final class ViewRun
     private String problem;
     private long endpoints;
     private long order;
+    private final boolean restartsAll;
 
+    /** With even seeds all members restart together, too. */
     ViewRun(final long seed, final Flaw... flaws)
     {
         random = new Random(seed);
+        restartsAll = 0 == seed % 2;
         this.flaws = Set.of(flaws);
     }
 
@@ -382,6 +385,11 @@ final class ViewRun
         }
         longest = Math.max(longest, record.attempt());
         attempts += ViewState.CLOSING == record.state() ? 1 : 0;
+        if (record.number() == before.number() && record.survivors().size() > before.survivors().size())
+        {
+            returns++;
+            firstReturns += before.isDeserted() ? 1 : 0;
+        }
         if (ViewState.ACTIVE == record.state())
         {
             views++;
@@ -501,6 +509,14 @@ final class ViewRun
                 .ifPresent(ViewMemory::restart);
             case 8 -> computes.get(random.nextInt(computes.size())).restart();
             case 9 -> loseMemory();
+            case 10 ->
+            {
+                if (restartsAll)
+                {
+                    restartAll();
+                }
+            }
+            case 11 -> memories.get(random.nextInt(memories.size())).checkpoint();
             default ->
             {
                 // A quiet moment.
@@ -508,14 +524,63 @@ final class ViewRun
         }
     }
 
-    /** A member's memory is gone for good, while another member of the view is there. */
+    /** A member's memory is gone, while another member of the view has its own. */
     private void loseMemory()
     {
-        final List<ViewMemory> whole = record.survivors().stream().map((member) -> memory(member.nodeId()))
-            .filter((each) -> !each.isLost).toList();
+        final List<ViewMemory> whole = whole();
         if (whole.size() > 1 && random.nextInt(3) == 0)
         {
-            whole.get(random.nextInt(whole.size())).lose();
+            final ViewMemory lost = whole.get(random.nextInt(whole.size()));
+            if (random.nextBoolean())
+            {
+                lost.lose();
+            }
+            else
+            {
+                lost.forget();
+            }
+        }
+    }
+
+    /** Survivors with all that was written under the identity in the record; where there are none, lost members. */
+    private List<ViewMemory> whole()
+    {
+        final List<ViewMemory> survivors = whole(record.survivors());
+        return survivors.isEmpty() ? whole(record.members()) : survivors;
+    }
+
+    private List<ViewMemory> whole(final List<PeerIdentity> members)
+    {
+        return members.stream().filter((member) -> memory(member.nodeId()).hasAllSince(member.incarnation()))
+            .map((member) -> memory(member.nodeId())).toList();
+    }
+
+    /** All members, or all nodes, end and come back one after the other; some without their memory, not all. */
+    private void restartAll()
+    {
+        for (final ViewMemory node : memories)
+        {
+            if (!node.isLost)
+            {
+                final List<ViewMemory> whole = whole();
+                if (0 == random.nextInt(3) && (whole.size() > 1 || !whole.contains(node)))
+                {
+                    node.forget();
+                }
+                else
+                {
+                    node.restart();
+                }
+                node.still(realNs + random.nextLong(2 * LEASE_NS));
+            }
+        }
+        if (random.nextBoolean())
+        {
+            meta.hasEnded = true;
+        }
+        if (0 == random.nextInt(3))
+        {
+            computes.forEach(ViewCompute::restart);
         }
     }
 }

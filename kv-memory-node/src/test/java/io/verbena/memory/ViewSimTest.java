@@ -13,7 +13,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  */
 class ViewSimTest
 {
-    private static final int MOST_SEEDS = 200;
+    private static final int MOST_SEEDS = 1_000;
 
     @Test
     void shouldKeepWhatWasAnsweredAndComeToAnActiveView()
@@ -21,15 +21,21 @@ class ViewSimTest
         final int seeds = Integer.getInteger("verbena.views.seeds", 40);
         int views = 0;
         int attempts = 0;
+        int returns = 0;
+        int firstReturns = 0;
         for (long seed = 1; seed <= seeds; seed++)
         {
             final ViewRun run = new ViewRun(seed);
             assertThat(run.run()).as("seed %s", seed).isNull();
             views += run.views;
             attempts += run.attempts;
+            returns += run.returns;
+            firstReturns += run.firstReturns;
         }
         assertThat(views).as("views begun in %s runs", seeds).isGreaterThan(seeds / 2);
         assertThat(attempts).as("attempts to end one").isGreaterThan(views);
+        assertThat(firstReturns).as("members taken back where all were lost").isGreaterThan(seeds / 2);
+        assertThat(returns).as("members taken back").isGreaterThan(firstReturns + seeds / 2);
     }
 
     @Test
@@ -56,6 +62,14 @@ class ViewSimTest
         assertShown(ViewMutation.RECONCILER_LIVES, "no active view");
         assertShown(ViewMutation.CONFIRM_AGAIN, "no active view");
         assertShown(ViewMutation.LARGER_COUNTS, "no active view");
+    }
+
+    @Test
+    void shouldShowWhatIsLostWhenAMemberReturnsWithoutItsMemory()
+    {
+        assertShown(ViewMutation.MEMORY_KEPT, "answered writes are lost");
+        assertShown(ViewMutation.SINCE_THE_VIEW, "answered writes are lost");
+        assertShown(ViewMutation.TAKEN_BACK, "no active view");
     }
 
     @Test

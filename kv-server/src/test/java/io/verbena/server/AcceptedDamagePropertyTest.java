@@ -71,6 +71,8 @@ class AcceptedDamagePropertyTest extends MemoryRestartRig
 
         final MemoryNodeRole role = openMemory(true);
         memory = start(role);
+        assertThat(completeSince()).as("copies are compared by these headers").isEqualTo(
+            ((Number)role.health().get("incarnation")).longValue());
         final boolean isIndex = ChunkDescriptor.STATE_INDEX == state;
         assertThat((int)role.health().get("quarantined_chunks") > 0).isEqualTo(!isIndex);
         assertThat(table.get(KEY).orElseThrow().value()).isEqualTo(VALUE);

@@ -16,6 +16,7 @@ import io.verbena.protocol.bootstrap.MetaServerLocator;
 import io.verbena.rdma.fabric.Fabrics;
 import io.verbena.rdma.verbs.Device;
 import io.verbena.rdma.verbs.Fabric;
+import io.verbena.table.format.SuperblockDescriptor;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.io.TempDir;
@@ -139,6 +140,14 @@ abstract class MemoryRestartRig
         {
             change.accept(channel.map(FileChannel.MapMode.READ_WRITE, 0, channel.size(), arena));
         }
+    }
+
+    /** @return incarnation since which all that was written to the memory is in it, as it says. */
+    long completeSince() throws IOException
+    {
+        final long[] since = new long[1];
+        change((region) -> since[0] = SuperblockDescriptor.complete(region));
+        return since[0];
     }
 
     void loseMemory()

@@ -78,15 +78,23 @@ class MemoryRestartTest extends MemoryRestartRig
     }
 
     @Test
-    void shouldServeWhatWasThere()
+    void shouldServeWhatWasThere() throws IOException
     {
+        final long since = completeSince();
         end();
-        memory = start(openMemory());
+        final MemoryNodeRole role = openMemory();
+        memory = start(role);
+        assertThat(completeSince()).as("all of it is there").isEqualTo(since).isLessThan(incarnation(role));
         assertThat(table.get(KEY).orElseThrow().value()).isEqualTo(VALUE);
         table.put(KEY, KEY);
         end();
         memory = start(openMemory());
         assertThat(table.get(KEY).orElseThrow().value()).isEqualTo(KEY);
+    }
+
+    private static long incarnation(final MemoryNodeRole role)
+    {
+        return ((Number)role.health().get("incarnation")).longValue();
     }
 
     @Test
@@ -111,6 +119,7 @@ class MemoryRestartTest extends MemoryRestartRig
         final MemoryNodeRole role = openMemory(true);
         memory = start(role);
         assertThat(role.health()).containsEntry("damaged_records", 1L);
+        assertThat(completeSince()).as("not all of it is there").isEqualTo(incarnation(role));
         assertEachOperationFailsAsCorrupt();
         table.put(VALUE, KEY);
         assertThat(table.get(VALUE).orElseThrow().value()).isEqualTo(KEY);
@@ -191,7 +200,7 @@ class MemoryRestartTest extends MemoryRestartRig
     }
 
     @Test
-    void shouldRestoreTheLastCheckpointWhenItsMemoryIsGone()
+    void shouldRestoreTheLastCheckpointWhenItsMemoryIsGone() throws IOException
     {
         final KvTable other = client.createTable("other", new TableOptions(1_000));
         for (int i = 0; i < 300; i++)
@@ -209,7 +218,9 @@ class MemoryRestartTest extends MemoryRestartRig
         end();
         loseMemory();
 
-        memory = start(openMemory());
+        final MemoryNodeRole role = openMemory();
+        memory = start(role);
+        assertThat(completeSince()).as("the checkpoint is older").isEqualTo(incarnation(role));
         assertThat(client.table("t").get(KEY)).as("dropped").isEmpty();
         assertThat(other.get(KEY).orElseThrow().value()).isEqualTo(VALUE);
         assertThat(other.get(new byte[]{7, 0})).isEmpty();

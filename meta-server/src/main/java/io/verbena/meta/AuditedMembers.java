@@ -54,6 +54,12 @@ final class AuditedMembers implements MembershipListener
         next.onView(view);
     }
 
+    @Override
+    public void onStaysClosed(final String why)
+    {
+        next.onStaysClosed(why);
+    }
+
     private static String text(final Member member)
     {
         return (member.isCompute() ? "compute" : "memory") + " node " + member.nodeId() + " incarnation " +

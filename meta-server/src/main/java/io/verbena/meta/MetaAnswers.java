@@ -130,7 +130,7 @@ final class MetaAnswers implements MetaService
     @Override
     public Heartbeat heartbeat(
         final int nodeId, final int incarnation, final long passedEpoch, final boolean wantsEpochs,
-        final int newestToken)
+        final int newestToken, final int memorySince)
     {
         refuseRevoked(nodeId, incarnation);
         final Member member = answer(() -> conductor.heartbeat(nodeId, incarnation, passedEpoch, clock.nanoTime()));
@@ -138,6 +138,7 @@ final class MetaAnswers implements MetaService
         {
             conductor.wantEpoch();
         }
+        conductor.views().onReturned(member.node().identity(), memorySince);
 
         return new Heartbeat(
             conductor.epoch(), conductor.safeEpoch(), conductor.table().version(), conductor.table().leaseNs(),

@@ -394,6 +394,15 @@ public final class MetaServer implements Agent, AutoCloseable
         return conductor.views().views();
     }
 
+    /**
+     * @param group of memory nodes.
+     * @return why it stays closed, when all its members are lost; else empty.
+     */
+    public String whyClosed(final int group)
+    {
+        return conductor.views().whyClosed(group);
+    }
+
     /** @return whether any node has a lease now. */
     public boolean hasLease()
     {

@@ -74,6 +74,12 @@ final class NodeDirectory implements MembershipListener
         logger.info("changed: {}", view);
     }
 
+    @Override
+    public void onStaysClosed(final String why)
+    {
+        logger.warn("{}", why);
+    }
+
     /** @return grows when a compute node begins or ends to serve clients. */
     long computeChanges()
     {

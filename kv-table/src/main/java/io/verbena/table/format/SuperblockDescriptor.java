@@ -61,6 +61,8 @@ public final class SuperblockDescriptor
     public static final int RESTORED_OFFSET = VIEW_VERSION_OFFSET + Long.BYTES;
     /** Bytes that a reader of superblock, view version and restoration fetches. */
     public static final int READ_BYTES = RESTORED_OFFSET + Long.BYTES;
+    /** Incarnation since which everything that was written is there, 8 bytes, outside the checksum; 0: not known. */
+    public static final int COMPLETE_OFFSET = READ_BYTES;
     /** For {@link #RESTORED_OFFSET}: nobody who is registered yet may use the content. */
     public static final long RESTORED_NOW = Long.MAX_VALUE;
     /** A copy of the superblock, for the node that finds the region again; written before the superblock itself. */
@@ -247,6 +249,29 @@ public final class SuperblockDescriptor
     public static long restored(final MemorySegment segment)
     {
         return (long)LONG_LE.varHandle().getAcquire(segment, (long)RESTORED_OFFSET);
+    }
+
+    /**
+     * Says that what was written before is not all there, and what is written from now on is; the memory node's thread
+     * only.
+     *
+     * @param segment     the region, from its first byte.
+     * @param incarnation of the registration with which this begins.
+     */
+    public static void writeComplete(final MemorySegment segment, final long incarnation)
+    {
+        LONG_LE.varHandle().setRelease(segment, (long)COMPLETE_OFFSET, incarnation);
+    }
+
+    /**
+     * @param segment the region, from its first byte.
+     * @return incarnation since which everything that was written to it is in it; 1 when nothing was ever lost. Builds
+     *     that do not write it down say at least when they have restored.
+     */
+    public static long complete(final MemorySegment segment)
+    {
+        final long written = (long)LONG_LE.varHandle().getAcquire(segment, (long)COMPLETE_OFFSET);
+        return Math.max(1, Math.max(written, restored(segment)));
     }
 
     private static long checksum(final MemorySegment segment)

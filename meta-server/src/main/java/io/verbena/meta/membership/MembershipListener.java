@@ -43,4 +43,13 @@ public interface MembershipListener
     default void onView(final View view)
     {
     }
+
+    /**
+     * A group stays closed, and waits for a member of it; told again when what is known of the members has changed.
+     *
+     * @param why one line.
+     */
+    default void onStaysClosed(final String why)
+    {
+    }
 }

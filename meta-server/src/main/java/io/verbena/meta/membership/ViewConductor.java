@@ -53,6 +53,8 @@ public final class ViewConductor
         private final Set<PeerIdentity> confirmed = new HashSet<>();
         private long dueAtNs;
         private int calls;
+        /** What was said last of why it stays closed. */
+        private String why = "";
 
         private Change(final View view)
         {
@@ -67,8 +69,8 @@ public final class ViewConductor
     private final Map<Integer, Change> changes = new TreeMap<>();
     /** What compute nodes have left, by group. */
     private final Map<PeerIdentity, Map<Integer, Long>> left = new HashMap<>();
-    /** Memory nodes that have the memory of their registration before. */
-    private final Map<PeerIdentity, Integer> returned = new HashMap<>();
+    /** Memory nodes, with the incarnation of theirs since which their memory has everything. */
+    private final Map<PeerIdentity, Integer> memorySince = new HashMap<>();
 
     /**
      * @param ledger   the way to the store.
@@ -227,26 +229,61 @@ public final class ViewConductor
     }
 
     /**
-     * A memory node has returned with its memory, all of it, and has closed all keys before. Where every member is lost
-     * it is taken back: until the next view begins each member has all that was acknowledged. To be repeated, since it
-     * is not on disk.
+     * A memory node says since when its memory has everything; all keys of earlier incarnations are closed. A member
+     * that was lost is taken back if that is no later than the incarnation in the view: until the next view begins each
+     * member has all that was acknowledged. To be repeated, since it is not on disk.
      *
-     * @param memoryNode       under its new registration.
-     * @param sinceIncarnation from which incarnation of it on it has everything that was written: it may have come back
-     *                         from a checkpoint before, and is no member of a view that is older than that.
+     * @param memoryNode under its present registration.
+     * @param since      incarnation of it since which it has everything that was written to it: it may have come back
+     *                   from a checkpoint, and is no member of a view that is older than that; 0: it does not say.
      */
-    public void onReturned(final PeerIdentity memoryNode, final int sinceIncarnation)
+    public void onReturned(final PeerIdentity memoryNode, final int since)
     {
-        if (!changes.isEmpty())
+        if (since > 0 && !changes.isEmpty())
         {
-            returned.put(memoryNode, sinceIncarnation);
+            memorySince.put(memoryNode, since);
         }
+    }
+
+    /**
+     * @param group which.
+     * @return why it stays closed, when all its members are lost: for each what is known of it; else empty.
+     */
+    public String whyClosed(final int group)
+    {
+        final Change change = changes.get(group);
+
+        if (null == change || !change.view.isDeserted())
+        {
+            return "";
+        }
+
+        final StringBuilder why = new StringBuilder("group " + group + " waits for a member that returns with its " +
+            "memory, since all were lost in view " + change.view.number());
+
+        for (final PeerIdentity member : change.view.members())
+        {
+            final PeerIdentity present = present(member);
+            final int since = null == present ? 0 : memorySince.getOrDefault(present, 0);
+            why.append("; node ").append(member.nodeId()).append(" incarnation ").append(member.incarnation()).append(
+                null == present ? " is not up" : 0 == since ? " is up, and does not say since when it has its memory" :
+                " has its memory since incarnation " + since + " only");
+        }
+
+        return why.toString();
     }
 
     /** @return whether a view is under change, so that {@link #doWork} may have something to do. */
     boolean isChanging()
     {
-        return changes.values().stream().anyMatch((change) -> ViewState.ACTIVE != change.view.state());
+        return changes.values().stream().anyMatch(this::isChanging);
+    }
+
+    /** Where all are lost, only a message of one that returns changes anything. */
+    private boolean isChanging(final Change change)
+    {
+        return ViewState.ACTIVE != change.view.state() &&
+            (!change.view.isDeserted() || whoReturns(change.view) < change.view.members().size());
     }
 
     /**
@@ -267,7 +304,7 @@ public final class ViewConductor
         }
 
         left.keySet().removeIf((node) -> !isLive(node));
-        returned.keySet().removeIf((node) -> !isLive(node));
+        memorySince.keySet().removeIf((node) -> !isLive(node));
         return workCount;
     }
 
@@ -282,14 +319,22 @@ public final class ViewConductor
             return 1;
         }
 
-        if (view.isDeserted())
-        {
-            return takeBack(change);
-        }
-
         if (ViewState.CLOSING != view.state())
         {
             return 0;
+        }
+
+        final int member = whoReturns(view);
+
+        if (member < view.members().size())
+        {
+            write(change, view.returned(member, present(view.members().get(member))));
+            return 1;
+        }
+
+        if (view.isDeserted())
+        {
+            return sayWhy(change, nowNs);
         }
 
         if (mayReconcile(change))
@@ -301,24 +346,61 @@ public final class ViewConductor
         return change.dueAtNs - nowNs <= 0 ? call(change, nowNs, caller) : 0;
     }
 
-    private int takeBack(final Change change)
+    private int sayWhy(final Change change, final long nowNs)
     {
-        final List<PeerIdentity> all = change.view.members();
-
-        for (int member = 0; member < all.size(); member++)
+        if (change.dueAtNs - nowNs <= 0)
         {
-            for (final PeerIdentity node : returned.keySet())
+            final String why = whyClosed(change.view.group());
+            change.dueAtNs = nowNs + retryNs;
+
+            if (!why.equals(change.why))
             {
-                if (node.nodeId() == all.get(member).nodeId() && isLive(node) &&
-                    returned.get(node) <= all.get(member).incarnation())
-                {
-                    write(change, change.view.returned(member, node));
-                    return 1;
-                }
+                change.why = why;
+                listener.onStaysClosed(why);
             }
         }
 
         return 0;
+    }
+
+    /** Place of the first lost member that is to be taken back; that behind the last one: there is none. */
+    private int whoReturns(final View view)
+    {
+        int member = 0;
+
+        while (member < view.members().size() && !(view.isLost(member) && mayReturn(view, member)))
+        {
+            member++;
+        }
+
+        return member;
+    }
+
+    private boolean mayReturn(final View view, final int member)
+    {
+        final PeerIdentity before = view.members().get(member);
+        final PeerIdentity present = present(before);
+        return null != present && hasAll(before, memorySince.getOrDefault(present, Integer.MAX_VALUE)) &&
+            (view.isDeserted() || isAnother(before, present));
+    }
+
+    /** What was written to the member under the incarnation in the view is in its memory now. */
+    private static boolean hasAll(final PeerIdentity before, final int since)
+    {
+        return since <= before.incarnation();
+    }
+
+    /** One that was lost because it did not close its keys has not closed them since, if it has not begun anew. */
+    private static boolean isAnother(final PeerIdentity before, final PeerIdentity present)
+    {
+        return !present.equals(before);
+    }
+
+    /** @return identity under which a memory node has a lease; null when it has none. */
+    private PeerIdentity present(final PeerIdentity memoryNode)
+    {
+        final Member member = members.member(memoryNode.nodeId());
+        return null == member || !member.isLive() ? null : identity(member);
     }
 
     /** All that could still change a word under this view, or an attempt before this one, is cut off; nobody reads. */

@@ -52,6 +52,7 @@ class ViewConductorTest
         }
     };
     private final List<String> calls = new ArrayList<>();
+    private final List<String> said = new ArrayList<>();
     private long nowNs = 1;
     private long endpoints;
     private MembershipConductor conductor = start();
@@ -79,6 +80,12 @@ class ViewConductorTest
                 @Override
                 public void onFenced(final Member member)
                 {
+                }
+
+                @Override
+                public void onStaysClosed(final String why)
+                {
+                    said.add(why);
                 }
             }, nowNs);
     }
@@ -211,26 +218,154 @@ class ViewConductorTest
         assertThat(view.survivors()).containsExactly(third);
     }
 
+    private PeerIdentity rejoin(final PeerIdentity before)
+    {
+        return conductor.rejoin(
+            new NodeRegistration(before.nodeId(), NodeRole.MEMORY_NODE, new DeviceAddress(1, ++endpoints), 1,
+                new RemoteRegion(4096, 4096, 1), conductor.table().member(before.nodeId()).node().memoryId(), 9,
+                ReadTargetAddress.NONE), before.nodeId(), nowNs).node().identity();
+    }
+
+    private void loseBoth()
+    {
+        beginAndLoseFirst();
+        work();
+        conductor.leave(second.nodeId(), second.incarnation(), nowNs);
+        assertThat(work().isDeserted()).isTrue();
+    }
+
     @Test
     void shouldTakeAMemberBackWhenAllAreLost()
     {
-        conductor.views().begin(View.first(7, List.of(first, second)));
-        conductor.leave(first.nodeId(), first.incarnation(), nowNs);
-        conductor.leave(second.nodeId(), second.incarnation(), nowNs);
-        assertThat(work().isDeserted()).isTrue();
+        loseBoth();
         final PeerIdentity stranger = join(NodeRole.MEMORY_NODE);
         conductor.views().onReturned(stranger, 1);
         assertThat(work().isDeserted()).isTrue();
-        final Member back = conductor.rejoin(
-            new NodeRegistration(first.nodeId(), NodeRole.MEMORY_NODE, new DeviceAddress(1, 77), 1,
-                new RemoteRegion(4096, 4096, 1), conductor.table().member(first.nodeId()).node().memoryId(), 9,
-                ReadTargetAddress.NONE), first.nodeId(), nowNs);
+        final PeerIdentity back = rejoin(first);
         assertThat(work().isDeserted()).as("it does not say that it has its memory").isTrue();
-        conductor.views().onReturned(back.node().identity(), first.incarnation() + 1);
+        conductor.views().onReturned(back, 0);
+        assertThat(work().isDeserted()).as("nor does an older build").isTrue();
+        conductor.views().onReturned(back, first.incarnation() + 1);
         assertThat(work().isDeserted()).as("it had come back from a checkpoint in between").isTrue();
-        conductor.views().onReturned(back.node().identity(), first.incarnation());
-        assertThat(work().survivors()).containsExactly(back.node().identity());
+        conductor.views().onReturned(back, first.incarnation());
+        assertThat(work().survivors()).containsExactly(back);
         assertThat(work().state()).isEqualTo(ViewState.CLOSING);
+        assertThat(store.load().views()).containsExactly(conductor.views().view(7));
+    }
+
+    @Test
+    void shouldSayWhyAGroupStaysClosedAndRestMeanwhile()
+    {
+        assertThat(conductor.views().whyClosed(7)).isEmpty();
+        beginAndLoseFirst();
+        work();
+        assertThat(conductor.views().whyClosed(7)).isEmpty();
+        assertThat(conductor.idleNs(nowNs)).as("a survivor is to close").isZero();
+        conductor.leave(second.nodeId(), second.incarnation(), nowNs);
+        work();
+        assertThat(said).hasSize(1);
+        assertThat(said.getFirst()).isEqualTo(conductor.views().whyClosed(7)).contains(
+            "group 7 ", "in view 1;", "node " + first.nodeId() + " incarnation " + first.incarnation() + " is not up");
+        conductor.doWork(nowNs, (_, _) -> { });
+        assertThat(conductor.idleNs(nowNs)).as("until a message comes").isPositive();
+
+        final PeerIdentity back = rejoin(first);
+        work();
+        assertThat(said.getLast()).contains("node " + first.nodeId() + " incarnation " + first.incarnation() +
+            " is up, and does not say");
+        conductor.views().onReturned(back, back.incarnation());
+        work();
+        assertThat(said).hasSize(3);
+        assertThat(said.getLast()).contains("has its memory since incarnation " + back.incarnation() + " only");
+        assertThat(conductor.idleNs(nowNs)).isPositive();
+        conductor.views().onReturned(back, first.incarnation());
+        assertThat(conductor.idleNs(nowNs)).as("it is to be taken back").isZero();
+        work();
+        assertThat(conductor.views().whyClosed(7)).isEmpty();
+        conductor.leave(back.nodeId(), back.incarnation(), nowNs);
+        work();
+        assertThat(said).as("once for each time").hasSize(4);
+    }
+
+    @Test
+    void shouldGoOnWithTheOnlyMemberUnderItsNewestIncarnation()
+    {
+        conductor.views().begin(View.first(7, List.of(first)));
+        final PeerIdentity again = rejoin(first);
+        assertThat(work().isDeserted()).isTrue();
+        conductor.views().onReturned(again, first.incarnation());
+        assertThat(work().survivors()).containsExactly(again);
+        conductor = start();
+        final PeerIdentity newest = rejoin(first);
+        assertThat(work().isDeserted()).as("lost once more, and the server has started anew").isTrue();
+        conductor.views().onReturned(newest, first.incarnation());
+        final View closing = work();
+        assertThat(closing.survivors()).containsExactly(newest);
+
+        conductor.views().onClosed(newest, closing);
+        conductor.views().onLeft(compute, List.of(new LeftView(7, 1)));
+        final View reconciling = work();
+        assertThat(reconciling.state()).isEqualTo(ViewState.RECONCILING);
+        conductor.views().onReconciled(compute, ViewAttempt.of(reconciling), true);
+        assertThat(work()).isEqualTo(new View(
+            7, 2, ViewState.ACTIVE, 0, List.of(newest), 0, PeerIdentity.UNREGISTERED));
+    }
+
+    @Test
+    void shouldTakeOthersBackUntilCopiesAreMadeEqual()
+    {
+        loseBoth();
+        final PeerIdentity firstBack = rejoin(first);
+        conductor.views().onReturned(firstBack, first.incarnation());
+        assertThat(work().survivors()).containsExactly(firstBack);
+        final PeerIdentity secondBack = rejoin(second);
+        conductor.views().onReturned(secondBack, second.incarnation() + 1);
+        assertThat(work().survivors()).as("from a checkpoint").containsExactly(firstBack);
+        conductor.views().onReturned(secondBack, second.incarnation());
+        final View both = work();
+        assertThat(both.survivors()).containsExactly(firstBack, secondBack);
+
+        conductor.views().onClosed(firstBack, both);
+        conductor.views().onLeft(compute, List.of(new LeftView(7, 1)));
+        assertThat(work().state()).as("the one that was taken back has to close, too").isEqualTo(ViewState.CLOSING);
+        conductor.views().onClosed(secondBack, both);
+        assertThat(work().state()).isEqualTo(ViewState.RECONCILING);
+        final PeerIdentity third = rejoin(second);
+        conductor.views().onReturned(third, second.incarnation());
+        final View closing = work();
+        assertThat(closing.survivors()).as("lost, and taken back under its next one").containsExactly(firstBack, third);
+    }
+
+    @Test
+    void shouldLeaveAMemberOutThatReturnsWhileCopiesAreMadeEqual()
+    {
+        beginAndLoseFirst();
+        conductor.views().onClosed(second, work());
+        conductor.views().onLeft(compute, List.of(new LeftView(7, 1)));
+        final View reconciling = work();
+        final PeerIdentity back = rejoin(first);
+        conductor.views().onReturned(back, first.incarnation());
+        assertThat(work()).isEqualTo(reconciling);
+        conductor.views().onReconciled(compute, ViewAttempt.of(reconciling), true);
+        assertThat(work().members()).as("it has not what is written from now on").containsExactly(second);
+    }
+
+    @Test
+    void shouldTakeWhoDidNotConfirmBackUnderAnotherIncarnationOrWhenAllAreLost()
+    {
+        final PeerIdentity third = join(NodeRole.MEMORY_NODE);
+        conductor.views().begin(View.first(7, List.of(first, second, third)));
+        conductor.leave(first.nodeId(), first.incarnation(), nowNs);
+        conductor.views().onReturned(second, second.incarnation());
+        conductor.views().onClosed(third, work());
+        for (int i = 0; i < 20; i++)
+        {
+            work();
+        }
+        final View without = conductor.views().view(7);
+        assertThat(without.survivors()).as("not while another one is there").containsExactly(third);
+        conductor.leave(third.nodeId(), third.incarnation(), nowNs);
+        assertThat(work().survivors()).containsExactly(second);
     }
 
     @Test

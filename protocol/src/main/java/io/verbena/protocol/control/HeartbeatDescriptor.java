@@ -23,13 +23,15 @@ import java.util.List;
  *  24 +---------------+---------------+  24 +-------------------------------+
  *     | wants epochs  |  newest token |     |      membership version       |
  *  32 +---------------+---------------+  32 +-------------------------------+
- *                                           |       lease, nanoseconds      |
- *                                        40 +-------------------------------+
+ *     | memory since  |   reserved    |     |       lease, nanoseconds      |
+ *  40 +---------------+---------------+  40 +-------------------------------+
  *                                           |            tokens             |
  *                                           +-------------------------------+
  *                                           |            spares             |
  *                                           +-------------------------------+
  * </pre>
+ *
+ * <p>Builds that do not say since when their memory has everything send 32 bytes.
  */
 final class HeartbeatDescriptor
 {
@@ -38,7 +40,9 @@ final class HeartbeatDescriptor
     static final int PASSED_EPOCH_OFFSET = INCARNATION_OFFSET + Integer.BYTES;
     static final int WANTS_EPOCHS_OFFSET = PASSED_EPOCH_OFFSET + Long.BYTES;
     static final int NEWEST_TOKEN_OFFSET = WANTS_EPOCHS_OFFSET + Integer.BYTES;
-    static final int REQUEST_LENGTH_BYTES = NEWEST_TOKEN_OFFSET + Integer.BYTES;
+    static final int MEMORY_SINCE_OFFSET = NEWEST_TOKEN_OFFSET + Integer.BYTES;
+    static final int RESERVED_OFFSET = MEMORY_SINCE_OFFSET + Integer.BYTES;
+    static final int REQUEST_LENGTH_BYTES = RESERVED_OFFSET + Integer.BYTES;
 
     static final int REPLY_EPOCH_OFFSET = ControlHeaderDescriptor.LENGTH_BYTES;
     static final int REPLY_SAFE_EPOCH_OFFSET = REPLY_EPOCH_OFFSET + Long.BYTES;
@@ -58,6 +62,7 @@ final class HeartbeatDescriptor
         final long passedEpoch,
         final boolean wantsEpochs,
         final int newestToken,
+        final int memorySince,
         final MutableDirectBuffer buffer,
         final int offset)
     {
@@ -67,12 +72,14 @@ final class HeartbeatDescriptor
         buffer.putLong(offset + PASSED_EPOCH_OFFSET, passedEpoch, ORDER);
         buffer.putInt(offset + WANTS_EPOCHS_OFFSET, wantsEpochs ? 1 : 0, ORDER);
         buffer.putInt(offset + NEWEST_TOKEN_OFFSET, newestToken, ORDER);
+        buffer.putInt(offset + MEMORY_SINCE_OFFSET, memorySince, ORDER);
+        buffer.putInt(offset + RESERVED_OFFSET, 0, ORDER);
         return REQUEST_LENGTH_BYTES;
     }
 
     static void requireRequest(final int lengthBytes)
     {
-        ControlHeaderDescriptor.require(lengthBytes, REQUEST_LENGTH_BYTES, "heartbeat request");
+        ControlHeaderDescriptor.require(lengthBytes, MEMORY_SINCE_OFFSET, "heartbeat request");
     }
 
     static int nodeId(final DirectBuffer buffer, final int offset)
@@ -98,6 +105,12 @@ final class HeartbeatDescriptor
     static int newestToken(final DirectBuffer buffer, final int offset)
     {
         return buffer.getInt(offset + NEWEST_TOKEN_OFFSET, ORDER);
+    }
+
+    /** 0 of nodes that do not say it. */
+    static int memorySince(final DirectBuffer buffer, final int offset, final int lengthBytes)
+    {
+        return lengthBytes < REQUEST_LENGTH_BYTES ? 0 : buffer.getInt(offset + MEMORY_SINCE_OFFSET, ORDER);
     }
 
     static int encodeReply(final Heartbeat reply, final MutableDirectBuffer buffer, final int offset)

@@ -118,7 +118,7 @@ public final class MetaClient
     }
 
     /**
-     * Renews the lease; see {@link MetaService#heartbeat}.
+     * Renews the lease of a node that says nothing of its memory; see {@link MetaService#heartbeat}.
      *
      * @param nodeId      of this node.
      * @param incarnation of this life.
@@ -136,10 +136,34 @@ public final class MetaClient
         final int newestToken,
         final long timeoutNs)
     {
+        return heartbeat(nodeId, incarnation, passedEpoch, wantsEpochs, newestToken, 0, timeoutNs);
+    }
+
+    /**
+     * Renews the lease; see {@link MetaService#heartbeat}.
+     *
+     * @param nodeId      of this node.
+     * @param incarnation of this life.
+     * @param passedEpoch every operation begun before this epoch was heard has ended.
+     * @param wantsEpochs whether this node waits for epochs; without anybody who does they pass slowly.
+     * @param newestToken highest incarnation of a memory node for which this node has a token, 0 for none.
+     * @param memorySince of a memory node: incarnation since which its memory has everything; 0: it does not say.
+     * @param timeoutNs   deadline.
+     * @return the call.
+     */
+    public ControlCall<Heartbeat> heartbeat(
+        final int nodeId,
+        final int incarnation,
+        final long passedEpoch,
+        final boolean wantsEpochs,
+        final int newestToken,
+        final int memorySince,
+        final long timeoutNs)
+    {
         return proxy.call(
             ControlMethod.HEARTBEAT,
             (buffer, offset) -> HeartbeatDescriptor.encodeRequest(
-                nodeId, incarnation, passedEpoch, wantsEpochs, newestToken, buffer, offset),
+                nodeId, incarnation, passedEpoch, wantsEpochs, newestToken, memorySince, buffer, offset),
             HeartbeatDescriptor::decodeReply,
             timeoutNs);
     }

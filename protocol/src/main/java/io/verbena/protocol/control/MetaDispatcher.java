@@ -311,7 +311,8 @@ public final class MetaDispatcher extends ControlDispatcher
             HeartbeatDescriptor.incarnation(request, offset),
             HeartbeatDescriptor.passedEpoch(request, offset),
             HeartbeatDescriptor.wantsEpochs(request, offset),
-            HeartbeatDescriptor.newestToken(request, offset));
+            HeartbeatDescriptor.newestToken(request, offset),
+            HeartbeatDescriptor.memorySince(request, offset, lengthBytes));
         return HeartbeatDescriptor.encodeReply(heartbeat, to.buffer(), to.offset());
     }
 

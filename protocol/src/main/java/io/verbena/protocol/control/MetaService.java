@@ -61,9 +61,12 @@ public interface MetaService
      * @param passedEpoch every operation begun before this epoch was heard has ended.
      * @param wantsEpochs whether the node waits for epochs.
      * @param newestToken highest incarnation of a memory node for which the node has a token.
+     * @param memorySince of a memory node: the incarnation of it since which its memory has everything that was written
+     *                    to it; 0: it does not say.
      * @return epochs and the new lease.
      */
-    Heartbeat heartbeat(int nodeId, int incarnation, long passedEpoch, boolean wantsEpochs, int newestToken);
+    Heartbeat heartbeat(
+        int nodeId, int incarnation, long passedEpoch, boolean wantsEpochs, int newestToken, int memorySince);
 
     /**
      * @param identity for which a connection acts.

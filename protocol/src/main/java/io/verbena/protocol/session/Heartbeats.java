@@ -56,12 +56,31 @@ public final class Heartbeats
     public void send(
         final MetaClient client, final long passedEpoch, final boolean wantsEpochs, final long timeoutNs)
     {
+        requireEnded();
+        call = client.heartbeat(nodeId, incarnation, passedEpoch, wantsEpochs, credentials.newestToken(), timeoutNs);
+    }
+
+    /**
+     * Sends one of a memory node; not while {@link #isUnderWay()}.
+     *
+     * @param client      to the meta server.
+     * @param memorySince incarnation since which its memory has everything; 0: it does not say.
+     * @param timeoutNs   until it has FAILED.
+     */
+    public void sendOfMemory(final MetaClient client, final int memorySince, final long timeoutNs)
+    {
+        requireEnded();
+        call = client.heartbeat(
+            nodeId, incarnation, 0, false, credentials.newestToken(), memorySince, timeoutNs);
+    }
+
+    private void requireEnded()
+    {
         if (null != call)
         {
             throw new IllegalStateException("node " + nodeId + " sends a heartbeat before the last one has ended: " +
                 call);
         }
-        call = client.heartbeat(nodeId, incarnation, passedEpoch, wantsEpochs, credentials.newestToken(), timeoutNs);
     }
 
     /** @return what became of the one sent last; once for each. */

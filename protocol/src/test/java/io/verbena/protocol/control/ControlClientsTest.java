@@ -147,10 +147,11 @@ class ControlClientsTest
         assertThat(await(meta.heartbeat(7, 2, 41, false, 0, TIMEOUT_NS)).result()).isEqualTo(
             new Heartbeat(42, 41, 3, 9, List.of(), List.of()));
         assertThat(await(meta.heartbeat(7, 2, 42, true, 0, TIMEOUT_NS)).status()).isEqualTo(ControlStatus.OK);
+        assertThat(await(meta.heartbeat(7, 2, 0, false, 0, 6, TIMEOUT_NS)).status()).isEqualTo(ControlStatus.OK);
         assertThat(await(meta.leave(7, 2, TIMEOUT_NS)).result()).isNull();
         assertThat(metaService.asked).containsExactly(
             "register " + request, "heartbeat 7 2 41", "heartbeat 7 2 42 wants epochs",
-            "leave 7 2");
+            "heartbeat 7 2 0 memory since 6", "leave 7 2");
     }
 
     private void accept()

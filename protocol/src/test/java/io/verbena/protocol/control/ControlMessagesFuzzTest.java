@@ -74,7 +74,7 @@ class ControlMessagesFuzzTest
         fuzz("register", (to) -> RegisterDescriptor.encodeRequest(new NodeRegistration(
             3, NodeRole.MEMORY_NODE, new DeviceAddress(1, 2, 3), 4_000, new RemoteRegion(1, 2, 3)), to, 0),
             RegisterDescriptor::decodeRequest);
-        fuzz("heartbeat", (to) -> HeartbeatDescriptor.encodeRequest(3, 9, 2, true, 8, to, 0),
+        fuzz("heartbeat", (to) -> HeartbeatDescriptor.encodeRequest(3, 9, 2, true, 8, 6, to, 0),
             (message, offset, lengthBytes) ->
             {
                 HeartbeatDescriptor.requireRequest(lengthBytes);
@@ -83,6 +83,7 @@ class ControlMessagesFuzzTest
                 HeartbeatDescriptor.passedEpoch(message, offset);
                 HeartbeatDescriptor.wantsEpochs(message, offset);
                 HeartbeatDescriptor.newestToken(message, offset);
+                HeartbeatDescriptor.memorySince(message, offset, lengthBytes);
             });
         fuzz("identity", (to) -> IdentityDescriptor.encode(new PeerIdentity(3, 4), to, 0), IdentityDescriptor::decode);
         fuzz("news", (to) -> NotificationDescriptor.encode(new NotificationRequest(3, 9, 1, 2), to, 0),

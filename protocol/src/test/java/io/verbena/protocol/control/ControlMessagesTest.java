@@ -104,9 +104,13 @@ class ControlMessagesTest
     @Test
     void shouldWriteTheseBytesForHeartbeatAndIdentity()
     {
-        assertThat(hex(to -> HeartbeatDescriptor.encodeRequest(3, 9, 0x0102L, true, 8, to, AT))).isEqualTo(
-            HEADER + "0300000009000000" + "0201000000000000" + "0100000008000000");
+        assertThat(hex(to -> HeartbeatDescriptor.encodeRequest(3, 9, 0x0102L, true, 8, 6, to, AT))).isEqualTo(
+            HEADER + "0300000009000000" + "0201000000000000" + "0100000008000000" + "0600000000000000");
         assertThat(HeartbeatDescriptor.wantsEpochs(buffer, AT)).isTrue();
+        assertThat(HeartbeatDescriptor.memorySince(buffer, AT, 40)).isEqualTo(6);
+        HeartbeatDescriptor.requireRequest(32);
+        assertThat(HeartbeatDescriptor.memorySince(buffer, AT, 32)).as("an older build does not say it").isZero();
+        assertThatThrownBy(() -> HeartbeatDescriptor.requireRequest(31)).hasMessageContaining("needs 32");
         final Heartbeat reply = new Heartbeat(100, 97, 12, 1, List.of(new AdmissionToken(5, 6, SECRET)),
             List.of(new PeerIdentity(7, 8)));
         assertThat(hex(to -> HeartbeatDescriptor.encodeReply(reply, to, AT))).isEqualTo(

@@ -61,9 +61,10 @@ final class RecordingMetaService implements MetaService
     @Override
     public Heartbeat heartbeat(
         final int nodeId, final int incarnation, final long passedEpoch, final boolean wantsEpochs,
-        final int newestToken)
+        final int newestToken, final int memorySince)
     {
-        asked.add("heartbeat " + nodeId + ' ' + incarnation + ' ' + passedEpoch + (wantsEpochs ? " wants epochs" : ""));
+        asked.add("heartbeat " + nodeId + ' ' + incarnation + ' ' + passedEpoch + (wantsEpochs ? " wants epochs" : "") +
+            (0 == memorySince ? "" : " memory since " + memorySince));
         return new Heartbeat(42, 41, 3, 9, List.of(), List.of());
     }
 
