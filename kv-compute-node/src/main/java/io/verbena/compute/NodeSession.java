@@ -10,6 +10,7 @@ import io.verbena.compute.figures.JoinTimeline;
 import io.verbena.compute.figures.ReclaimCounters;
 import io.verbena.compute.figures.UnexpectedFailures;
 import io.verbena.compute.group.GroupLinks;
+import io.verbena.compute.group.KnownLeases;
 import io.verbena.compute.group.LinkedChunks;
 import io.verbena.compute.growth.GrowthScheduler;
 import io.verbena.compute.maintenance.ExpirySweeper;
@@ -47,7 +48,6 @@ import org.slf4j.LoggerFactory;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
-import java.util.function.IntToLongFunction;
 
 /**
  * One registration of a node, from its answer to its end: connections, engine, lease. A node that loses its lease
@@ -294,25 +294,25 @@ final class NodeSession implements AutoCloseable
     /** @return whether index chunks have not gone back yet that nobody needs. */
     boolean isReturningIndex()
     {
-        return !indexReturns.isEmpty();
+        return chunks.isReturning();
     }
 
     private boolean isReclaiming()
     {
-        return !indexReturns.isEmpty() ||
+        return chunks.isReturning() ||
             memoryLinks.all().stream().anyMatch((link) -> link.maintenance().isReclaiming());
     }
 
     /** The index of a dropped table goes back when no node can have it open any more; a sweep finds its blocks. */
-    private void returnIndex(final TableDescriptor table, final IntToLongFunction newestLease)
+    private void returnIndex(final TableDescriptor table, final KnownLeases known)
     {
-        returnIndex(table.name(), Subtable.of(table), newestLease);
+        returnIndex(table.name(), Subtable.of(table), known);
         memoryLinks.all().forEach((link) -> link.maintenance().sweepOwn());
     }
 
-    private void returnIndex(final String table, final List<Subtable> subtables, final IntToLongFunction newestLease)
+    private void returnIndex(final String table, final List<Subtable> subtables, final KnownLeases known)
     {
-        indexReturns.addUsed(table, subtables, newestLease, returnEpoch());
+        chunks.retire(table, subtables, known, returnEpoch());
     }
 
     /** @return what all must have passed before an index that was used until now goes back. */
@@ -335,7 +335,7 @@ final class NodeSession implements AutoCloseable
     /** @return whether anything here waits for epochs: blocks, or what is given back or taken over. */
     private boolean wantsEpochs()
     {
-        return engine.wantsEpochs() || indexReturns.wantsEpochs(engine) || growth.wantsEpochs() ||
+        return engine.wantsEpochs() || chunks.wantsEpochs(engine) || growth.wantsEpochs() ||
             tasks.wantsEpochs() ||
             memoryLinks.all().stream().anyMatch((link) -> link.maintenance().isReclaiming());
     }
@@ -525,8 +525,8 @@ final class NodeSession implements AutoCloseable
                 tables.forget(request.tableName());
                 yield null;
             }
-            case SPACE -> SpaceTally.list(engine, memoryLinks.all(), isReclaiming(), reclaimCounters.toString());
-            case SPACE_FIGURES -> SpaceTally.sum(engine, memoryLinks.all(), isReclaiming(), reclaimCounters);
+            case SPACE -> SpaceTally.list(engine, chunks, isReclaiming(), reclaimCounters.toString());
+            case SPACE_FIGURES -> SpaceTally.sum(engine, chunks, isReclaiming(), reclaimCounters);
             case SERVING_NODES -> new ServingNodes(registration.nodeId(), memoryNodes.tcpNodes());
             case SWEEP ->
             {
@@ -569,7 +569,7 @@ final class NodeSession implements AutoCloseable
         }
         leavingSinceNs = 0 == leavingSinceNs ? nowNs : leavingSinceNs;
         final int workCount = pollServing(nowNs);
-        final boolean owesIndexes = (!indexReturns.isEmpty() || growth.isBusy()) &&
+        final boolean owesIndexes = (chunks.isReturning() || growth.isBusy()) &&
             nowNs - leavingSinceNs - INDEX_RETURN_NS < 0;
         if (0 == dispatcher.active() && 0 == engine.active() && !sweeper.isBusy() && tasks.isEmpty() &&
             !tables.isWaiting() && !owesIndexes)

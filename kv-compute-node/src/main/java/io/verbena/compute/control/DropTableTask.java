@@ -1,6 +1,7 @@
 package io.verbena.compute.control;
 
 import io.verbena.compute.catalog.TableRegistry;
+import io.verbena.compute.group.KnownLeases;
 import io.verbena.protocol.control.ControlCall;
 import io.verbena.protocol.message.ControlStatus;
 import io.verbena.protocol.message.TableEntry;
@@ -14,7 +15,6 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 import java.util.function.BiConsumer;
-import java.util.function.IntToLongFunction;
 
 /**
  * Drops a table at the meta server, and forgets it here. Its memory is not free at once: other nodes may still use it,
@@ -25,19 +25,19 @@ final class DropTableTask extends ControlTask
     private static final Logger LOGGER = LoggerFactory.getLogger(DropTableTask.class);
 
     private final TableRegistry tables;
-    private final IntToLongFunction newestLease;
-    private final BiConsumer<TableDescriptor, IntToLongFunction> dropped;
+    private final KnownLeases known;
+    private final BiConsumer<TableDescriptor, KnownLeases> dropped;
     private final ControlCall<TableEntry> call;
 
-    /** @param newestLease of a memory node, from before anybody could drop the table by this. */
+    /** @param known leases from before anybody could drop the table by this. */
     DropTableTask(
         final ControlRequest request, final MetaLink metaLink, final TableRegistry tables,
-        final IntToLongFunction newestLease, final BiConsumer<TableDescriptor, IntToLongFunction> dropped,
+        final KnownLeases known, final BiConsumer<TableDescriptor, KnownLeases> dropped,
         final long nowNs)
     {
         super(request);
         this.tables = tables;
-        this.newestLease = newestLease;
+        this.known = known;
         this.dropped = dropped;
         call = metaLink.client().dropTable(request.tableName(), remainingNs(nowNs));
     }
@@ -67,7 +67,7 @@ final class DropTableTask extends ControlTask
     {
         try
         {
-            dropped.accept(TableDescriptor.decode(entry.descriptor()), newestLease);
+            dropped.accept(TableDescriptor.decode(entry.descriptor()), known);
         }
         catch (final FormatException ex)
         {

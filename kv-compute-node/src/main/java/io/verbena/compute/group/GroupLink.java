@@ -4,6 +4,7 @@ import io.verbena.compute.memory.MemoryLink;
 import io.verbena.compute.memory.MemoryLinks;
 import io.verbena.compute.session.SessionParts;
 import io.verbena.protocol.control.MemoryNodeClient;
+import io.verbena.protocol.message.MirroredChunk;
 import io.verbena.protocol.mirror.GroupMembers;
 import io.verbena.protocol.view.View;
 import io.verbena.protocol.view.ViewState;
@@ -15,12 +16,15 @@ import io.verbena.raas.failure.Backoff;
 import io.verbena.raas.identity.PeerIdentity;
 import io.verbena.rdma.verbs.WorkCompletionStatus;
 import io.verbena.table.TableEngine;
+import io.verbena.table.allocation.ChunkView;
 import io.verbena.table.mirror.LastMemberPort;
 import io.verbena.table.mirror.MirrorPort;
 
+import org.agrona.collections.Int2ObjectHashMap;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
+import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 
@@ -118,6 +122,39 @@ public final class GroupLink implements AutoCloseable
     public GroupChunks chunks()
     {
         return chunks;
+    }
+
+    /** @return by which leases its chunks are had now: own ones, and what was seen last at members that are connected. */
+    KnownLeases known()
+    {
+        final List<ChunkView> looks = new ArrayList<>();
+        for (final PeerIdentity member : newest.members())
+        {
+            final MemoryLink link = links.byId().get(member.nodeId());
+            if (null != link && link.isReady() && link.identity().equals(member))
+            {
+                looks.add(link.chunkView());
+            }
+        }
+        final Int2ObjectHashMap<MirroredChunk> own = chunks.ownIndexes();
+        return looks.isEmpty() ? KnownLeases.NONE :
+            KnownLeases.ofGroup(group, (offset) -> latest(offset, looks, own));
+    }
+
+    private MirroredChunk latest(
+        final long offset, final List<ChunkView> looks, final Int2ObjectHashMap<MirroredChunk> own)
+    {
+        final int index = looks.getFirst().index(offset);
+        MirroredChunk latest = own.get(index);
+        for (final ChunkView look : looks)
+        {
+            if (look.group(index) == group)
+            {
+                latest = KnownLeases.later(latest, new MirroredChunk(group, look.groupView(index), index,
+                    look.chunkLengthBytes(), look.groupCount(index)));
+            }
+        }
+        return latest;
     }
 
     /** @return why it is not ready; empty while it is. */

@@ -19,6 +19,7 @@ import io.verbena.raas.failure.Backoff;
 import io.verbena.rdma.verbs.WorkCompletionStatus;
 import io.verbena.table.TableEngine;
 import io.verbena.table.access.RegionAccess;
+import io.verbena.table.allocation.ChunkView;
 import io.verbena.table.allocation.ChunkWatch;
 import io.verbena.table.format.Superblock;
 
@@ -155,6 +156,12 @@ public final class MemoryLink implements AutoCloseable
     public Superblock superblock()
     {
         return watch.view().superblock();
+    }
+
+    /** @return its chunks as they were seen last; while {@link #isReady()}. */
+    public ChunkView chunkView()
+    {
+        return watch.view();
     }
 
     /** @return proxy for calls while {@link #isReady()}. */
