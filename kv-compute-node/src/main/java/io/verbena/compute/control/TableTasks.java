@@ -56,7 +56,7 @@ public final class TableTasks
                 new CreateCopiesTask(
                 request, session, tables, creationSlot, links, chunks.groups(), random, nowNs);
             case DROP_TABLE -> new DropTableTask(
-                request, metaLink, tables, chunks.known(), dropped, nowNs);
+                request, metaLink, tables, chunks, dropped, nowNs);
             case LIST_TABLES -> new ListTablesTask(request, metaLink, nowNs);
             default -> throw new IllegalStateException("answered at once: " + request);
         };

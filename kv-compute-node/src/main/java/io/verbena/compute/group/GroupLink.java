@@ -27,6 +27,7 @@ import org.slf4j.LoggerFactory;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.function.BooleanSupplier;
 
 /**
  * The way of a node to the memory of a group: a port to all members of its view, made when the view is active and every
@@ -122,6 +123,12 @@ public final class GroupLink implements AutoCloseable
     public GroupChunks chunks()
     {
         return chunks;
+    }
+
+    /** Looks which leases its chunks have. @return whether that is known as of now, or the group cannot be used. */
+    BooleanSupplier look()
+    {
+        return isReady() ? links.byId().get(view.members().getLast().nodeId()).lookAgain() : () -> true;
     }
 
     /** @return by which leases its chunks are had now: own ones, and what was seen last at members that are connected. */

@@ -12,6 +12,7 @@ import org.agrona.collections.Int2ObjectHashMap;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.BooleanSupplier;
 
 /**
  * Memory of the memory nodes and groups that a session is linked to, whichever of both an id names: for blocks and for
@@ -54,6 +55,24 @@ public record LinkedChunks(
     public List<PeerIdentity> members(final int id)
     {
         return isOfGroup(id) ? groups.get(id).view().members() : List.of(links.get(id).identity());
+    }
+
+    /**
+     * Looks by which leases its chunks are had, if it is a group: each is named when it goes back. Of a memory node one
+     * is as good as any later one.
+     *
+     * @return whether {@link #known} knows that as of now.
+     */
+    public BooleanSupplier look(final int id)
+    {
+        return isOfGroup(id) ? groups.get(id).look() : () -> true;
+    }
+
+    /** @return as {@link #look(int)}, of all groups. */
+    public BooleanSupplier look()
+    {
+        final List<BooleanSupplier> looks = groups.all().stream().map(GroupLink::look).toList();
+        return () -> looks.stream().allMatch(BooleanSupplier::getAsBoolean);
     }
 
     /** @return by which leases its chunks are had now. */

@@ -20,6 +20,7 @@ import java.nio.ByteOrder;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.function.BooleanSupplier;
 
 /**
  * Makes known what took the place of subtables: asks for the descriptor, publishes the one that follows from it, gives
@@ -65,6 +66,8 @@ final class GrowthPublisher
     private final KnownLeases madeBy;
     private KnownLeases known;
     private TableGrowth growth;
+    /** Whether the leases are known of what the answer to the next question may name; null before it is looked. */
+    private BooleanSupplier looked;
     private ControlCall<TableEntry> asking;
     private ControlCall<Void> publishing;
     /** The descriptor that the publication under way is to replace; that was refused if it comes again. */
@@ -101,6 +104,15 @@ final class GrowthPublisher
     /** What the answer names was in use when this asked: by a lease that is known now nobody has it after that. */
     private void ask()
     {
+        if (null == looked)
+        {
+            looked = chunks.look(memoryNodeId);
+        }
+        if (!looked.getAsBoolean())
+        {
+            return;
+        }
+        looked = null;
         known = madeBy.and(chunks.known(memoryNodeId));
         asking = session.metaLink().client().table(table.name(), session.timeoutNs());
     }
@@ -122,7 +134,7 @@ final class GrowthPublisher
         {
             // Only behind the pause: what was answered before it others may have replaced since.
             ask();
-            return 1;
+            return null == asking ? 0 : 1;
         }
         return null == publishing ? pollAsking(nowNs) : pollPublishing(nowNs);
     }
@@ -223,6 +235,7 @@ final class GrowthPublisher
             else
             {
                 // Most likely somebody else was faster: at once, before somebody is again.
+                asking = null;
                 ask();
             }
             publishing = null;

@@ -158,6 +158,13 @@ public final class MemoryLink implements AutoCloseable
         return watch.view().superblock();
     }
 
+    /** Has chunk headers read that changed. @return whether they were, since now; or whether it cannot be used. */
+    public BooleanSupplier lookAgain()
+    {
+        final long since = watch.lookAgain();
+        return () -> State.READY != state || watch.hasLooked(since);
+    }
+
     /** @return its chunks as they were seen last; while {@link #isReady()}. */
     public ChunkView chunkView()
     {

@@ -39,6 +39,10 @@ public final class ChunkWatch implements AutoCloseable
     private long comingVersion;
     private long epoch;
     private long comingEpoch;
+    /** How often a look was asked for, and how many of these the newest finished one has answered. */
+    private long asked;
+    private long answered;
+    private long comingAnswered;
     private boolean allWhole;
     private long restored;
     private int memoryNodeIncarnation;
@@ -126,6 +130,18 @@ public final class ChunkWatch implements AutoCloseable
         return version;
     }
 
+    /** Asks for a look whatever the epoch. @return what {@link #hasLooked} takes. */
+    public long lookAgain()
+    {
+        return ++asked;
+    }
+
+    /** @return whether a look is done that began after it was asked for. */
+    public boolean hasLooked(final long since)
+    {
+        return answered >= since;
+    }
+
     /** @return whether no look is under way. */
     public boolean isIdle()
     {
@@ -135,7 +151,7 @@ public final class ChunkWatch implements AutoCloseable
     /** @return whether a look is under way or due. */
     public boolean isBusy()
     {
-        return step != Step.IDLE || epochs.epoch() > epoch;
+        return step != Step.IDLE || epochs.epoch() > epoch || answered < asked;
     }
 
     /** @return what it posts with, for figures. */
@@ -144,7 +160,7 @@ public final class ChunkWatch implements AutoCloseable
         return access;
     }
 
-    /** Looks when the epoch has changed. @return work done. */
+    /** Looks when the epoch has changed, or when it was asked to. @return work done. */
     public int poll()
     {
         if (failed || access.isBusy())
@@ -161,12 +177,13 @@ public final class ChunkWatch implements AutoCloseable
 
     private int pollIdle()
     {
-        if (epochs.epoch() == epoch || !port.isReady())
+        if (epochs.epoch() == epoch && answered == asked || !port.isReady())
         {
             return 0;
         }
         allocator.onLook();
         comingEpoch = epochs.epoch();
+        comingAnswered = asked;
         superblock = null;
         step = Step.VERSION;
         access.read(port, 0, SuperblockDescriptor.READ_BYTES, this::onSuperblock);
@@ -245,6 +262,7 @@ public final class ChunkWatch implements AutoCloseable
     private void finish()
     {
         epoch = comingEpoch;
+        answered = comingAnswered;
         step = Step.IDLE;
     }
 
