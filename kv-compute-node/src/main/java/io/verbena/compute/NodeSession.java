@@ -299,15 +299,14 @@ final class NodeSession implements AutoCloseable
 
     private boolean isReclaiming()
     {
-        return chunks.isReturning() ||
-            memoryLinks.all().stream().anyMatch((link) -> link.maintenance().isReclaiming());
+        return chunks.isReturning() || chunks.isReclaiming();
     }
 
     /** The index of a dropped table goes back when no node can have it open any more; a sweep finds its blocks. */
     private void returnIndex(final TableDescriptor table, final KnownLeases known)
     {
         returnIndex(table.name(), Subtable.of(table), known);
-        memoryLinks.all().forEach((link) -> link.maintenance().sweepOwn());
+        chunks.sweepOwn();
     }
 
     private void returnIndex(final String table, final List<Subtable> subtables, final KnownLeases known)
@@ -324,7 +323,7 @@ final class NodeSession implements AutoCloseable
     /** @return the epoch that this node may say it has passed, see {@link ChunkWatch} and {@link CatalogWatch}. */
     private long passedEpoch()
     {
-        long passed = Math.min(engine.passedEpoch(), catalog.epoch());
+        long passed = Math.min(Math.min(engine.passedEpoch(), catalog.epoch()), chunks.passableEpoch());
         for (final MemoryLink link : memoryLinks.all())
         {
             passed = Math.min(passed, link.passableEpoch());
@@ -335,9 +334,7 @@ final class NodeSession implements AutoCloseable
     /** @return whether anything here waits for epochs: blocks, or what is given back or taken over. */
     private boolean wantsEpochs()
     {
-        return engine.wantsEpochs() || chunks.wantsEpochs(engine) || growth.wantsEpochs() ||
-            tasks.wantsEpochs() ||
-            memoryLinks.all().stream().anyMatch((link) -> link.maintenance().isReclaiming());
+        return engine.wantsEpochs() || chunks.wantsEpochs(engine) || growth.wantsEpochs() || tasks.wantsEpochs();
     }
 
     /** @return true if operations may be begun at a time. */
@@ -531,7 +528,7 @@ final class NodeSession implements AutoCloseable
             case SWEEP ->
             {
                 reclaimCounters.sweepsAsked++;
-                memoryLinks.all().forEach((link) -> link.maintenance().sweepOwn());
+                chunks.sweepOwn();
                 yield null;
             }
             default -> throw new IllegalStateException("not answered at once: " + request);

@@ -94,6 +94,8 @@ public final class GroupChunks
     private final Supplier<Backoff> backoffs;
     private final List<Left> toReturn = new ArrayList<>();
     private final Deque<IndexRequest> requests = new ArrayDeque<>();
+    /** What was asked for and is not made known yet, nor given back. */
+    private final List<IndexRequest> underWay = new ArrayList<>();
     /** By index the latest lease of this node for an index. */
     private final Int2ObjectHashMap<MirroredChunk> ownIndexes = new Int2ObjectHashMap<>();
     private GroupMembers members;
@@ -135,13 +137,33 @@ public final class GroupChunks
     {
         final IndexRequest request = new IndexRequest(count);
         requests.add(request);
+        underWay.add(request);
         return request;
+    }
+
+    /** What was leased is made known, or can be found by links. */
+    public void end(final IndexRequest request)
+    {
+        underWay.remove(request);
+    }
+
+    /** @return whether a lease of this node for an index is known to nobody else yet, or goes back. */
+    boolean isUnderWay(final int index, final long count)
+    {
+        return toReturn.stream().anyMatch((left) -> isOf(left.chunk, index, count)) || underWay.stream().anyMatch(
+            (request) -> request.chunks.stream().anyMatch((chunk) -> isOf(chunk, index, count)));
+    }
+
+    private static boolean isOf(final MirroredChunk lease, final int index, final long count)
+    {
+        return lease.index() == index && lease.count() == count;
     }
 
     /** Gives up a request, and what it has leased: nobody else knows of it. */
     public void giveBack(final IndexRequest request)
     {
         requests.remove(request);
+        underWay.remove(request);
         request.chunks.forEach((chunk) -> toReturn.add(new Left(chunk, 0)));
         request.chunks.clear();
         request.failure = "given back";

@@ -60,10 +60,14 @@ public final class GroupLink implements AutoCloseable
     private final int group;
     private final Backoff backoff;
     private final GroupChunks chunks;
+    private final GroupReclaimer reclaimer;
     private View newest;
     private View view;
     private State state = State.WAITING;
     private VirtualQp[] members = NONE;
+    /** Of the view of the port: to its primary, which shows what is closed. */
+    private MemoryLink primary;
+    private BooleanSupplier isSeen;
     private MirrorPort mirror;
     private OneSidedPort port;
     private boolean isAttached;
@@ -85,6 +89,7 @@ public final class GroupLink implements AutoCloseable
         retryAtNs = session.raas().clock().nanoTime();
         chunks = new GroupChunks(
             engine, group, session.numbers(), session.timeoutNs(), session.metaLink()::retryBackoff, retryAtNs);
+        reclaimer = new GroupReclaimer(session, group, chunks);
         engine.suspend(group, true);
         engine.unreachable(group, newest.isDeserted());
     }
@@ -164,6 +169,12 @@ public final class GroupLink implements AutoCloseable
         return latest;
     }
 
+    /** @return what brings back memory that nobody uses any more. */
+    GroupReclaimer reclaimer()
+    {
+        return reclaimer;
+    }
+
     /** @return why it is not ready; empty while it is. */
     public String failure()
     {
@@ -173,7 +184,7 @@ public final class GroupLink implements AutoCloseable
     /** @return whether something that may go on at any moment is under way. */
     boolean isWaiting()
     {
-        return State.CONNECTING == state || State.LEAVING == state || chunks.isBusy();
+        return State.CONNECTING == state || State.LEAVING == state || chunks.isBusy() || reclaimer.isBusy();
     }
 
     /** @return when a pause ends, or {@link Long#MAX_VALUE} when there is none. */
@@ -244,6 +255,9 @@ public final class GroupLink implements AutoCloseable
             members[member] = connect(member);
         }
         onLeaseRenewed();
+        primary = links.byId().get(view.members().getLast().nodeId());
+        primary.watch().add(engine.allocator(group));
+        isSeen = primary.lookAgain();
         return 1;
     }
 
@@ -272,7 +286,19 @@ public final class GroupLink implements AutoCloseable
         }
         else
         {
-            engine.onBatchComplete(cookie, counted);
+            onBatchComplete(cookie, counted);
+        }
+    }
+
+    private void onBatchComplete(final int cookie, final int status)
+    {
+        if (GroupReclaimer.COOKIE == cookie)
+        {
+            reclaimer.onComplete(status);
+        }
+        else
+        {
+            engine.onBatchComplete(cookie, status);
         }
     }
 
@@ -288,17 +314,25 @@ public final class GroupLink implements AutoCloseable
             }
             areConnected &= member.carriesWrites();
         }
-        if (!areConnected)
+        for (final PeerIdentity member : view.members())
+        {
+            areConnected &= isConnected(member);
+        }
+        // Nothing is done here before it is known which chunks are closed.
+        if (!areConnected || !isSeen.getAsBoolean())
         {
             return 0;
         }
         mirror = 1 == members.length ? null : new MirrorPort(
-            session.raas().protectionDomain(), view.number(), members, engine::onBatchComplete);
+            session.raas().protectionDomain(), view.number(), members, this::onBatchComplete);
         port = null == mirror ? new LastMemberPort(members[0]) : mirror;
         engine.attach(group, port);
         engine.suspend(group, false);
         isAttached = true;
-        chunks.begin(view.number(), leasing(), links.byId().get(view.members().getFirst().nodeId()).superblock());
+        final GroupMembers ascending = leasing();
+        chunks.begin(view.number(), ascending, primary.superblock());
+        reclaimer.begin(ascending, port, view.members().stream()
+            .map((member) -> links.byId().get(member.nodeId())).toList());
         failure = "";
         state = State.READY;
         LOGGER.info("reached: group {}, view={}, members={}", group, view.number(), view.members());
@@ -323,7 +357,7 @@ public final class GroupLink implements AutoCloseable
             }
         }
         backoff.reset();
-        return (null == mirror ? 0 : mirror.poll()) + chunks.poll(nowNs);
+        return (null == mirror ? 0 : mirror.poll()) + chunks.poll(nowNs) + reclaimer.poll(nowNs);
     }
 
     /** The view may be active still, and the member may answer again. */
@@ -341,6 +375,8 @@ public final class GroupLink implements AutoCloseable
         state = State.LEAVING;
         engine.suspend(group, true);
         chunks.end();
+        reclaimer.end();
+        primary.watch().remove(engine.allocator(group));
         if (null != mirror)
         {
             mirror.leave();
@@ -369,6 +405,7 @@ public final class GroupLink implements AutoCloseable
             engine.detach(group);
             isAttached = false;
         }
+        reclaimer.ended();
         release();
         state = State.WAITING;
         return 1;
@@ -423,6 +460,7 @@ public final class GroupLink implements AutoCloseable
             member.close();
         }
         release();
+        reclaimer.close();
     }
 
     @Override

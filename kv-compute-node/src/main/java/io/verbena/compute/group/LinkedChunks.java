@@ -42,7 +42,33 @@ public record LinkedChunks(
     /** @return whether a sweep of own chunks has not ended. */
     public boolean isSweeping()
     {
-        return links.values().stream().anyMatch((link) -> link.maintenance().isSweeping());
+        return links.values().stream().anyMatch((link) -> link.maintenance().isSweeping()) ||
+            groups.all().stream().anyMatch((group) -> group.reclaimer().isSweeping());
+    }
+
+    /** @return whether chunks are being reclaimed, or should be. */
+    public boolean isReclaiming()
+    {
+        return links.values().stream().anyMatch((link) -> link.maintenance().isReclaiming()) ||
+            groups.all().stream().anyMatch((group) -> group.reclaimer().isDue());
+    }
+
+    /** Reclaims what is unnamed in this node's own chunks, and indexes that nobody uses. */
+    public void sweepOwn()
+    {
+        links.values().forEach((link) -> link.maintenance().sweepOwn());
+        groups.all().forEach((group) -> group.reclaimer().sweepOwn());
+    }
+
+    /** @return which epoch may be passed as far as groups go. */
+    public long passableEpoch()
+    {
+        long epoch = Long.MAX_VALUE;
+        for (final GroupLink group : groups.all())
+        {
+            epoch = Math.min(epoch, group.reclaimer().passableEpoch());
+        }
+        return epoch;
     }
 
     /** @return whether it can be used now. */
@@ -131,25 +157,33 @@ public record LinkedChunks(
         return !returns.isEmpty() || groups.all().stream().anyMatch((group) -> group.chunks().isReturning());
     }
 
-    /** @return whether what goes back waits for epochs. */
+    /** @return whether what goes back, or is reclaimed, waits for epochs. */
     public boolean wantsEpochs(final TableEngine engine)
     {
-        return returns.wantsEpochs(engine) || groups.all().stream().anyMatch((group) -> group.chunks().wantsEpochs());
+        return isReclaiming() || returns.wantsEpochs(engine) || groups.all().stream().anyMatch((group) -> group.chunks().wantsEpochs());
     }
 
     /** There was no memory for an index. */
     public void onIndexRefused(final int id)
     {
-        if (!isOfGroup(id))
+        if (isOfGroup(id))
+        {
+            groups.get(id).reclaimer().onIndexRefused();
+        }
+        else
         {
             links.get(id).maintenance().onIndexRefused();
         }
     }
 
-    /** Returns indexes that nobody uses, after a while. Those of groups stay taken. */
+    /** Returns indexes that nobody uses, after a while. */
     public void sweepIndexes(final int id)
     {
-        if (!isOfGroup(id))
+        if (isOfGroup(id))
+        {
+            groups.get(id).reclaimer().sweepIndexes();
+        }
+        else
         {
             links.get(id).maintenance().sweepIndexes();
         }
@@ -166,7 +200,8 @@ public record LinkedChunks(
     {
         if (isOfGroup(memoryNodeId))
         {
-            return groups.get(memoryNodeId).chunks().isReturning();
+            return groups.get(memoryNodeId).chunks().isReturning() ||
+                groups.get(memoryNodeId).reclaimer().mayFindMemory();
         }
         final MemoryLink link = links.get(memoryNodeId);
         return null != link && (returns.has(memoryNodeId) || link.maintenance().mayFindMemory());

@@ -215,6 +215,10 @@ final class IndexLease
         {
             session.numbers().end(requestNumber);
         }
+        if (null != ofGroup)
+        {
+            groupChunks().end(ofGroup);
+        }
         requestNumber = 0;
         lease = null;
         ofGroup = null;

@@ -165,6 +165,18 @@ public final class MemoryLink implements AutoCloseable
         return () -> State.READY != state || watch.hasLooked(since);
     }
 
+    /** @return epoch that was known when its chunks were looked at last; while {@link #isReady()}. */
+    public long lookEpoch()
+    {
+        return watch.epoch();
+    }
+
+    /** @return what reads its chunk headers, and notifies allocators of groups. */
+    public ChunkWatch watch()
+    {
+        return watch;
+    }
+
     /** @return its chunks as they were seen last; while {@link #isReady()}. */
     public ChunkView chunkView()
     {

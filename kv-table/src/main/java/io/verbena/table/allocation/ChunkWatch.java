@@ -8,6 +8,8 @@ import io.verbena.table.format.ChunkDescriptor;
 import io.verbena.table.format.FormatException;
 import io.verbena.table.format.Superblock;
 import io.verbena.table.format.SuperblockDescriptor;
+import java.util.ArrayList;
+import java.util.List;
 import org.agrona.MutableDirectBuffer;
 
 /**
@@ -28,7 +30,8 @@ public final class ChunkWatch implements AutoCloseable
     }
 
     private final EpochTracker epochs;
-    private final BlockAllocator allocator;
+    /** Of the memory node, and of groups that it is a member of. */
+    private final List<BlockAllocator> allocators = new ArrayList<>();
     private final RegionAccess access;
     private OneSidedPort port;
     private Step step = Step.IDLE;
@@ -60,8 +63,24 @@ public final class ChunkWatch implements AutoCloseable
         final ProtectionDomain protectionDomain)
     {
         this.epochs = epochs;
-        this.allocator = allocator;
+        allocators.add(allocator);
         access = new RegionAccess(protectionDomain, COOKIE);
+    }
+
+    /**
+     * Notifies the allocator of a group, too, whose chunks are closed here when they are at all members; as of a look
+     * that begins from now on.
+     */
+    public void add(final BlockAllocator ofGroup)
+    {
+        ofGroup.onLook();
+        allocators.add(ofGroup);
+    }
+
+    /** Notifies the allocator of a group no more. */
+    public void remove(final BlockAllocator ofGroup)
+    {
+        allocators.remove(ofGroup);
     }
 
     /** Begins anew on a new connection: nothing seen before counts. */
@@ -181,7 +200,7 @@ public final class ChunkWatch implements AutoCloseable
         {
             return 0;
         }
-        allocator.onLook();
+        allocators.forEach(BlockAllocator::onLook);
         comingEpoch = epochs.epoch();
         comingAnswered = asked;
         superblock = null;
@@ -256,7 +275,7 @@ public final class ChunkWatch implements AutoCloseable
     /** Nothing of a chunk that is closed by now is held on to. */
     private void letGo()
     {
-        allocator.onView(view);
+        allocators.forEach((allocator) -> allocator.onView(view));
     }
 
     private void finish()
