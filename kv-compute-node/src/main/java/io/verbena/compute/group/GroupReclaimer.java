@@ -78,10 +78,11 @@ final class GroupReclaimer implements AutoCloseable
     private IndexWalk walk;
     private OrphanScan scan;
     private boolean isKilling;
+    /** Whether something of this round could not be done, or of the one before. */
     private boolean isIncomplete;
+    private boolean isRetried;
     private int attempts;
     private long freshEpoch;
-    private long retryEpoch = Long.MAX_VALUE;
     private long waitEpoch;
     private long killEpoch;
     private long listedVersion;
@@ -126,6 +127,10 @@ final class GroupReclaimer implements AutoCloseable
             sweep.add(current);
             adopting.forEach(sweep::add);
         }
+        if (!indexes.isEmpty())
+        {
+            sweep.askIndexes();
+        }
         // A kill under way may land still, so no epoch is passed.
         isKilling = Step.SCANNING == step && scan.isKilling();
         step = Step.IDLE;
@@ -151,6 +156,7 @@ final class GroupReclaimer implements AutoCloseable
     /** Sweeps all own chunks. */
     void sweepOwn()
     {
+        attempts = 0;
         sweep.ask();
         sweepIndexes();
     }
@@ -183,8 +189,8 @@ final class GroupReclaimer implements AutoCloseable
     /** @return true while it works, or has something to begin with: most of that waits for epochs. */
     boolean isDue()
     {
-        return null != port && (Step.IDLE != step || sweep.isWanted() || !areSeen() ||
-            Long.MAX_VALUE != retryEpoch && attempts < EAGER_ATTEMPTS);
+        return null != port && (Step.IDLE != step || !areSeen() ||
+            (sweep.isWanted() || isRetried) && attempts < EAGER_ATTEMPTS);
     }
 
     /** @return whether memory may be found by what is under way, here or at other nodes, or will be at once. */
@@ -257,12 +263,12 @@ final class GroupReclaimer implements AutoCloseable
         {
             return 0;
         }
-        if (areSeen() && !sweep.isWanted() && engine.epoch() < retryEpoch)
+        if (areSeen() && !sweep.isWanted() && !isRetried)
         {
             return 0;
         }
         looks = links.stream().map(MemoryLink::chunkView).toList();
-        retryEpoch = Long.MAX_VALUE;
+        isRetried = false;
         isIncomplete = false;
         refusing.clear();
         claiming.clear();
@@ -433,16 +439,19 @@ final class GroupReclaimer implements AutoCloseable
 
     private void onWalked()
     {
-        isIncomplete |= !walk.isComplete();
-        for (final MirroredChunk index : indexes.values())
+        if (walk.isComplete())
         {
-            if (walk.isComplete() && !walk.isInUse(index.index()))
+            for (final MirroredChunk index : indexes.values())
             {
-                session.counters().returnedIndexChunks++;
-                chunks.retire(index, returnEpoch());
+                if (!walk.isInUse(index.index()))
+                {
+                    session.counters().returnedIndexChunks++;
+                    chunks.retire(index, returnEpoch());
+                }
             }
+            indexes.clear();
         }
-        indexes.clear();
+        isIncomplete |= !walk.isComplete();
         walk = null;
     }
 
@@ -525,9 +534,13 @@ final class GroupReclaimer implements AutoCloseable
     private void endRound()
     {
         step = Step.IDLE;
-        freshEpoch = engine.epoch() + 1;
+        freshEpoch = engine.epoch() + (isIncomplete ? RETRY_EPOCHS : 1);
         attempts = isIncomplete ? attempts + 1 : 0;
-        retryEpoch = isIncomplete ? engine.epoch() + RETRY_EPOCHS : Long.MAX_VALUE;
+        if (!indexes.isEmpty())
+        {
+            sweep.askIndexes(); // they could not be judged
+        }
+        isRetried = isIncomplete;
     }
 
     @Override

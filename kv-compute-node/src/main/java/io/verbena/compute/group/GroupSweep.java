@@ -27,6 +27,8 @@ final class GroupSweep
     private final LongSupplier epoch;
     private final LongSupplier closedTables;
     private final BitSet due = new BitSet();
+    /** What nodes had left when indexes were judged last: what a table uses is not judged again for each change. */
+    private BitSet judged = new BitSet();
     private boolean isAsked;
     private boolean areIndexesAsked;
     private long indexRefusals;
@@ -123,7 +125,9 @@ final class GroupSweep
         final Deque<MirroredChunk> claiming, final Int2ObjectHashMap<MirroredChunk> indexes)
     {
         final ChunkView any = looks.getFirst();
-        for (final LeftChunk left : LeftChunk.find(group, looks))
+        final List<LeftChunk> found = LeftChunk.find(group, looks);
+        noteLeft(found);
+        for (final LeftChunk left : found)
         {
             final MirroredChunk lease =
                 new MirroredChunk(group, left.view(), left.index(), any.chunkLengthBytes(), left.count());
@@ -133,7 +137,10 @@ final class GroupSweep
             }
             else if (ChunkDescriptor.STATE_INDEX == any.state(left.index()))
             {
-                indexes.put(left.index(), lease);
+                if (areIndexesAsked)
+                {
+                    indexes.put(left.index(), lease);
+                }
             }
             else if (looks.stream().allMatch((look) -> isClaimable(look, left.index())))
             {
@@ -141,6 +148,17 @@ final class GroupSweep
             }
         }
         findOwn(looks, chunks, claiming, indexes);
+    }
+
+    /** Whoever ended may have been about to return something, and left it, whoever had leased it. */
+    private void noteLeft(final List<LeftChunk> found)
+    {
+        final BitSet left = new BitSet();
+        found.forEach((chunk) -> left.set(chunk.index()));
+        final BitSet added = (BitSet)left.clone();
+        added.andNot(judged);
+        areIndexesAsked |= !added.isEmpty();
+        judged = left;
     }
 
     private void findOwn(
