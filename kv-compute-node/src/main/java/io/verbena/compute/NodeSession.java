@@ -10,6 +10,7 @@ import io.verbena.compute.figures.JoinTimeline;
 import io.verbena.compute.figures.ReclaimCounters;
 import io.verbena.compute.figures.UnexpectedFailures;
 import io.verbena.compute.group.GroupLinks;
+import io.verbena.compute.group.KnownLeases;
 import io.verbena.compute.group.LinkedChunks;
 import io.verbena.compute.growth.GrowthScheduler;
 import io.verbena.compute.maintenance.ExpirySweeper;
@@ -46,7 +47,6 @@ import org.slf4j.LoggerFactory;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
-import java.util.function.IntToLongFunction;
 
 /**
  * One registration of a node, from its answer to its end: connections, engine, lease. A node that loses its lease
@@ -285,25 +285,24 @@ final class NodeSession implements AutoCloseable
     /** @return whether index chunks have not gone back yet that nobody needs. */
     boolean isReturningIndex()
     {
-        return !indexReturns.isEmpty();
+        return chunks.isReturning();
     }
 
     private boolean isReclaiming()
     {
-        return !indexReturns.isEmpty() ||
-            memoryLinks.all().stream().anyMatch((link) -> link.maintenance().isReclaiming());
+        return chunks.isReturning() || chunks.isReclaiming();
     }
 
     /** The index of a dropped table goes back when no node can have it open any more; a sweep finds its blocks. */
-    private void returnIndex(final TableDescriptor table, final IntToLongFunction newestLease)
+    private void returnIndex(final TableDescriptor table, final KnownLeases known)
     {
-        returnIndex(table.name(), Subtable.of(table), newestLease);
-        memoryLinks.all().forEach((link) -> link.maintenance().sweepOwn());
+        returnIndex(table.name(), Subtable.of(table), known);
+        chunks.sweepOwn();
     }
 
-    private void returnIndex(final String table, final List<Subtable> subtables, final IntToLongFunction newestLease)
+    private void returnIndex(final String table, final List<Subtable> subtables, final KnownLeases known)
     {
-        indexReturns.addUsed(table, subtables, newestLease, returnEpoch());
+        chunks.retire(table, subtables, known, returnEpoch());
     }
 
     /** @return what all must have passed before an index that was used until now goes back. */
@@ -315,7 +314,7 @@ final class NodeSession implements AutoCloseable
     /** @return the epoch that this node may say it has passed, see {@link ChunkWatch} and {@link CatalogWatch}. */
     private long passedEpoch()
     {
-        long passed = Math.min(engine.passedEpoch(), catalog.epoch());
+        long passed = Math.min(Math.min(engine.passedEpoch(), catalog.epoch()), chunks.passableEpoch());
         for (final MemoryLink link : memoryLinks.all())
         {
             passed = Math.min(passed, link.passableEpoch());
@@ -326,9 +325,7 @@ final class NodeSession implements AutoCloseable
     /** @return whether anything here waits for epochs: blocks, or what is given back or taken over. */
     private boolean wantsEpochs()
     {
-        return engine.wantsEpochs() || indexReturns.wantsEpochs(engine) || growth.wantsEpochs() ||
-            tasks.wantsEpochs() ||
-            memoryLinks.all().stream().anyMatch((link) -> link.maintenance().isReclaiming());
+        return engine.wantsEpochs() || chunks.wantsEpochs(engine) || growth.wantsEpochs() || tasks.wantsEpochs();
     }
 
     /** @return true if operations may be begun at a time. */
@@ -516,13 +513,13 @@ final class NodeSession implements AutoCloseable
                 tables.forget(request.tableName());
                 yield null;
             }
-            case SPACE -> SpaceTally.list(engine, memoryLinks.all(), isReclaiming(), reclaimCounters.toString());
-            case SPACE_FIGURES -> SpaceTally.sum(engine, memoryLinks.all(), isReclaiming(), reclaimCounters);
+            case SPACE -> SpaceTally.list(engine, chunks, isReclaiming(), reclaimCounters.toString());
+            case SPACE_FIGURES -> SpaceTally.sum(engine, chunks, isReclaiming(), reclaimCounters);
             case SERVING_NODES -> new ServingNodes(registration.nodeId(), memoryNodes.tcpNodes());
             case SWEEP ->
             {
                 reclaimCounters.sweepsAsked++;
-                memoryLinks.all().forEach((link) -> link.maintenance().sweepOwn());
+                chunks.sweepOwn();
                 yield null;
             }
             default -> throw new IllegalStateException("not answered at once: " + request);
@@ -561,7 +558,7 @@ final class NodeSession implements AutoCloseable
         leavingSinceNs = 0 == leavingSinceNs ? nowNs : leavingSinceNs;
         final int workCount = pollServing(nowNs);
         final boolean owesIndexes =
-            (!indexReturns.isEmpty() || growth.isBusy()) && nowNs - leavingSinceNs - INDEX_RETURN_NS < 0;
+            (chunks.isReturning() || growth.isBusy()) && nowNs - leavingSinceNs - INDEX_RETURN_NS < 0;
         if (0 == dispatcher.active() && 0 == engine.active() && !sweeper.isBusy() && tasks.isEmpty() &&
             !tables.isWaiting() && !owesIndexes)
         {

@@ -249,6 +249,7 @@ final class CreateCopiesTask extends NewTableTask
     @Override
     void keep()
     {
+        group.chunks().end(chunks);
     }
 
     @Override

@@ -1,6 +1,8 @@
 package io.verbena.compute.control;
 
 import io.verbena.compute.catalog.TableRegistry;
+import io.verbena.compute.group.KnownLeases;
+import io.verbena.compute.group.LinkedChunks;
 import io.verbena.protocol.control.ControlCall;
 import io.verbena.protocol.message.ControlStatus;
 import io.verbena.protocol.message.TableEntry;
@@ -14,7 +16,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 import java.util.function.BiConsumer;
-import java.util.function.IntToLongFunction;
+import java.util.function.BooleanSupplier;
 
 /**
  * Drops a table at the meta server, and forgets it here. Its memory is not free at once: other nodes may still use it,
@@ -24,27 +26,50 @@ final class DropTableTask extends ControlTask
 {
     private static final Logger LOGGER = LoggerFactory.getLogger(DropTableTask.class);
 
-    private final TableRegistry tables;
-    private final IntToLongFunction newestLease;
-    private final BiConsumer<TableDescriptor, IntToLongFunction> dropped;
-    private final ControlCall<TableEntry> call;
+    /** How long it waits for a look at members of groups: 100 ms; then what is known has to do. */
+    private static final long LOOK_LIMIT_NS = 100_000_000;
 
-    /** @param newestLease of a memory node, from before anybody could drop the table by this. */
+    private final MetaLink metaLink;
+    private final TableRegistry tables;
+    private final LinkedChunks chunks;
+    private final BiConsumer<TableDescriptor, KnownLeases> dropped;
+    private final BooleanSupplier looked;
+    private final long beganNs;
+    /** From before anybody could drop the table by this. */
+    private KnownLeases known = KnownLeases.NONE;
+    private ControlCall<TableEntry> call;
+
     DropTableTask(
         final ControlRequest request, final MetaLink metaLink, final TableRegistry tables,
-        final IntToLongFunction newestLease, final BiConsumer<TableDescriptor, IntToLongFunction> dropped,
-        final long nowNs)
+        final LinkedChunks chunks, final BiConsumer<TableDescriptor, KnownLeases> dropped, final long nowNs)
     {
         super(request);
+        this.metaLink = metaLink;
         this.tables = tables;
-        this.newestLease = newestLease;
+        this.chunks = chunks;
         this.dropped = dropped;
-        call = metaLink.client().dropTable(request.tableName(), remainingNs(nowNs));
+        looked = chunks.look();
+        beganNs = nowNs;
+        begin(nowNs);
+    }
+
+    private void begin(final long nowNs)
+    {
+        if (looked.getAsBoolean() || nowNs - beganNs > LOOK_LIMIT_NS)
+        {
+            known = chunks.known();
+            call = metaLink.client().dropTable(request().tableName(), remainingNs(nowNs));
+        }
     }
 
     @Override
     int poll(final long nowNs)
     {
+        if (null == call)
+        {
+            begin(nowNs);
+            return null == call ? 0 : 1;
+        }
         if (!call.isDone())
         {
             return 0;
@@ -67,7 +92,7 @@ final class DropTableTask extends ControlTask
     {
         try
         {
-            dropped.accept(TableDescriptor.decode(entry.descriptor()), newestLease);
+            dropped.accept(TableDescriptor.decode(entry.descriptor()), known);
         }
         catch (final FormatException ex)
         {
@@ -78,6 +103,6 @@ final class DropTableTask extends ControlTask
     @Override
     boolean mayHaveChanged()
     {
-        return true;
+        return null != call;
     }
 }

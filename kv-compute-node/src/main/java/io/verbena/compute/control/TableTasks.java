@@ -1,8 +1,8 @@
 package io.verbena.compute.control;
 
 import io.verbena.compute.catalog.TableRegistry;
+import io.verbena.compute.group.KnownLeases;
 import io.verbena.compute.group.LinkedChunks;
-import io.verbena.compute.memory.IndexReturns;
 import io.verbena.compute.memory.MemoryLinks;
 import io.verbena.compute.session.SessionParts;
 import io.verbena.protocol.request.ControlRequest;
@@ -11,7 +11,6 @@ import io.verbena.table.format.TableDescriptor;
 
 import java.util.SplittableRandom;
 import java.util.function.BiConsumer;
-import java.util.function.IntToLongFunction;
 
 /** Makes the tasks of requests about tables, of which creations take turns. Owned by the node's thread. */
 public final class TableTasks
@@ -20,20 +19,20 @@ public final class TableTasks
     private final TableRegistry tables;
     private final MemoryLinks links;
     private final LinkedChunks chunks;
-    private final BiConsumer<TableDescriptor, IntToLongFunction> dropped;
+    private final BiConsumer<TableDescriptor, KnownLeases> dropped;
     private final SplittableRandom random;
     private final boolean grows;
     private final CreationSlot creationSlot = new CreationSlot();
 
     /**
      * @param chunks  of memory nodes and groups.
-     * @param dropped takes a table that was dropped, and of each memory node a lease from before.
+     * @param dropped takes a table that was dropped, and leases from before.
      * @param random  for the hash seeds of tables.
      * @param grows   whether subtables will be split.
      */
     public TableTasks(
         final SessionParts session, final TableRegistry tables, final MemoryLinks links, final LinkedChunks chunks,
-        final BiConsumer<TableDescriptor, IntToLongFunction> dropped, final SplittableRandom random,
+        final BiConsumer<TableDescriptor, KnownLeases> dropped, final SplittableRandom random,
         final boolean grows)
     {
         this.session = session;
@@ -57,7 +56,7 @@ public final class TableTasks
                 new CreateCopiesTask(
                 request, session, tables, creationSlot, links, chunks.groups(), random, nowNs);
             case DROP_TABLE -> new DropTableTask(
-                request, metaLink, tables, IndexReturns.newestLeases(links.all()), dropped, nowNs);
+                request, metaLink, tables, chunks, dropped, nowNs);
             case LIST_TABLES -> new ListTablesTask(request, metaLink, nowNs);
             default -> throw new IllegalStateException("answered at once: " + request);
         };

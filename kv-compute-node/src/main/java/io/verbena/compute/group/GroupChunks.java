@@ -16,15 +16,23 @@ import java.util.Deque;
 import java.util.List;
 import java.util.function.Supplier;
 
+import org.agrona.collections.Int2ObjectHashMap;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
 /**
  * Chunks that all members of a group lease, one after another: for blocks of the engine, and for indexes of tables.
- * What a lease that failed has left is returned before anything else is leased. Goes on over views: what was leased in an
- * earlier one is recorded by all members of a later one, too. Owned by the node's thread.
+ * What a lease that failed has left is returned before anything else is leased, and indexes that went out of use when
+ * nobody can look there any more. Goes on over views: what was leased in an earlier one is recorded by all members of a
+ * later one, too. Owned by the node's thread.
  */
 public final class GroupChunks
 {
+    private static final Logger LOGGER = LoggerFactory.getLogger(GroupChunks.class);
     /** How long one lease may take: 2 s; giving back may take as long again. */
     private static final long LEASE_LIMIT_NS = 2_000_000_000L;
+    /** Before any epoch: nobody but this node ever knew of the chunk. */
+    private static final long NEVER_USED = Long.MIN_VALUE / 2;
 
     /** Chunks for the index of a table. */
     public static final class IndexRequest
@@ -65,9 +73,18 @@ public final class GroupChunks
         }
     }
 
-    /** A lease to be returned. */
-    private record Left(MirroredChunk chunk, long requestId)
+    /**
+     * A lease to be returned.
+     *
+     * @param requestId under which it was asked for, when this node was not told that it has it; or 0.
+     * @param epoch     that all must have passed first.
+     */
+    private record Left(MirroredChunk chunk, long requestId, long epoch)
     {
+        private Left(final MirroredChunk chunk, final long requestId)
+        {
+            this(chunk, requestId, NEVER_USED);
+        }
     }
 
     private final TableEngine engine;
@@ -75,15 +92,20 @@ public final class GroupChunks
     private final RequestNumbers numbers;
     private final long timeoutNs;
     private final Supplier<Backoff> backoffs;
-    private final Deque<Left> toReturn = new ArrayDeque<>();
+    private final List<Left> toReturn = new ArrayList<>();
     private final Deque<IndexRequest> requests = new ArrayDeque<>();
+    /** What was asked for and is not made known yet, nor given back. */
+    private final List<IndexRequest> underWay = new ArrayList<>();
+    /** By index the latest lease of this node for an index. */
+    private final Int2ObjectHashMap<MirroredChunk> ownIndexes = new Int2ObjectHashMap<>();
     private GroupMembers members;
     private Superblock layout;
     private long view;
     private MirroredLease lease;
     private MirroredReturn returning;
     private boolean isLeasing;
-    private boolean isReturning;
+    /** What is being returned, or null. */
+    private Left underReturn;
     private boolean isForIndex;
     private boolean wantsBlocks;
     private int nextIndex;
@@ -115,16 +137,60 @@ public final class GroupChunks
     {
         final IndexRequest request = new IndexRequest(count);
         requests.add(request);
+        underWay.add(request);
         return request;
+    }
+
+    /** What was leased is made known, or can be found by links. */
+    public void end(final IndexRequest request)
+    {
+        underWay.remove(request);
+    }
+
+    /** @return whether a lease of this node for an index is known to nobody else yet, or goes back. */
+    boolean isUnderWay(final int index, final long count)
+    {
+        return toReturn.stream().anyMatch((left) -> isOf(left.chunk, index, count)) || underWay.stream().anyMatch(
+            (request) -> request.chunks.stream().anyMatch((chunk) -> isOf(chunk, index, count)));
+    }
+
+    private static boolean isOf(final MirroredChunk lease, final int index, final long count)
+    {
+        return lease.index() == index && lease.count() == count;
     }
 
     /** Gives up a request, and what it has leased: nobody else knows of it. */
     public void giveBack(final IndexRequest request)
     {
         requests.remove(request);
+        underWay.remove(request);
         request.chunks.forEach((chunk) -> toReturn.add(new Left(chunk, 0)));
         request.chunks.clear();
         request.failure = "given back";
+    }
+
+    /** Returns a lease of a chunk that others may use until they have passed an epoch; of whatever node it is. */
+    void retire(final MirroredChunk lease, final long epoch)
+    {
+        toReturn.add(new Left(lease, 0, epoch));
+    }
+
+    /** @return whether anything goes back. */
+    boolean isReturning()
+    {
+        return !toReturn.isEmpty();
+    }
+
+    /** @return whether something that goes back waits for epochs. */
+    boolean wantsEpochs()
+    {
+        return toReturn.stream().anyMatch((left) -> !engine.isReusable(left.epoch));
+    }
+
+    /** @return by which leases this node has, or had last, the chunks of indexes, by their numbers; a new map. */
+    Int2ObjectHashMap<MirroredChunk> ownIndexes()
+    {
+        return new Int2ObjectHashMap<>(ownIndexes);
     }
 
     /** @return how often no chunk for blocks was free on all members. */
@@ -136,7 +202,7 @@ public final class GroupChunks
     /** @return whether something is under way, or due. */
     boolean isBusy()
     {
-        return isLeasing || isReturning;
+        return isLeasing || null != underReturn;
     }
 
     /** The group can be used in a view. */
@@ -147,7 +213,6 @@ public final class GroupChunks
         layout = newLayout;
         lease = new MirroredLease(members, timeoutNs, backoffs.get());
         returning = new MirroredReturn(members, timeoutNs, backoffs.get());
-        isReturning = false;
     }
 
     /** It cannot any more. */
@@ -159,7 +224,7 @@ public final class GroupChunks
             onLeaseEnded();
         }
         members = null;
-        isReturning = false;
+        underReturn = null;
     }
 
     /**
@@ -174,7 +239,7 @@ public final class GroupChunks
         {
             return 0;
         }
-        if (isReturning)
+        if (null != underReturn)
         {
             return pollReturning(nowNs);
         }
@@ -186,10 +251,10 @@ public final class GroupChunks
         {
             return 0;
         }
-        if (!toReturn.isEmpty())
+        underReturn = nextToReturn();
+        if (null != underReturn)
         {
-            isReturning = true;
-            returning.begin(toReturn.peek().chunk, toReturn.peek().requestId, members.count() - 1);
+            returning.begin(underReturn.chunk, underReturn.requestId, members.count() - 1);
             return 1;
         }
         if (wantsBlocks || !requests.isEmpty())
@@ -204,13 +269,29 @@ public final class GroupChunks
         return 0;
     }
 
+    private Left nextToReturn()
+    {
+        for (int i = 0; i < toReturn.size(); i++)
+        {
+            if (engine.isReusable(toReturn.get(i).epoch))
+            {
+                return toReturn.get(i);
+            }
+        }
+        return null;
+    }
+
     private int pollReturning(final long nowNs)
     {
         final int workCount = returning.poll(nowNs);
         if (returning.isDone())
         {
-            isReturning = false;
-            toReturn.remove();
+            if (!returning.refusal().isEmpty())
+            {
+                LOGGER.warn("{} stays taken: {}", underReturn.chunk, returning.refusal());
+            }
+            toReturn.remove(underReturn);
+            underReturn = null;
         }
         return workCount;
     }
@@ -247,6 +328,7 @@ public final class GroupChunks
             engine.chunkLeased(group, offset, layout.chunkLengthBytes());
             return;
         }
+        ownIndexes.put(chunk.index(), chunk);
         final IndexRequest request = requests.peek();
         if (null == request)
         {

@@ -4,6 +4,7 @@ import io.verbena.compute.memory.MemoryLink;
 import io.verbena.compute.memory.MemoryLinks;
 import io.verbena.compute.session.SessionParts;
 import io.verbena.protocol.control.MemoryNodeClient;
+import io.verbena.protocol.message.MirroredChunk;
 import io.verbena.protocol.mirror.GroupMembers;
 import io.verbena.protocol.view.View;
 import io.verbena.protocol.view.ViewState;
@@ -15,14 +16,18 @@ import io.verbena.raas.failure.Backoff;
 import io.verbena.raas.identity.PeerIdentity;
 import io.verbena.rdma.verbs.WorkCompletionStatus;
 import io.verbena.table.TableEngine;
+import io.verbena.table.allocation.ChunkView;
 import io.verbena.table.mirror.LastMemberPort;
 import io.verbena.table.mirror.MirrorPort;
 
+import org.agrona.collections.Int2ObjectHashMap;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
+import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.function.BooleanSupplier;
 
 /**
  * The way of a node to the memory of a group: a port to all members of its view, made when the view is active and every
@@ -55,10 +60,14 @@ public final class GroupLink implements AutoCloseable
     private final int group;
     private final Backoff backoff;
     private final GroupChunks chunks;
+    private final GroupReclaimer reclaimer;
     private View newest;
     private View view;
     private State state = State.WAITING;
     private VirtualQp[] members = NONE;
+    /** Of the view of the port: to its primary, which shows what is closed. */
+    private MemoryLink primary;
+    private BooleanSupplier isSeen;
     private MirrorPort mirror;
     private OneSidedPort port;
     private boolean isAttached;
@@ -80,6 +89,7 @@ public final class GroupLink implements AutoCloseable
         retryAtNs = session.raas().clock().nanoTime();
         chunks = new GroupChunks(
             engine, group, session.numbers(), session.timeoutNs(), session.metaLink()::retryBackoff, retryAtNs);
+        reclaimer = new GroupReclaimer(session, group, chunks);
         engine.suspend(group, true);
         engine.unreachable(group, newest.isDeserted());
     }
@@ -120,6 +130,51 @@ public final class GroupLink implements AutoCloseable
         return chunks;
     }
 
+    /** Looks which leases its chunks have. @return whether that is known as of now, or the group cannot be used. */
+    BooleanSupplier look()
+    {
+        return isReady() ? links.byId().get(view.members().getLast().nodeId()).lookAgain() : () -> true;
+    }
+
+    /** @return by which leases its chunks are had now: own ones, and what was seen last at members that are connected. */
+    KnownLeases known()
+    {
+        final List<ChunkView> looks = new ArrayList<>();
+        for (final PeerIdentity member : newest.members())
+        {
+            final MemoryLink link = links.byId().get(member.nodeId());
+            if (null != link && link.isReady() && link.identity().equals(member))
+            {
+                looks.add(link.chunkView());
+            }
+        }
+        final Int2ObjectHashMap<MirroredChunk> own = chunks.ownIndexes();
+        return looks.isEmpty() ? KnownLeases.NONE :
+            KnownLeases.ofGroup(group, (offset) -> latest(offset, looks, own));
+    }
+
+    private MirroredChunk latest(
+        final long offset, final List<ChunkView> looks, final Int2ObjectHashMap<MirroredChunk> own)
+    {
+        final int index = looks.getFirst().index(offset);
+        MirroredChunk latest = own.get(index);
+        for (final ChunkView look : looks)
+        {
+            if (look.group(index) == group)
+            {
+                latest = KnownLeases.later(latest, new MirroredChunk(group, look.groupView(index), index,
+                    look.chunkLengthBytes(), look.groupCount(index)));
+            }
+        }
+        return latest;
+    }
+
+    /** @return what brings back memory that nobody uses any more. */
+    GroupReclaimer reclaimer()
+    {
+        return reclaimer;
+    }
+
     /** @return why it is not ready; empty while it is. */
     public String failure()
     {
@@ -129,7 +184,7 @@ public final class GroupLink implements AutoCloseable
     /** @return whether something that may go on at any moment is under way. */
     boolean isWaiting()
     {
-        return State.CONNECTING == state || State.LEAVING == state || chunks.isBusy();
+        return State.CONNECTING == state || State.LEAVING == state || chunks.isBusy() || reclaimer.isBusy();
     }
 
     /** @return when a pause ends, or {@link Long#MAX_VALUE} when there is none. */
@@ -200,6 +255,9 @@ public final class GroupLink implements AutoCloseable
             members[member] = connect(member);
         }
         onLeaseRenewed();
+        primary = links.byId().get(view.members().getLast().nodeId());
+        primary.watch().add(engine.allocator(group));
+        isSeen = primary.lookAgain();
         return 1;
     }
 
@@ -228,7 +286,19 @@ public final class GroupLink implements AutoCloseable
         }
         else
         {
-            engine.onBatchComplete(cookie, counted);
+            onBatchComplete(cookie, counted);
+        }
+    }
+
+    private void onBatchComplete(final int cookie, final int status)
+    {
+        if (GroupReclaimer.COOKIE == cookie)
+        {
+            reclaimer.onComplete(status);
+        }
+        else
+        {
+            engine.onBatchComplete(cookie, status);
         }
     }
 
@@ -244,17 +314,25 @@ public final class GroupLink implements AutoCloseable
             }
             areConnected &= member.carriesWrites();
         }
-        if (!areConnected)
+        for (final PeerIdentity member : view.members())
+        {
+            areConnected &= isConnected(member);
+        }
+        // Nothing is done here before it is known which chunks are closed.
+        if (!areConnected || !isSeen.getAsBoolean())
         {
             return 0;
         }
         mirror = 1 == members.length ? null : new MirrorPort(
-            session.raas().protectionDomain(), view.number(), members, engine::onBatchComplete);
+            session.raas().protectionDomain(), view.number(), members, this::onBatchComplete);
         port = null == mirror ? new LastMemberPort(members[0]) : mirror;
         engine.attach(group, port);
         engine.suspend(group, false);
         isAttached = true;
-        chunks.begin(view.number(), leasing(), links.byId().get(view.members().getFirst().nodeId()).superblock());
+        final GroupMembers ascending = leasing();
+        chunks.begin(view.number(), ascending, primary.superblock());
+        reclaimer.begin(ascending, port, view.members().stream()
+            .map((member) -> links.byId().get(member.nodeId())).toList());
         failure = "";
         state = State.READY;
         LOGGER.info("reached: group {}, view={}, members={}", group, view.number(), view.members());
@@ -279,7 +357,7 @@ public final class GroupLink implements AutoCloseable
             }
         }
         backoff.reset();
-        return (null == mirror ? 0 : mirror.poll()) + chunks.poll(nowNs);
+        return (null == mirror ? 0 : mirror.poll()) + chunks.poll(nowNs) + reclaimer.poll(nowNs);
     }
 
     /** The view may be active still, and the member may answer again. */
@@ -297,6 +375,8 @@ public final class GroupLink implements AutoCloseable
         state = State.LEAVING;
         engine.suspend(group, true);
         chunks.end();
+        reclaimer.end();
+        primary.watch().remove(engine.allocator(group));
         if (null != mirror)
         {
             mirror.leave();
@@ -325,6 +405,7 @@ public final class GroupLink implements AutoCloseable
             engine.detach(group);
             isAttached = false;
         }
+        reclaimer.ended();
         release();
         state = State.WAITING;
         return 1;
@@ -379,6 +460,7 @@ public final class GroupLink implements AutoCloseable
             member.close();
         }
         release();
+        reclaimer.close();
     }
 
     @Override

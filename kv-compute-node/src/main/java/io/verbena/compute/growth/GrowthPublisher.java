@@ -1,6 +1,7 @@
 package io.verbena.compute.growth;
 
-import io.verbena.compute.memory.MemoryLink;
+import io.verbena.compute.group.KnownLeases;
+import io.verbena.compute.group.LinkedChunks;
 import io.verbena.compute.session.SessionParts;
 import io.verbena.protocol.control.ControlCall;
 import io.verbena.protocol.message.ControlStatus;
@@ -11,7 +12,6 @@ import io.verbena.table.format.FormatException;
 import io.verbena.table.format.TableDescriptor;
 import io.verbena.table.growth.TableGrowth;
 
-import org.agrona.collections.Int2ObjectHashMap;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -20,6 +20,7 @@ import java.nio.ByteOrder;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.function.BooleanSupplier;
 
 /**
  * Makes known what took the place of subtables: asks for the descriptor, publishes the one that follows from it, gives
@@ -47,14 +48,14 @@ final class GrowthPublisher
         TableGrowth after(TableDescriptor published);
     }
 
-    /** Subtables that a publication replaces whose answer was lost, and a lease from before it. */
-    private record Doubt(List<Subtable> replaced, long newestLease)
+    /** Subtables that a publication replaces whose answer was lost, and leases from before it. */
+    private record Doubt(List<Subtable> replaced, KnownLeases known)
     {
     }
 
     private static final Logger LOGGER = LoggerFactory.getLogger(GrowthPublisher.class);
 
-    private final Int2ObjectHashMap<MemoryLink> links;
+    private final LinkedChunks chunks;
     private final Retirement retirement;
     private final SessionParts session;
     private final TableDescriptor table;
@@ -62,8 +63,11 @@ final class GrowthPublisher
     private final Growth wanted;
     private final Backoff backoff;
     private final List<Doubt> doubts = new ArrayList<>();
-    private long newestLease;
+    private final KnownLeases madeBy;
+    private KnownLeases known;
     private TableGrowth growth;
+    /** Whether the leases are known of what the answer to the next question may name; null before it is looked. */
+    private BooleanSupplier looked;
     private ControlCall<TableEntry> asking;
     private ControlCall<Void> publishing;
     /** The descriptor that the publication under way is to replace; that was refused if it comes again. */
@@ -74,20 +78,20 @@ final class GrowthPublisher
 
     /**
      * @param table        as it was when this node opened it.
-     * @param memoryNodeId of all subtables that are replaced.
-     * @param newestLease  older than any by which somebody else can have the memory of what is replaced; 0 if none is
-     *                     known.
+     * @param memoryNodeId of all subtables that are replaced; or group.
+     * @param madeBy       leases by which what is published was made.
      */
     GrowthPublisher(
-        final Int2ObjectHashMap<MemoryLink> links, final Retirement retirement, final SessionParts session,
-        final TableDescriptor table, final int memoryNodeId, final long newestLease, final Growth wanted)
+        final LinkedChunks chunks, final Retirement retirement, final SessionParts session,
+        final TableDescriptor table, final int memoryNodeId, final KnownLeases madeBy, final Growth wanted)
     {
-        this.links = links;
+        this.chunks = chunks;
         this.retirement = retirement;
         this.session = session;
         this.table = table;
         this.memoryNodeId = memoryNodeId;
-        this.newestLease = newestLease;
+        this.madeBy = madeBy;
+        known = madeBy;
         this.wanted = wanted;
         backoff = session.metaLink().retryBackoff();
     }
@@ -100,8 +104,16 @@ final class GrowthPublisher
     /** What the answer names was in use when this asked: by a lease that is known now nobody has it after that. */
     private void ask()
     {
-        final MemoryLink link = links.get(memoryNodeId);
-        newestLease = null == link ? newestLease : Math.max(newestLease, link.maintenance().newestLease());
+        if (null == looked)
+        {
+            looked = chunks.look(memoryNodeId);
+        }
+        if (!looked.getAsBoolean())
+        {
+            return;
+        }
+        looked = null;
+        known = madeBy.and(chunks.known(memoryNodeId));
         asking = session.metaLink().client().table(table.name(), session.timeoutNs());
     }
 
@@ -122,7 +134,7 @@ final class GrowthPublisher
         {
             // Only behind the pause: what was answered before it others may have replaced since.
             ask();
-            return 1;
+            return null == asking ? 0 : 1;
         }
         return null == publishing ? pollAsking(nowNs) : pollPublishing(nowNs);
     }
@@ -146,7 +158,7 @@ final class GrowthPublisher
         else if (ControlStatus.OK == status || ControlStatus.NO_SUCH_TABLE == status)
         {
             outcome = Outcome.DROPPED;
-            doubts.forEach((doubt) -> retire(doubt.replaced, doubt.newestLease));
+            doubts.forEach((doubt) -> retire(doubt.replaced, doubt.known));
             doubts.clear();
         }
         else
@@ -166,8 +178,7 @@ final class GrowthPublisher
 
     private void publish(final TableEntry entry)
     {
-        final MemoryLink link = links.get(memoryNodeId);
-        if (null == link || !link.isReady())
+        if (!chunks.isReady(memoryNodeId))
         {
             outcome = Outcome.AWAY;
             return;
@@ -197,8 +208,8 @@ final class GrowthPublisher
             final long checksum =
                 ByteBuffer.wrap(refused).order(ByteOrder.LITTLE_ENDIAN).getLong(refused.length - Long.BYTES);
             publishing = session.metaLink().client().growTable(
-                new TableEntry(entry.name(), entry.tableId(), descriptor), checksum, List.of(link.identity()),
-                session.timeoutNs());
+                new TableEntry(entry.name(), entry.tableId(), descriptor), checksum,
+                chunks.members(memoryNodeId), session.timeoutNs());
         }
     }
 
@@ -210,7 +221,7 @@ final class GrowthPublisher
         }
         if (ControlStatus.OK == publishing.status())
         {
-            retire(growth.replaced(), newestLease);
+            retire(growth.replaced(), known);
             doubts.clear();
             outcome = Outcome.PUBLISHED;
         }
@@ -218,12 +229,13 @@ final class GrowthPublisher
         {
             if (publishing.status().isUnknown())
             {
-                doubts.add(new Doubt(growth.replaced(), newestLease));
+                doubts.add(new Doubt(growth.replaced(), known));
                 pause(nowNs);
             }
             else
             {
                 // Most likely somebody else was faster: at once, before somebody is again.
+                asking = null;
                 ask();
             }
             publishing = null;
@@ -240,15 +252,15 @@ final class GrowthPublisher
             final boolean isReplaced = doubt.replaced.stream().noneMatch(named::contains);
             if (isReplaced)
             {
-                retire(doubt.replaced, doubt.newestLease);
+                retire(doubt.replaced, doubt.known);
             }
             return isReplaced;
         });
     }
 
-    private void retire(final List<Subtable> subtables, final long olderLease)
+    private void retire(final List<Subtable> subtables, final KnownLeases older)
     {
-        retirement.retire(table.name(), subtables, (node) -> olderLease);
+        retirement.retire(table.name(), subtables, older);
     }
 
     /** Nothing is published any more: what is in doubt is swept if nobody uses it. */
@@ -256,7 +268,7 @@ final class GrowthPublisher
     {
         if (!doubts.isEmpty())
         {
-            links.get(memoryNodeId).maintenance().sweepIndexes();
+            chunks.sweepIndexes(memoryNodeId);
         }
         doubts.clear();
     }

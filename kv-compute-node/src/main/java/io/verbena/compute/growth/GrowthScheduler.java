@@ -2,9 +2,9 @@ package io.verbena.compute.growth;
 
 import io.verbena.compute.catalog.TableRegistry;
 import io.verbena.compute.figures.GrowthFigures;
+import io.verbena.compute.group.KnownLeases;
 import io.verbena.compute.group.LinkedChunks;
 import io.verbena.compute.growth.GrowthWork.Kind;
-import io.verbena.compute.memory.MemoryLink;
 import io.verbena.compute.session.SessionParts;
 import io.verbena.protocol.message.TableEntry;
 import io.verbena.table.directory.GrowthSource;
@@ -15,7 +15,6 @@ import io.verbena.table.growth.TableGrowth;
 import io.verbena.table.growth.TableMerge;
 import io.verbena.table.growth.TableSplit;
 
-import org.agrona.collections.Int2ObjectHashMap;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.slf4j.event.Level;
@@ -43,7 +42,6 @@ public final class GrowthScheduler implements GrowthSource
         IDLE, LOOKING, LEASING, WORKING
     }
 
-    private final Int2ObjectHashMap<MemoryLink> links;
     private final LinkedChunks chunks;
     private final IndexLease lease;
     private final MemoryShortage shortage;
@@ -61,7 +59,7 @@ public final class GrowthScheduler implements GrowthSource
     private long nowNs;
     private long saidAtNs = Long.MIN_VALUE / 2;
     private boolean hasLease;
-    private long newestLease;
+    private KnownLeases known = KnownLeases.NONE;
     private TableSplit split;
     private TableMerge merge;
     private long splitCount;
@@ -76,12 +74,11 @@ public final class GrowthScheduler implements GrowthSource
     public GrowthScheduler(final LinkedChunks chunks, final Retirement retirement)
     {
         this.chunks = chunks;
-        links = chunks.links();
-        lease = new IndexLease(links, chunks.returns());
+        lease = new IndexLease(chunks);
         shortage = new MemoryShortage(chunks::mayFindMemory);
         this.retirement = retirement;
         agenda = new GrowthAgenda(shortage);
-        publications = new Publications(links, retirement, this::publishLater);
+        publications = new Publications(chunks, retirement, this::publishLater);
     }
 
     /**
@@ -97,7 +94,7 @@ public final class GrowthScheduler implements GrowthSource
         tables = registry;
         beginsSplits = isBeginning;
         beginsMerges = isBeginning;
-        watch = new MergeWatch(probePauseNs, chunks::isOfGroup);
+        watch = new MergeWatch(probePauseNs);
         watch.open(registry, parts.identity().nodeId(), parts.raas().clock().nanoTime());
     }
 
@@ -110,8 +107,7 @@ public final class GrowthScheduler implements GrowthSource
     @Override
     public boolean requestSplit(final OpenTable table, final Subtable subtable)
     {
-        if (!beginsSplits || chunks.isOfGroup(subtable.memoryNodeId()) ||
-            !table.mayBeSplit(subtable, TableEntry.MAX_DESCRIPTOR_BYTES) || isDenied(subtable))
+        if (!beginsSplits || !table.mayBeSplit(subtable, TableEntry.MAX_DESCRIPTOR_BYTES) || isDenied(subtable))
         {
             return false;
         }
@@ -164,8 +160,7 @@ public final class GrowthScheduler implements GrowthSource
     /** Ends all that has begun in a table, also where nothing meets it, and publishes what was made. */
     void finish(final OpenTable table)
     {
-        table.subtables().stream().filter((subtable) -> !chunks.isOfGroup(subtable.memoryNodeId())).forEach(
-            (subtable) -> agenda.add(GrowthWork.ofFinishing(table, subtable, nowNs)));
+        table.subtables().forEach((subtable) -> agenda.add(GrowthWork.ofFinishing(table, subtable, nowNs)));
     }
 
     /** @return splits and merges that {@link #finish} found to have begun, or not to be published. */
@@ -292,7 +287,7 @@ public final class GrowthScheduler implements GrowthSource
     private void begin(final GrowthWork wanted)
     {
         current = wanted;
-        newestLease = 0;
+        known = KnownLeases.NONE;
         if (0 == wanted.chunks())
         {
             beginWork(List.of(0L, 0L));
@@ -341,7 +336,7 @@ public final class GrowthScheduler implements GrowthSource
         else
         {
             hasLease = true;
-            newestLease = lease.lease().newestLease();
+            known = lease.known();
             beginWork(offsets);
         }
     }
@@ -391,9 +386,8 @@ public final class GrowthScheduler implements GrowthSource
         if (null != merge && merge.isWithdrawn())
         {
             final int memoryNodeId = current.subtable().memoryNodeId();
-            final long olderLease = newestLease;
             retirement.retire(current.table().descriptor().name(),
-                List.of(new Subtable(memoryNodeId, 0, 0, lease.offsets().getFirst())), (node) -> olderLease);
+                List.of(new Subtable(memoryNodeId, 0, 0, lease.offsets().getFirst())), known);
         }
         else
         {
@@ -427,7 +421,7 @@ public final class GrowthScheduler implements GrowthSource
     {
         if (isUnused)
         {
-            links.get(current.subtable().memoryNodeId()).maintenance().sweepIndexes();
+            chunks.sweepIndexes(current.subtable().memoryNodeId());
         }
     }
 
@@ -503,7 +497,7 @@ public final class GrowthScheduler implements GrowthSource
     /** What somebody else has proposed to make is named by nothing now. */
     private void onWithdrawn()
     {
-        links.get(current.subtable().memoryNodeId()).maintenance().sweepIndexes();
+        chunks.sweepIndexes(current.subtable().memoryNodeId());
         if (current.isOfFinishing())
         {
             finishedCount++;
@@ -538,8 +532,7 @@ public final class GrowthScheduler implements GrowthSource
     /** Beside what comes next: others can follow the links that stand. */
     private void publish(final GrowthPublisher.Growth growth)
     {
-        publications.add(
-            session, current, hasLease ? lease.offsets() : List.of(), newestLease, growth);
+        publications.add(session, current, hasLease ? lease.offsets() : List.of(), known, growth);
         end();
     }
 

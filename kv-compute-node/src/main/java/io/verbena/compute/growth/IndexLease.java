@@ -1,6 +1,8 @@
 package io.verbena.compute.growth;
 
-import io.verbena.compute.memory.IndexReturns;
+import io.verbena.compute.group.GroupChunks;
+import io.verbena.compute.group.KnownLeases;
+import io.verbena.compute.group.LinkedChunks;
 import io.verbena.compute.memory.MemoryLink;
 import io.verbena.compute.session.SessionParts;
 import io.verbena.protocol.control.ControlCall;
@@ -8,14 +10,12 @@ import io.verbena.protocol.message.ChunkLease;
 import io.verbena.protocol.message.ChunkPurpose;
 import io.verbena.raas.failure.Backoff;
 
-import org.agrona.collections.Int2ObjectHashMap;
-
 import java.util.ArrayList;
 import java.util.List;
 
 /**
  * Chunks for new subtables of a table, leased from a memory node: asked for until there is an answer, since one that
- * was lost may have brought them. Owned by the node's thread.
+ * was lost may have brought them. Or from all members of a group, while it can be used. Owned by the node's thread.
  */
 final class IndexLease
 {
@@ -32,8 +32,7 @@ final class IndexLease
     /** What a merge makes is one subtable; a split makes two, and inserts wait for it. */
     private static final int CHUNKS_OF_A_MERGE = 1;
 
-    private final Int2ObjectHashMap<MemoryLink> links;
-    private final IndexReturns returns;
+    private final LinkedChunks linked;
     private final MergeRefusals mergeRefusals = new MergeRefusals();
     private SessionParts session;
     private String tableName;
@@ -44,12 +43,13 @@ final class IndexLease
     private long pauseUntilNs;
     private ControlCall<ChunkLease> leasing;
     private ChunkLease lease;
+    /** Of a group, or null. */
+    private GroupChunks.IndexRequest ofGroup;
     private Outcome outcome = Outcome.AWAY;
 
-    IndexLease(final Int2ObjectHashMap<MemoryLink> links, final IndexReturns returns)
+    IndexLease(final LinkedChunks linked)
     {
-        this.links = links;
-        this.returns = returns;
+        this.linked = linked;
     }
 
     void begin(final SessionParts parts, final String forTable, final int onNode, final int chunkCount)
@@ -58,11 +58,28 @@ final class IndexLease
         tableName = forTable;
         memoryNodeId = onNode;
         chunks = chunkCount;
-        requestNumber = parts.numbers().begin();
         backoff = parts.metaLink().retryBackoff();
         outcome = Outcome.RUNNING;
         lease = null;
-        ask(true);
+        ofGroup = null;
+        if (!linked.isOfGroup(onNode))
+        {
+            requestNumber = parts.numbers().begin();
+            ask(true);
+        }
+        else if (linked.isReady(onNode))
+        {
+            ofGroup = groupChunks().requestIndex(chunkCount);
+        }
+        else
+        {
+            outcome = Outcome.AWAY;
+        }
+    }
+
+    private GroupChunks groupChunks()
+    {
+        return linked.groups().get(memoryNodeId).chunks();
     }
 
     Outcome outcome()
@@ -70,20 +87,26 @@ final class IndexLease
         return outcome;
     }
 
-    /** @return what was leased; after LEASED, until it was given back. */
-    ChunkLease lease()
+    /** @return leases that are known, that one among them; after LEASED, until it was given back. */
+    KnownLeases known()
     {
-        return lease;
+        if (null != ofGroup)
+        {
+            return linked.known(memoryNodeId);
+        }
+        final int memoryNode = memoryNodeId;
+        final long newestLease = lease.newestLease();
+        return KnownLeases.ofNodes((node) -> node == memoryNode ? newestLease : 0);
     }
 
     private void ask(final boolean isFirst)
     {
-        final MemoryLink link = links.get(memoryNodeId);
+        final MemoryLink link = linked.links().get(memoryNodeId);
         if (null == link || !link.isReady())
         {
             if (!isFirst)
             {
-                returns.addRequest(tableName, memoryNodeId, requestNumber, chunks);
+                linked.returns().addRequest(tableName, memoryNodeId, requestNumber, chunks);
                 requestNumber = 0; // it ends when that is answered
             }
             outcome = Outcome.AWAY;
@@ -94,6 +117,10 @@ final class IndexLease
 
     int poll(final long nowNs)
     {
+        if (null != ofGroup)
+        {
+            return Outcome.RUNNING == outcome ? pollGroup() : 0;
+        }
         if (Outcome.RUNNING != outcome || pauseUntilNs - nowNs > 0 || null != leasing && !leasing.isDone())
         {
             return 0;
@@ -116,14 +143,41 @@ final class IndexLease
                 pauseUntilNs = nowNs + backoff.nextPauseNs();
                 leasing = null;
             }
-            default ->
+            default -> onRefused();
+        }
+        return 1;
+    }
+
+    private void onRefused()
+    {
+        outcome = Outcome.REFUSED;
+        if (CHUNKS_OF_A_MERGE != chunks || mergeRefusals.onRefused(memoryNodeId))
+        {
+            linked.onIndexRefused(memoryNodeId);
+        }
+    }
+
+    /** A group that cannot be used may be so again soon, or never; others wait for this. */
+    private int pollGroup()
+    {
+        if (!ofGroup.isDone())
+        {
+            if (linked.isReady(memoryNodeId))
             {
-                outcome = Outcome.REFUSED;
-                if (CHUNKS_OF_A_MERGE != chunks || mergeRefusals.onRefused(memoryNodeId))
-                {
-                    links.get(memoryNodeId).maintenance().onIndexRefused();
-                }
+                return 0;
             }
+            groupChunks().giveBack(ofGroup);
+            outcome = Outcome.AWAY;
+        }
+        else if (ofGroup.failure().isEmpty())
+        {
+            mergeRefusals.onLeased(memoryNodeId);
+            outcome = Outcome.LEASED;
+        }
+        else
+        {
+            groupChunks().giveBack(ofGroup);
+            onRefused();
         }
         return 1;
     }
@@ -131,6 +185,10 @@ final class IndexLease
     /** @return offset of each chunk; fewer than were asked for when there are not so many. */
     List<Long> offsets()
     {
+        if (null != ofGroup)
+        {
+            return List.copyOf(ofGroup.offsets());
+        }
         final List<Long> offsets = new ArrayList<>();
         lease.forEachChunk(offsets::add);
         return offsets;
@@ -139,7 +197,14 @@ final class IndexLease
     /** Nothing of it was used. */
     void giveBack()
     {
-        returns.addLeased(tableName, memoryNodeId, lease);
+        if (null == ofGroup)
+        {
+            linked.returns().addLeased(tableName, memoryNodeId, lease);
+        }
+        else
+        {
+            groupChunks().giveBack(ofGroup);
+        }
         lease = null;
     }
 
@@ -150,8 +215,13 @@ final class IndexLease
         {
             session.numbers().end(requestNumber);
         }
+        if (null != ofGroup)
+        {
+            groupChunks().end(ofGroup);
+        }
         requestNumber = 0;
         lease = null;
+        ofGroup = null;
     }
 
     @Override

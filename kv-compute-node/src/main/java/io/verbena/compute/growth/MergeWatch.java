@@ -11,7 +11,6 @@ import java.util.Collections;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.function.IntPredicate;
 
 /**
  * Finds siblings with few records: looks at some groups of one pair after the other, of all open tables, whoever has
@@ -42,7 +41,6 @@ final class MergeWatch
     }
 
     private final long pauseNs;
-    private final IntPredicate isOfGroup;
     private final Map<Pair, Long> fullUntilNs = new HashMap<>();
     private TableRegistry tables;
     /** Pairs of this round, and which one comes next. */
@@ -57,14 +55,10 @@ final class MergeWatch
     private Pair looked;
     private FillProbe look;
 
-    /**
-     * @param pauseNs   between two looks, when there are few pairs and the one before has found nothing.
-     * @param isOfGroup whether an id is that of a group of memory nodes, whose subtables are not merged yet.
-     */
-    MergeWatch(final long pauseNs, final IntPredicate isOfGroup)
+    /** @param pauseNs between two looks, when there are few pairs and the one before has found nothing. */
+    MergeWatch(final long pauseNs)
     {
         this.pauseNs = pauseNs;
-        this.isOfGroup = isOfGroup;
     }
 
     /** @param start any number, another one for each node: so that not all look at the same pairs. */
@@ -174,10 +168,6 @@ final class MergeWatch
         {
             for (final Subtable subtable : table.subtables())
             {
-                if (isOfGroup.test(subtable.memoryNodeId()))
-                {
-                    continue;
-                }
                 final boolean isPair = table.mayBeMerged(subtable);
                 if (!isPair || 0 == subtable.suffix() >>> subtable.depth() - 1)
                 {

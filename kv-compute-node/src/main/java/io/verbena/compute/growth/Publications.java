@@ -1,11 +1,10 @@
 package io.verbena.compute.growth;
 
+import io.verbena.compute.group.KnownLeases;
+import io.verbena.compute.group.LinkedChunks;
 import io.verbena.compute.growth.GrowthWork.Kind;
-import io.verbena.compute.memory.MemoryLink;
 import io.verbena.compute.session.SessionParts;
 import io.verbena.table.directory.Subtable;
-
-import org.agrona.collections.Int2ObjectHashMap;
 
 import java.util.ArrayDeque;
 import java.util.List;
@@ -31,24 +30,23 @@ final class Publications
     /**
      * One of them.
      *
-     * @param work       that was done.
-     * @param leased     what was made of memory leased for it; none if that was somebody else's.
-     * @param olderLease by which that was leased, at the latest.
-     * @param publisher  makes it known.
+     * @param work      that was done.
+     * @param leased    what was made of memory leased for it; none if that was somebody else's.
+     * @param known     leases, that one among them.
+     * @param publisher makes it known.
      */
-    private record Unpublished(GrowthWork work, List<Subtable> leased, long olderLease, GrowthPublisher publisher)
+    private record Unpublished(GrowthWork work, List<Subtable> leased, KnownLeases known, GrowthPublisher publisher)
     {
     }
 
-    private final Int2ObjectHashMap<MemoryLink> links;
+    private final LinkedChunks chunks;
     private final Retirement retirement;
     private final Returned returned;
     private final ArrayDeque<Unpublished> queue = new ArrayDeque<>();
 
-    Publications(
-        final Int2ObjectHashMap<MemoryLink> links, final Retirement retirement, final Returned returned)
+    Publications(final LinkedChunks chunks, final Retirement retirement, final Returned returned)
     {
-        this.links = links;
+        this.chunks = chunks;
         this.retirement = retirement;
         this.returned = returned;
     }
@@ -56,19 +54,19 @@ final class Publications
     /**
      * Adds what was made by a piece of work.
      *
-     * @param offsets     of the chunks that were leased for it, and used; none if somebody else had leased them.
-     * @param newestLease of its memory node, when these were leased; 0 if they were not.
-     * @param growth      what follows from it.
+     * @param offsets of the chunks that were leased for it, and used; none if somebody else had leased them.
+     * @param known   leases when these were leased.
+     * @param growth  what follows from it.
      */
     void add(
         final SessionParts session, final GrowthWork work, final List<Long> offsets,
-        final long newestLease, final GrowthPublisher.Growth growth)
+        final KnownLeases known, final GrowthPublisher.Growth growth)
     {
         final int memoryNodeId = work.subtable().memoryNodeId();
         final List<Subtable> leased =
             offsets.stream().map((offset) -> new Subtable(memoryNodeId, 0, 0, offset)).toList();
-        queue.add(new Unpublished(work, leased, newestLease, new GrowthPublisher(
-            links, retirement, session, work.table().descriptor(), memoryNodeId, newestLease, growth)));
+        queue.add(new Unpublished(work, leased, known, new GrowthPublisher(
+            chunks, retirement, session, work.table().descriptor(), memoryNodeId, known, growth)));
     }
 
     int size()
@@ -139,7 +137,7 @@ final class Publications
     {
         if (!ended.leased.isEmpty())
         {
-            retirement.retire(ended.work.table().descriptor().name(), ended.leased, (node) -> ended.olderLease);
+            retirement.retire(ended.work.table().descriptor().name(), ended.leased, ended.known);
         }
     }
 }

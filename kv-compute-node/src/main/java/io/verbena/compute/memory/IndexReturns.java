@@ -10,6 +10,7 @@ import io.verbena.table.directory.Subtable;
 import org.agrona.collections.Int2ObjectHashMap;
 
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.List;
 import java.util.function.IntToLongFunction;
 import java.util.function.Supplier;
@@ -27,7 +28,7 @@ public final class IndexReturns
     }
 
     /** @return of each memory node a lease by which nobody can have chunks that go out of use from now on, or 0. */
-    public static IntToLongFunction newestLeases(final List<MemoryLink> links)
+    public static IntToLongFunction newestLeases(final Collection<MemoryLink> links)
     {
         final Int2ObjectHashMap<Long> newest = new Int2ObjectHashMap<>();
         links.forEach((link) -> newest.put(link.memoryNodeId(), (Long)link.maintenance().newestLease()));

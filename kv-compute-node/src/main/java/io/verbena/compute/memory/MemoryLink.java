@@ -19,6 +19,7 @@ import io.verbena.raas.failure.Backoff;
 import io.verbena.rdma.verbs.WorkCompletionStatus;
 import io.verbena.table.TableEngine;
 import io.verbena.table.access.RegionAccess;
+import io.verbena.table.allocation.ChunkView;
 import io.verbena.table.allocation.ChunkWatch;
 import io.verbena.table.format.Superblock;
 
@@ -155,6 +156,31 @@ public final class MemoryLink implements AutoCloseable
     public Superblock superblock()
     {
         return watch.view().superblock();
+    }
+
+    /** Has chunk headers read that changed. @return whether they were, since now; or whether it cannot be used. */
+    public BooleanSupplier lookAgain()
+    {
+        final long since = watch.lookAgain();
+        return () -> State.READY != state || watch.hasLooked(since);
+    }
+
+    /** @return epoch that was known when its chunks were looked at last; while {@link #isReady()}. */
+    public long lookEpoch()
+    {
+        return watch.epoch();
+    }
+
+    /** @return what reads its chunk headers, and notifies allocators of groups. */
+    public ChunkWatch watch()
+    {
+        return watch;
+    }
+
+    /** @return its chunks as they were seen last; while {@link #isReady()}. */
+    public ChunkView chunkView()
+    {
+        return watch.view();
     }
 
     /** @return proxy for calls while {@link #isReady()}. */

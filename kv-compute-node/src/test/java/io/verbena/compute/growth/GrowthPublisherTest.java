@@ -1,7 +1,7 @@
 package io.verbena.compute.growth;
 
 import io.verbena.compute.MemoryRig;
-import io.verbena.compute.memory.MemoryLink;
+import io.verbena.compute.group.KnownLeases;
 import io.verbena.protocol.message.ControlException;
 import io.verbena.protocol.message.ControlStatus;
 import io.verbena.protocol.message.TableEntry;
@@ -10,7 +10,6 @@ import io.verbena.table.directory.TablePlan;
 import io.verbena.table.format.TableDescriptor;
 import io.verbena.table.growth.TableGrowth;
 
-import org.agrona.collections.Int2ObjectHashMap;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -31,10 +30,9 @@ class GrowthPublisherTest
 
     GrowthPublisherTest()
     {
-        final Int2ObjectHashMap<MemoryLink> links = new Int2ObjectHashMap<>();
-        links.put(MemoryRig.MEMORY_NODE, rig.reach());
-        publisher = new GrowthPublisher(links, (name, subtables, newestLease) -> retired.addAll(subtables), rig.parts,
-            table, MemoryRig.MEMORY_NODE, 0,
+        rig.reach();
+        publisher = new GrowthPublisher(rig.chunks, (name, subtables, known) -> retired.addAll(subtables), rig.parts,
+            table, MemoryRig.MEMORY_NODE, KnownLeases.NONE,
             (published) -> new TableGrowth(descriptor(1), Subtable.of(table)));
         rig.meta.answer("table", (arguments) -> new TableEntry("users", 1, table.encode()));
         rig.meta.answer("growTable", (arguments) -> null);

@@ -26,7 +26,7 @@ class IndexLeaseTest
     IndexLeaseTest()
     {
         rig.reach();
-        lease = new IndexLease(rig.links().byId(), rig.returns);
+        lease = new IndexLease(rig.chunks);
         lease.begin(rig.parts, "users", MemoryRig.MEMORY_NODE, 2);
         rig.meta.run(lease::poll);
     }

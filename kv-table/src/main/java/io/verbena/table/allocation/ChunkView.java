@@ -184,6 +184,25 @@ public final class ChunkView
             reaperNodeIds[index] == nodeId && reaperIncarnations[index] == incarnation);
     }
 
+    /**
+     * @param count of the lease.
+     * @return whether a chunk has this lease of a group, under which this node uses it as it says.
+     */
+    public boolean isOwnedInGroup(
+        final int index, final int group, final long count, final int state, final int nodeId, final int incarnation)
+    {
+        return groups[index] == group && counts[index] == count && states[index] == state &&
+            ownerNodeIds[index] == nodeId && ownerIncarnations[index] == incarnation;
+    }
+
+    /** @return whether a chunk of any group is closed, and not by another node than this one. */
+    public boolean isClaimableInGroup(final int index, final int nodeId, final int incarnation)
+    {
+        return groups[index] != 0 && states[index] == ChunkDescriptor.STATE_ORPHAN &&
+            (reaperNodeIds[index] == 0 ||
+            reaperNodeIds[index] == nodeId && reaperIncarnations[index] == incarnation);
+    }
+
     /** @return whether any chunk is closed, for good or until its reaper returns it. */
     public boolean hasClosed()
     {

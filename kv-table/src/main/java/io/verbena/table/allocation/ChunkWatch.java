@@ -8,6 +8,8 @@ import io.verbena.table.format.ChunkDescriptor;
 import io.verbena.table.format.FormatException;
 import io.verbena.table.format.Superblock;
 import io.verbena.table.format.SuperblockDescriptor;
+import java.util.ArrayList;
+import java.util.List;
 import org.agrona.MutableDirectBuffer;
 
 /**
@@ -28,7 +30,8 @@ public final class ChunkWatch implements AutoCloseable
     }
 
     private final EpochTracker epochs;
-    private final BlockAllocator allocator;
+    /** Of the memory node, and of groups that it is a member of. */
+    private final List<BlockAllocator> allocators = new ArrayList<>();
     private final RegionAccess access;
     private OneSidedPort port;
     private Step step = Step.IDLE;
@@ -39,6 +42,10 @@ public final class ChunkWatch implements AutoCloseable
     private long comingVersion;
     private long epoch;
     private long comingEpoch;
+    /** How often a look was asked for, and how many of these the newest finished one has answered. */
+    private long asked;
+    private long answered;
+    private long comingAnswered;
     private boolean allWhole;
     private long restored;
     private int memoryNodeIncarnation;
@@ -56,8 +63,24 @@ public final class ChunkWatch implements AutoCloseable
         final ProtectionDomain protectionDomain)
     {
         this.epochs = epochs;
-        this.allocator = allocator;
+        allocators.add(allocator);
         access = new RegionAccess(protectionDomain, COOKIE);
+    }
+
+    /**
+     * Notifies the allocator of a group, too, whose chunks are closed here when they are at all members; as of a look
+     * that begins from now on.
+     */
+    public void add(final BlockAllocator ofGroup)
+    {
+        ofGroup.onLook();
+        allocators.add(ofGroup);
+    }
+
+    /** Notifies the allocator of a group no more. */
+    public void remove(final BlockAllocator ofGroup)
+    {
+        allocators.remove(ofGroup);
     }
 
     /** Begins anew on a new connection: nothing seen before counts. */
@@ -126,6 +149,18 @@ public final class ChunkWatch implements AutoCloseable
         return version;
     }
 
+    /** Asks for a look whatever the epoch. @return what {@link #hasLooked} takes. */
+    public long lookAgain()
+    {
+        return ++asked;
+    }
+
+    /** @return whether a look is done that began after it was asked for. */
+    public boolean hasLooked(final long since)
+    {
+        return answered >= since;
+    }
+
     /** @return whether no look is under way. */
     public boolean isIdle()
     {
@@ -135,7 +170,7 @@ public final class ChunkWatch implements AutoCloseable
     /** @return whether a look is under way or due. */
     public boolean isBusy()
     {
-        return step != Step.IDLE || epochs.epoch() > epoch;
+        return step != Step.IDLE || epochs.epoch() > epoch || answered < asked;
     }
 
     /** @return what it posts with, for figures. */
@@ -144,7 +179,7 @@ public final class ChunkWatch implements AutoCloseable
         return access;
     }
 
-    /** Looks when the epoch has changed. @return work done. */
+    /** Looks when the epoch has changed, or when it was asked to. @return work done. */
     public int poll()
     {
         if (failed || access.isBusy())
@@ -161,12 +196,13 @@ public final class ChunkWatch implements AutoCloseable
 
     private int pollIdle()
     {
-        if (epochs.epoch() == epoch || !port.isReady())
+        if (epochs.epoch() == epoch && answered == asked || !port.isReady())
         {
             return 0;
         }
-        allocator.onLook();
+        allocators.forEach(BlockAllocator::onLook);
         comingEpoch = epochs.epoch();
+        comingAnswered = asked;
         superblock = null;
         step = Step.VERSION;
         access.read(port, 0, SuperblockDescriptor.READ_BYTES, this::onSuperblock);
@@ -239,12 +275,13 @@ public final class ChunkWatch implements AutoCloseable
     /** Nothing of a chunk that is closed by now is held on to. */
     private void letGo()
     {
-        allocator.onView(view);
+        allocators.forEach((allocator) -> allocator.onView(view));
     }
 
     private void finish()
     {
         epoch = comingEpoch;
+        answered = comingAnswered;
         step = Step.IDLE;
     }
 

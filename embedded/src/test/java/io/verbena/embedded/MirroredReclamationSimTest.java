@@ -1,0 +1,157 @@
+package io.verbena.embedded;
+
+import io.verbena.client.KvTable;
+import io.verbena.compute.LostMemory;
+import io.verbena.protocol.control.ControlCall;
+import io.verbena.protocol.message.ControlStatus;
+import io.verbena.protocol.view.View;
+import io.verbena.protocol.view.ViewState;
+import io.verbena.rdma.sim.schedule.SimFabricOptions;
+import io.verbena.table.check.SpaceReport;
+import io.verbena.table.check.StoreCheck;
+import io.verbena.table.format.ChunkDescriptor;
+
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+import java.util.random.RandomGenerator;
+import java.util.stream.LongStream;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/** Memory of tables with several copies comes back on all members: of ended nodes, of dropped tables, of old ones. */
+class MirroredReclamationSimTest
+{
+    private static final int CLIENTS = 3;
+    private static final int KEYS = 6;
+    private static final int OPERATIONS = 300;
+    private static final int FILLED_KEYS = 900;
+    private static final long TIMEOUT_NS = 400_000_000;
+    private static final long MAX_PAUSE_NS = 400_000;
+    private static final long MAX_STEPS = 200_000_000;
+    private static final long LEFT_NS = 600_000_000;
+    private static final int ROUNDS = 3;
+
+    /** Seeds 1 to 8, or as many as the system property verbena.mirror.clusterSeeds says. */
+    static LongStream seeds()
+    {
+        return LongStream.rangeClosed(1, Long.getLong("verbena.mirror.clusterSeeds", 8));
+    }
+
+    private static void awaitMembers(final SimCluster cluster, final int members)
+    {
+        cluster.world().runUntil(() ->
+        {
+            final View view = cluster.metaServer().views().getFirst();
+            return ViewState.ACTIVE == view.state() && view.members().size() == members;
+        }, MAX_STEPS);
+    }
+
+    /** As many index chunks as tables have subtables, no chunk of an ended node, and each byte named or held. */
+    private static void assertNothingIsLost(final SimCluster cluster, final long seed)
+    {
+        final long named = cluster.tables().stream().mapToLong((table) -> table.distinctSubtables()).sum();
+        assertThat(MirroredStore.chunks(cluster, ChunkDescriptor.STATE_INDEX)).as("seed %d: index chunks", seed)
+            .allMatch((count) -> count == named, "as many as the tables' subtables, which are " + named);
+        assertThat(MirroredStore.chunks(cluster, ChunkDescriptor.STATE_ORPHAN)).as("seed %d: left behind", seed)
+            .allMatch((count) -> 0 == count);
+        final StoreCheck space = MirroredStore.space(cluster);
+        for (final SpaceReport report : space.spaces())
+        {
+            assertThat(report.lostBytes).as("seed %d: lost, %s", seed, report).isZero();
+        }
+        final StoreCheck check = MirroredStore.check(cluster);
+        assertThat(check.isSound()).as("seed %d: %s %s", seed, check.problems(), check.differences()).isTrue();
+    }
+
+    private static void hurt(final SimCluster cluster, final RandomGenerator random)
+    {
+        final SimCluster.Compute compute = cluster.computes().get(random.nextInt(cluster.computes().size()));
+        if (random.nextBoolean())
+        {
+            cluster.pause(compute.machine(), 3 * SimCluster.LEASE_NS);
+        }
+        else if (compute.isServing() &&
+            cluster.computes().stream().filter(SimCluster.Compute::isServing).count() > 1)
+        {
+            compute.machine().kill();
+            cluster.forget(compute);
+            cluster.addComputeNode();
+        }
+    }
+
+    /** No epoch passes while a memory node is lost that may let a fenced compute node in. */
+    private static void forgetLost(final SimCluster cluster)
+    {
+        for (final SimMemoryHost host : cluster.memoryHosts())
+        {
+            if (!host.machine().isRunning())
+            {
+                final SimCluster.Compute serving =
+                    cluster.computes().stream().filter(SimCluster.Compute::isServing).findFirst().orElseThrow();
+                final ControlCall<?> call = LostMemory.forget(serving.node(), host.node().nodeId());
+                cluster.world().runUntil(call::isDone, MAX_STEPS);
+                assertThat(call.status()).as(call.failure()).isEqualTo(ControlStatus.OK);
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("seeds")
+    void shouldBringBackWhatEndedNodesHad(final long seed)
+    {
+        final int copies = 2 + (int)(seed % 2);
+        try (SimCluster cluster = SimCluster.shrinking(seed, new SimFabricOptions(), copies, 3))
+        {
+            final RandomGenerator random = cluster.world().random();
+            final KvTable table = cluster.createTable("t", 50, copies);
+            final SimClients clients = new SimClients(cluster.world(), table, KEYS, OPERATIONS, TIMEOUT_NS);
+            final SimFiller filler = new SimFiller(cluster.world(), table, FILLED_KEYS, 100_000);
+            clients.start(CLIENTS, MAX_PAUSE_NS);
+            filler.start();
+            int members = copies;
+            for (int round = 0; round < ROUNDS; round++)
+            {
+                cluster.runFor(4_000_000 + random.nextLong(10_000_000));
+                hurt(cluster, random);
+                if (members > 1 && random.nextInt(3) == 0)
+                {
+                    cluster.memoryMachines().get(members - 1).kill();
+                    members--;
+                    awaitMembers(cluster, members);
+                }
+            }
+            clients.finish(MAX_STEPS);
+            cluster.world().runUntil(filler::isFinished, MAX_STEPS);
+            forgetLost(cluster);
+            filler.drain();
+            cluster.world().runUntil(filler::isFinished, MAX_STEPS);
+            filler.assertComplete(MAX_STEPS);
+            cluster.runFor(LEFT_NS);
+            cluster.settle();
+            cluster.sweep();
+            assertNothingIsLost(cluster, seed);
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("seeds")
+    void shouldBringBackWhatADroppedTableHad(final long seed)
+    {
+        final int copies = 2 + (int)(seed % 2);
+        try (SimCluster cluster = SimCluster.growing(seed, new SimFabricOptions(), copies, 2))
+        {
+            final KvTable table = cluster.createTable("t", 50, copies);
+            final SimFiller filler = new SimFiller(cluster.world(), table, FILLED_KEYS, 100_000);
+            filler.start();
+            cluster.world().runUntil(filler::isFinished, MAX_STEPS);
+            cluster.dropTable("t");
+            cluster.runFor(SimCluster.LEASE_NS);
+            cluster.settle();
+            assertThat(cluster.tables()).isEmpty();
+            assertNothingIsLost(cluster, seed);
+            assertThat(MirroredStore.chunks(cluster, ChunkDescriptor.STATE_BLOCKS)).as("seed %d", seed)
+                .allMatch((count) -> count <= 2, "at most one for each node");
+        }
+    }
+}
