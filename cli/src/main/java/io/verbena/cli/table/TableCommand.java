@@ -60,9 +60,20 @@ public final class TableCommand implements Runnable
             description = "Records to make room for now; beyond that it grows as it fills. Default: ${DEFAULT-VALUE}.")
         private long records;
 
+        @Option(names = "--replicas", paramLabel = "N", defaultValue = "1",
+            description = "Copies of each record, each on another memory node, 1 to 3: all of these nodes but one may " +
+            "be lost. A lost one is not replaced, and a table with more than one copy does not grow, in this " +
+            "version: give --records for all that it is to hold. Default: ${DEFAULT-VALUE}.")
+        private int replicas;
+
         @Override
         public Integer call()
         {
+            if (replicas < 1 || replicas > TableOptions.MAX_COPIES)
+            {
+                throw new CommandFailedException(ExitStatus.USAGE, "--replicas " + replicas + ": must be 1 to " +
+                    TableOptions.MAX_COPIES + ", each on another memory node", null);
+            }
             if (records < 1 || records > TableOptions.MAX_EXPECTED_RECORDS)
             {
                 throw new CommandFailedException(ExitStatus.USAGE,
@@ -70,7 +81,7 @@ public final class TableCommand implements Runnable
             }
             return clientOptions.with((client) ->
             {
-                client.createTable(name, new TableOptions(records));
+                client.createTable(name, new TableOptions(records, replicas));
                 return ExitStatus.OK;
             });
         }
