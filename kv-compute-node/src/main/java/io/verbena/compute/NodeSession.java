@@ -32,7 +32,6 @@ import io.verbena.raas.limit.RaasLimit;
 import io.verbena.rdma.verbs.VerbCounters;
 import io.verbena.table.TableEngine;
 import io.verbena.table.TableEngineConfiguration;
-import io.verbena.table.access.RegionAccess;
 import io.verbena.table.allocation.EpochTracker;
 import io.verbena.table.directory.OpenTable;
 import io.verbena.table.directory.Subtable;
@@ -248,6 +247,11 @@ final class NodeSession implements AutoCloseable
         return memoryLinks;
     }
 
+    GroupLinks groups()
+    {
+        return groups;
+    }
+
     TableEngine engine()
     {
         return engine;
@@ -260,15 +264,7 @@ final class NodeSession implements AutoCloseable
 
     VerbCounters counters()
     {
-        final VerbCounters counters = new VerbCounters().add(raas.counters());
-        for (final MemoryLink link : memoryLinks.all())
-        {
-            for (final RegionAccess access : link.maintenance().accesses())
-            {
-                access.subtractFrom(counters);
-            }
-        }
-        return counters;
+        return memoryLinks.ofOperations(new VerbCounters().add(raas.counters()));
     }
 
     /** @return its connections to the meta server and to memory nodes by what carries them; a new map. */

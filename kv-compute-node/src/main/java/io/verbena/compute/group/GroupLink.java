@@ -15,6 +15,7 @@ import io.verbena.raas.failure.Backoff;
 import io.verbena.raas.identity.PeerIdentity;
 import io.verbena.rdma.verbs.WorkCompletionStatus;
 import io.verbena.table.TableEngine;
+import io.verbena.table.access.RegionAccess;
 import io.verbena.table.mirror.LastMemberPort;
 import io.verbena.table.mirror.MirrorPort;
 
@@ -61,6 +62,7 @@ public final class GroupLink implements AutoCloseable
     private VirtualQp[] members = NONE;
     private MirrorPort mirror;
     private OneSidedPort port;
+    private RegionAccess observerAccess;
     private boolean isAttached;
     private long retryAtNs;
     private String failure = "";
@@ -112,6 +114,19 @@ public final class GroupLink implements AutoCloseable
     public OneSidedPort port()
     {
         return port;
+    }
+
+    /**
+     * @return to read and swap words with, by the node's thread, beside operations; another one for each port. What is
+     *     under way when the port is left never ends.
+     */
+    public RegionAccess observerAccess()
+    {
+        if (null == observerAccess)
+        {
+            observerAccess = new RegionAccess(session.raas().protectionDomain(), MemoryLink.OBSERVER_COOKIE);
+        }
+        return observerAccess;
     }
 
     /** @return where its chunks come from. */
@@ -228,7 +243,19 @@ public final class GroupLink implements AutoCloseable
         }
         else
         {
-            engine.onBatchComplete(cookie, counted);
+            onBatchComplete(cookie, counted);
+        }
+    }
+
+    private void onBatchComplete(final int cookie, final int status)
+    {
+        if (MemoryLink.OBSERVER_COOKIE == cookie)
+        {
+            observerAccess.onComplete(status);
+        }
+        else
+        {
+            engine.onBatchComplete(cookie, status);
         }
     }
 
@@ -249,7 +276,7 @@ public final class GroupLink implements AutoCloseable
             return 0;
         }
         mirror = 1 == members.length ? null : new MirrorPort(
-            session.raas().protectionDomain(), view.number(), members, engine::onBatchComplete);
+            session.raas().protectionDomain(), view.number(), members, this::onBatchComplete);
         port = null == mirror ? new LastMemberPort(members[0]) : mirror;
         engine.attach(group, port);
         engine.suspend(group, false);
@@ -339,6 +366,11 @@ public final class GroupLink implements AutoCloseable
         mirror = null;
         port = null;
         members = NONE;
+        if (null != observerAccess)
+        {
+            observerAccess.close();
+        }
+        observerAccess = null;
     }
 
     /** @return the members of the view, for leases of chunks; while {@link #isReady()}. */

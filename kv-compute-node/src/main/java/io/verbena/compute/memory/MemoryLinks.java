@@ -2,6 +2,8 @@ package io.verbena.compute.memory;
 
 import io.verbena.compute.session.SessionParts;
 import io.verbena.raas.limit.RaasLimit;
+import io.verbena.rdma.verbs.VerbCounters;
+import io.verbena.table.access.RegionAccess;
 
 import org.agrona.collections.Int2ObjectHashMap;
 
@@ -67,6 +69,19 @@ public final class MemoryLinks
     {
         // Those beyond are in the list too, with the reason why they are not used.
         return new RaasLimit("memory nodes", Math.min(all.size(), maxMemoryNodes), maxMemoryNodes, OPTION);
+    }
+
+    /** Takes out of counters what belongs to no operation. @return the same counters. */
+    public VerbCounters ofOperations(final VerbCounters counters)
+    {
+        for (final MemoryLink link : all)
+        {
+            for (final RegionAccess access : link.maintenance().accesses())
+            {
+                access.subtractFrom(counters);
+            }
+        }
+        return counters;
     }
 
     /** The lease lasts longer: so does what the memory nodes grant. */
