@@ -172,7 +172,7 @@ class MirroredStoreObserverTest
         final long word = word(group, slot);
         observer.swap(head, slot, word, SlotWord.EMPTY);
         assertThat(check().problems()).singleElement().asString()
-            .contains("copy 1 of 2 at memory node " + group).contains("damaged, or it was not written");
+            .contains("copy 1 of 2 of group " + group).contains("damaged, or it was not written");
         observer.swap(head, slot, SlotWord.EMPTY, word);
         assertThat(check().differences()).isEmpty();
 
