@@ -166,7 +166,8 @@ class StatusTextTest
         process("compute-3", true, null);
         assertThat(text()).containsSubsequence("compute-1     102   failed", "compute-2     103     dead",
             "compute-3     104   silent", """
-            error: meta-server: memory nodes that are lost: 1; reads and writes of their records fail
+            error: meta-server: memory nodes that are lost: 1; reads and writes of records that no other memory \
+            node has fail
             error: meta-server: it has refused connections; the last one: 10.0.0.7: it has another token
             error: memory-1: cannot reach the meta server; is it dead, or stopped?
             error: memory-1: the last checkpoint failed, the one before stays good: no space left
