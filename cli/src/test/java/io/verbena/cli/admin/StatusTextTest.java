@@ -148,6 +148,37 @@ class StatusTextTest
     }
 
     @Test
+    void shouldShowGroupsOfMemoryNodes()
+    {
+        final Map<String, Object> metaServer = metaServer();
+        metaServer.put("groups", List.of());
+        assertThat(text()).doesNotContain("GROUP", "groups");
+        metaServer.put("groups", List.of(
+            map("group", 10, "view", 1L, "state", "active", "memory_nodes", List.of(3, 1), "lost", List.of(),
+                "reconciler", null),
+            map("group", 11, "view", 1_002L, "state", "reconciling", "memory_nodes", List.of(1, 2), "lost", List.of(1),
+                "reconciler", 5)));
+        metaServer.put("errors", List.of("group 11: it lacks something"));
+        assertThat(text(true)).contains("error: meta-server: group 11: it lacks something\n").contains("""
+
+              GROUP    VIEW         STATE   MEMORY NODES   LOST   RECONCILER
+              10          1        active           3, 1      -            -
+              11      1,002   reconciling           1, 2      1            5
+            """).doesNotContain("groups");
+    }
+
+    /** Of a cluster elsewhere, they stand beside the processes. */
+    @Test
+    void shouldShowGroupsAndFaultsOfNoProcess()
+    {
+        final Map<String, Object> all = map("address", "verbena://a:1", "ready", true, "nodes", List.of(), "groups",
+            List.of(map("group", 10, "view", 1L, "state", "active", "memory_nodes", List.of(3, 1), "lost", List.of(),
+                "reconciler", null)), "errors", List.of("group 10: it lacks something"), "tables", tables);
+        assertThat(StatusText.of(JsonReader.object(HealthServer.json(all)), false, NOW_MS))
+            .containsSubsequence("error: group 10: it lacks something\n", "GROUP", "3, 1");
+    }
+
+    @Test
     void shouldShowEachFaultInALineOfItsOwnBelowTheProcesses()
     {
         final Map<String, Object> metaServer = metaServer();
