@@ -99,14 +99,19 @@ final class RemoteCluster implements AutoCloseable
         metaServer = MetaServer.open(openDevice("meta"), new InMemoryMetaStore(), new MetaServerConfiguration()
             .leaseNs(TimeUnit.SECONDS.toNanos(2)));
         start("meta", metaServer);
-        final MemoryNode memory = MemoryNode.open(
-            openDevice("memory"), metaServer.address(), memoryConfiguration);
-        start("memory", memory);
-        await(memory::isReady);
+        addMemoryNode(memoryConfiguration);
         for (int i = 0; i < computeNodeCount; i++)
         {
             addComputeNode();
         }
+    }
+
+    void addMemoryNode(final MemoryNodeConfiguration configuration)
+    {
+        final String name = "memory-" + devices.size();
+        final MemoryNode memory = MemoryNode.open(openDevice(name), metaServer.address(), configuration);
+        start(name, memory);
+        await(memory::isReady);
     }
 
     Compute addComputeNode()

@@ -247,6 +247,11 @@ final class NodeSession implements AutoCloseable
         return memoryLinks;
     }
 
+    GroupLinks groups()
+    {
+        return groups;
+    }
+
     TableEngine engine()
     {
         return engine;

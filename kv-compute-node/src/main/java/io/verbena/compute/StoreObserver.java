@@ -4,6 +4,7 @@ import io.verbena.compute.catalog.TableLister;
 import io.verbena.compute.growth.GrowthScheduler;
 import io.verbena.compute.memory.MemoryLink;
 import io.verbena.protocol.bootstrap.MetaServerLocator;
+import io.verbena.protocol.view.View;
 import io.verbena.raas.OneSidedPort;
 import io.verbena.rdma.verbs.Device;
 import io.verbena.table.TableEngine;
@@ -38,6 +39,7 @@ public final class StoreObserver implements RepairableStore, AutoCloseable
     private final NanoClock clock;
     private final long timeoutNs;
     private NodeSession session;
+    private ObservedGroups groups;
     private long heldSinceNs;
 
     private StoreObserver(final ComputeNode node, final NanoClock clock, final long timeoutNs)
@@ -78,6 +80,8 @@ public final class StoreObserver implements RepairableStore, AutoCloseable
             }
         }
         observer.session = node.session();
+        observer.groups = new ObservedGroups(
+            observer.session.groups(), observer.session.parts().views(), observer::work, clock, timeoutNs);
         return observer;
     }
 
@@ -91,6 +95,11 @@ public final class StoreObserver implements RepairableStore, AutoCloseable
     public void read(
         final int memoryNodeId, final long offset, final MutableDirectBuffer target, final int lengthBytes)
     {
+        if (isGroup(memoryNodeId))
+        {
+            readCopy(memoryNodeId, copyCount(memoryNodeId) - 1, offset, target, lengthBytes);
+            return;
+        }
         final MemoryLink link = link(memoryNodeId);
         final RegionAccess access = link.observerAccess();
         access.read(link.port(), offset, lengthBytes, (piece, pieceBytes, at) ->
@@ -101,6 +110,11 @@ public final class StoreObserver implements RepairableStore, AutoCloseable
     @Override
     public void swap(final int memoryNodeId, final long offset, final long expected, final long desired)
     {
+        if (isGroup(memoryNodeId))
+        {
+            groups.swap(memoryNodeId, offset, expected, desired);
+            return;
+        }
         final MemoryLink link = link(memoryNodeId);
         final OneSidedPort port = link.port();
         final long deadlineNs = clock.nanoTime() + timeoutNs;
@@ -110,6 +124,57 @@ public final class StoreObserver implements RepairableStore, AutoCloseable
         }
         link.observerAccess().swap(port, offset, expected, desired);
         await(link.observerAccess(), memoryNodeId);
+    }
+
+    /** An id of a memory node is never that of a group. */
+    private boolean isGroup(final int id)
+    {
+        return !session.memoryLinks().byId().containsKey(id) && groups.isGroup(id);
+    }
+
+    @Override
+    public List<Integer> groupIds()
+    {
+        return groups.of(tables());
+    }
+
+    /** @return the newest view that is known of a group; null when there is none of this number. */
+    public View view(final int group)
+    {
+        return groups.isGroup(group) ? session.parts().views().views().view(group) : null;
+    }
+
+    @Override
+    public int copyCount(final int memoryNodeId)
+    {
+        return isGroup(memoryNodeId) ? groups.copyCount(memoryNodeId) : 1;
+    }
+
+    @Override
+    public boolean isOfGroup(final int memoryNodeId)
+    {
+        return isGroup(memoryNodeId);
+    }
+
+    @Override
+    public boolean hasChunksOf(final int memoryNodeId, final int group)
+    {
+        return group == (isGroup(memoryNodeId) ? memoryNodeId : 0);
+    }
+
+    @Override
+    public void readCopy(
+        final int memoryNodeId, final int copy, final long offset, final MutableDirectBuffer target,
+        final int lengthBytes)
+    {
+        if (isGroup(memoryNodeId))
+        {
+            groups.read(memoryNodeId, copy, offset, target, lengthBytes);
+        }
+        else
+        {
+            read(memoryNodeId, offset, target, lengthBytes);
+        }
     }
 
     private MemoryLink link(final int memoryNodeId)

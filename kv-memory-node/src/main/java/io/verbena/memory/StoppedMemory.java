@@ -10,6 +10,7 @@ import io.verbena.table.format.FormatException;
 import io.verbena.table.format.Superblock;
 import io.verbena.table.format.SuperblockDescriptor;
 
+import org.agrona.DirectBuffer;
 import org.agrona.MutableDirectBuffer;
 import org.agrona.concurrent.UnsafeBuffer;
 
@@ -112,6 +113,19 @@ public final class StoppedMemory implements AutoCloseable
     {
         final MemorySegment bytes = region.segment().asSlice(offset, lengthBytes);
         target.putBytes(0, new UnsafeBuffer(bytes.address(), lengthBytes), 0, lengthBytes);
+    }
+
+    /**
+     * Writes bytes.
+     *
+     * @param offset      of the first one in the region.
+     * @param source      holds them from index 0.
+     * @param lengthBytes how many.
+     */
+    public void write(final long offset, final DirectBuffer source, final int lengthBytes)
+    {
+        final MemorySegment bytes = region.segment().asSlice(offset, lengthBytes);
+        source.getBytes(0, new UnsafeBuffer(bytes.address(), lengthBytes), 0, lengthBytes);
     }
 
     /**

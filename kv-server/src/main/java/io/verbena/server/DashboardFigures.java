@@ -5,10 +5,13 @@ import io.verbena.compute.figures.OperationTraces;
 import io.verbena.meta.MetaServerStat;
 import io.verbena.meta.store.StoredNode;
 import io.verbena.protocol.message.MemoryNodeStat;
+import io.verbena.protocol.view.View;
 import io.verbena.raas.RaasContext;
+import io.verbena.raas.identity.PeerIdentity;
 import io.verbena.raas.limit.RaasLimit;
 
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
@@ -64,6 +67,36 @@ public final class DashboardFigures
         figures.put("spare_compute_nodes", stat.spareComputeNodes());
         figures.put("fencing_nodes", stat.fencingNodes());
         figures.put("tables", stat.tables());
+        return figures;
+    }
+
+    /**
+     * @param views the latest ones of groups of memory nodes.
+     * @return figures of each group, ascending, as {@code status --json} has them.
+     */
+    public static List<Map<String, Object>> groups(final List<View> views)
+    {
+        return views.stream().sorted(Comparator.comparingInt(View::group)).map(DashboardFigures::group).toList();
+    }
+
+    private static Map<String, Object> group(final View view)
+    {
+        final List<Integer> lost = new ArrayList<>();
+        for (int member = 0; member < view.members().size(); member++)
+        {
+            if (view.isLost(member))
+            {
+                lost.add(view.members().get(member).nodeId());
+            }
+        }
+        final Map<String, Object> figures = new LinkedHashMap<>();
+        figures.put("group", view.group());
+        figures.put("view", view.number());
+        figures.put("state", view.state().name().toLowerCase(Locale.ROOT));
+        figures.put("memory_nodes", view.members().stream().map(PeerIdentity::nodeId).toList());
+        figures.put("lost", lost);
+        figures.put("reconciler", PeerIdentity.UNREGISTERED.equals(view.reconciler()) ? null :
+            view.reconciler().nodeId());
         return figures;
     }
 

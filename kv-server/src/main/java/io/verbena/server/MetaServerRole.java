@@ -16,6 +16,8 @@ import io.verbena.protocol.bootstrap.BootstrapServer;
 import io.verbena.protocol.bootstrap.ClusterAddress;
 import io.verbena.protocol.bootstrap.ClusterToken;
 import io.verbena.protocol.message.DeniedOperations;
+import io.verbena.protocol.view.GroupHealth;
+import io.verbena.protocol.view.View;
 import io.verbena.raas.RaasContext;
 import io.verbena.raas.limit.RaasLimit;
 import io.verbena.rdma.verbs.CompletionChannel;
@@ -60,6 +62,7 @@ public final class MetaServerRole implements Role
     private volatile String failure = "";
     private volatile MetaServerStat stat;
     private volatile Map<StoredNode, Long> leasesLeftNs = Map.of();
+    private volatile List<View> views = List.of();
     private volatile Map<Integer, Long> passedEpochs = Map.of();
     private volatile RaasContext.Transports transports = RaasContext.Transports.NONE;
     private volatile int clients;
@@ -256,6 +259,7 @@ public final class MetaServerRole implements Role
             limits = server.limits();
             stat = server.stat();
             leasesLeftNs = server.leasesLeftNs();
+            views = server.views();
             passedEpochs = server.passedEpochs();
             transports = server.transports();
             clients = server.clients();
@@ -340,6 +344,9 @@ public final class MetaServerRole implements Role
         figures.put("failed_requests", server.failedRequests());
         figures.put("lost_audit_lines", audit.lost());
         figures.put("nodes", DashboardFigures.nodes(leasesLeftNs));
+        final List<View> groups = views;
+        figures.put("groups", DashboardFigures.groups(groups));
+        figures.put("errors", GroupHealth.problems(groups));
         return figures;
     }
 

@@ -3,6 +3,8 @@ package io.verbena.server;
 import io.verbena.compute.figures.OperationTraces;
 import io.verbena.meta.MetaServerStat;
 import io.verbena.protocol.message.MemoryNodeStat;
+import io.verbena.protocol.view.View;
+import io.verbena.raas.identity.PeerIdentity;
 
 import org.junit.jupiter.api.Test;
 
@@ -38,5 +40,20 @@ class DashboardFiguresTest
         assertThat(SlowlogFigures.of(new OperationTraces(2_500, 7, () -> 1)))
             .containsEntry("threshold_us", 2L).containsEntry("sample_one_in", 7L);
         assertThat(DashboardFigures.slowOperations("compute-1", OperationTraces.none())).isEmpty();
+    }
+
+    @Test
+    void shouldShowGroupsAscending()
+    {
+        final View first = View.first(11, List.of(new PeerIdentity(3, 1), new PeerIdentity(1, 2)));
+        final View second = View.first(10, List.of(new PeerIdentity(3, 1), new PeerIdentity(1, 2)))
+            .closing(2, new PeerIdentity(5, 6));
+        final List<Map<String, Object>> groups = DashboardFigures.groups(List.of(first, second));
+        assertThat(groups).extracting((group) -> group.get("group")).containsExactly(10, 11);
+        assertThat(groups.getFirst()).containsEntry("view", 1L).containsEntry("state", "closing")
+            .containsEntry("memory_nodes", List.of(3, 1)).containsEntry("lost", List.of(1))
+            .containsEntry("reconciler", 5);
+        assertThat(groups.getLast()).containsEntry("state", "active").containsEntry("lost", List.of())
+            .containsEntry("reconciler", null);
     }
 }

@@ -4,6 +4,7 @@ import io.verbena.cli.cluster.ClientOptions;
 import io.verbena.cli.cluster.MetaCalls;
 import io.verbena.load.report.TextTable;
 import io.verbena.load.report.Units;
+import io.verbena.protocol.view.View;
 import io.verbena.raas.directory.NodeRole;
 import io.verbena.raas.directory.PeerRecord;
 
@@ -25,12 +26,14 @@ final class RemoteStatus
      * Asks for the living nodes.
      *
      * @param options of the cluster.
+     * @param views   to which the latest view of each group of memory nodes is added.
      * @return figures of each, in ascending order of their numbers.
      */
-    static List<Map<String, Object>> nodes(final ClientOptions options)
+    static List<Map<String, Object>> nodes(final ClientOptions options, final List<View> views)
     {
         try (MetaCalls meta = options.openMeta())
         {
+            views.addAll(meta.views(options.timeoutNs()));
             return meta.nodes(options.timeoutNs()).stream()
                 .map((node) -> figures(node, meta.place(node.device()))).toList();
         }

@@ -11,6 +11,9 @@ import io.verbena.cli.table.TableCommand;
 import io.verbena.client.KvClient;
 import io.verbena.client.KvClientOptions;
 import io.verbena.client.KvException;
+import io.verbena.protocol.view.GroupHealth;
+import io.verbena.protocol.view.View;
+import io.verbena.server.DashboardFigures;
 import io.verbena.server.HealthServer;
 
 import picocli.CommandLine.Command;
@@ -85,12 +88,15 @@ public final class StatusCommand implements Callable<Integer>
     /** Of a cluster elsewhere: health endpoints answer on their own hosts only. */
     private int showNodes()
     {
-        final List<Map<String, Object>> nodes = RemoteStatus.nodes(clientOptions);
+        final List<View> views = new ArrayList<>();
+        final List<Map<String, Object>> nodes = RemoteStatus.nodes(clientOptions, views);
         final boolean isReady = RemoteStatus.isReady(nodes);
         final Map<String, Object> all = new LinkedHashMap<>();
         all.put("address", clientOptions.address());
         all.put("ready", isReady);
         all.put("nodes", nodes);
+        all.put("groups", DashboardFigures.groups(views));
+        all.put("errors", GroupHealth.problems(views));
         all.put("tables", noTables ? null : tables());
         print(all);
         return isReady ? ExitStatus.OK : ExitStatus.FAILED;

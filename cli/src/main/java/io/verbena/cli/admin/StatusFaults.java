@@ -24,7 +24,8 @@ final class StatusFaults
             "dead ones again"),
         new Fault("group_behind", "", "meta servers that are 1,000 entries behind in the log: %s; is a disk slow, or " +
             "a host busy?"),
-        new Fault("lost_memory_nodes", "0", "memory nodes that are lost: %s; reads and writes of their records fail"),
+        new Fault("lost_memory_nodes", "0", "memory nodes that are lost: %s; reads and writes of records " +
+            "that no other memory node has fail"),
         new Fault("failed_requests", "0", "requests that failed unexpectedly: %s; its log says which and why"),
         new Fault("failed_dc_initiators", "0", "DC initiators that failed: %s; reads go over connected queue pairs " +
             "instead; its log says why"),

@@ -64,6 +64,11 @@ final class StatusText
         new Column("REFUSED", "refusals", StatusText::count),
         new Column("UNKNOWN", "unknown_outcomes", StatusText::count),
         new Column("PINNED MiB", "pinned_bytes", StatusText::mebibytes));
+    /** Of memory nodes that keep the same tables. */
+    private static final List<Column> GROUPS = List.of(
+        new Column("VIEW", "view", StatusText::count), new Column("STATE", "state", StatusText::text),
+        new Column("MEMORY NODES", "memory_nodes", StatusText::list), new Column("LOST", "lost", StatusText::list),
+        new Column("RECONCILER", "reconciler", StatusText::text));
     private static final String TENANTS = "tenants";
     /** Transport by peer. */
     private static final String TRANSPORTS = "node_transports";
@@ -71,7 +76,7 @@ final class StatusText
     private static final Set<String> ELSEWHERE = Set.of("role", "ready", "pid", "address", "nodes", "node_id", "state",
         "incarnation", "began_ns", "ready_after_us", "first_client_after_us", "first_request_after_us",
         "join_breakdown", "cluster_id", "checkpoint_failed_ms", "checkpoint_started_ms", "main_ns", "start_breakdown",
-        "sweeps_asked", "sweeps_ended", "kinds", "demand", TRANSPORTS, TENANTS, StatusLimits.LIMITS);
+        "sweeps_asked", "sweeps_ended", "kinds", "demand", "groups", TRANSPORTS, TENANTS, StatusLimits.LIMITS);
     /** Figures that only {@code --all} shows, whatever their values. */
     private static final Set<String> DETAILS =
         Set.of("memory_nodes", "resp_transport", "resp_buffer_bytes", "resp_allocated_bytes", "allocated_bytes");
@@ -119,6 +124,10 @@ final class StatusText
         text.append(all.get("address")).append(Boolean.TRUE.equals(all.get("ready")) ? "  ready" : "  NOT READY")
             .append("\n\n")
             .append(all.get("nodes") instanceof final List<?> nodes ? RemoteStatus.text(nodes) : processes(processes));
+        if (all.get(StatusFaults.ERRORS) instanceof final List<?> errors)
+        {
+            errors.forEach((error) -> text.append("error: ").append(error).append('\n'));
+        }
         processes.forEach((process) -> StatusFaults.of(process).forEach((fault) ->
             text.append("error: ").append(fault).append('\n')));
         processes.forEach((process) -> StatusLimits.warnings(process).forEach((warning) ->
@@ -127,6 +136,9 @@ final class StatusText
             text.append(role(role, processes, nowMs)));
         text.append(table("META GROUP", GROUP, processes.stream()
             .filter((process) -> health(process).containsKey("group_member")).toList(), nowMs));
+        final List<Map<?, ?>> groups = maps(all.get("groups"));
+        processes.forEach((process) -> groups.addAll(maps(health(process).get("groups"))));
+        text.append(groups(groups));
         text.append(transports(processes)).append(tenants(processes, isWhole, nowMs))
             .append(StatusLimits.table(processes, isWhole))
             .append(others(processes, isWhole))
@@ -180,6 +192,15 @@ final class StatusText
         shown.forEach((process) -> table.row(row(text(process.get("name")),
             columns.stream().map((column) -> column.cell(health(process), nowMs)))));
         return shown.isEmpty() ? "" : "\n" + table;
+    }
+
+    /** As the meta server knows them that leads. */
+    private static String groups(final List<Map<?, ?>> groups)
+    {
+        final TextTable table = new TextTable().row(row("GROUP", GROUPS.stream().map(Column::header)));
+        groups.forEach((group) -> table.row(row(text(group.get("group")),
+            GROUPS.stream().map((column) -> column.cell(group, 0)))));
+        return groups.isEmpty() ? "" : "\n" + table;
     }
 
     /** Which way is taken to which peer. */
@@ -302,6 +323,13 @@ final class StatusText
         final String counts = ((Map<?, ?>)value).entrySet().stream()
             .map((part) -> part.getValue() + " " + part.getKey()).collect(Collectors.joining(", "));
         return counts.isEmpty() ? NONE : counts;
+    }
+
+    private static String list(final Object value)
+    {
+        final String elements =
+            ((List<?>)value).stream().map(StatusText::text).collect(Collectors.joining(", "));
+        return elements.isEmpty() ? NONE : elements;
     }
 
     private static String text(final Object value)

@@ -170,6 +170,12 @@ public final class ClientOptions
             .tokenFile(null == tokenFile ? folder().token() : tokenFile));
     }
 
+    /** Whether it is reached as a user, who may not ask the meta server. */
+    public boolean isUser()
+    {
+        return null != user;
+    }
+
     /** Where the cluster is found. */
     public String address()
     {

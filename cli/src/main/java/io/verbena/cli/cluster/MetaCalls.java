@@ -16,6 +16,8 @@ import io.verbena.protocol.message.ControlStatus;
 import io.verbena.protocol.message.NodePage;
 import io.verbena.protocol.remote.NodeFigures;
 import io.verbena.protocol.bootstrap.NetworkFabric;
+import io.verbena.protocol.view.View;
+import io.verbena.protocol.view.ViewPage;
 import io.verbena.raas.BatchListener;
 import io.verbena.raas.PeerAddress;
 import io.verbena.raas.RaasConfiguration;
@@ -157,6 +159,26 @@ public final class MetaCalls implements AutoCloseable
             }
         }
         return nodes;
+    }
+
+    /**
+     * Lists groups of memory nodes.
+     *
+     * @param timeoutNs of each page.
+     * @return the latest view of each group, ascending.
+     */
+    public List<View> views(final long timeoutNs)
+    {
+        final List<View> views = new ArrayList<>();
+        ViewPage page;
+        do
+        {
+            final int after = views.isEmpty() ? 0 : views.getLast().group();
+            page = result((meta) -> meta.views(List.of(), after, timeoutNs));
+            views.addAll(page.views());
+        }
+        while (page.hasMore() && !page.views().isEmpty());
+        return views;
     }
 
     /**

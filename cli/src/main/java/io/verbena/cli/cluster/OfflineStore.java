@@ -6,10 +6,13 @@ import io.verbena.memory.MemoryFolder;
 import io.verbena.memory.MemoryNodeException;
 import io.verbena.memory.StoppedMemory;
 import io.verbena.meta.store.MetaBatch;
+import io.verbena.meta.store.MetaState;
 import io.verbena.meta.store.MetaStoreException;
 import io.verbena.meta.store.RocksMetaStore;
 import io.verbena.meta.store.StoredTable;
 import io.verbena.protocol.message.TableEntry;
+import io.verbena.protocol.view.View;
+import io.verbena.raas.identity.PeerIdentity;
 import io.verbena.rdma.fabric.Fabrics;
 import io.verbena.rdma.verbs.Device;
 import io.verbena.rdma.verbs.Fabric;
@@ -20,9 +23,11 @@ import io.verbena.table.check.RepairableStore;
 import io.verbena.table.check.SpaceReport;
 import io.verbena.table.check.StoreCheck;
 import io.verbena.table.check.UnchangedStore;
+import io.verbena.table.directory.Subtable;
 import io.verbena.table.format.FormatException;
 import io.verbena.table.format.TableDescriptor;
 
+import org.agrona.DirectBuffer;
 import org.agrona.MutableDirectBuffer;
 
 import java.nio.file.Path;
@@ -41,6 +46,7 @@ public final class OfflineStore implements RepairableStore, UnchangedStore, Auto
     private final Fabric fabric;
     private final Path metaFolder;
     private final Map<Integer, StoppedMemory> nodes = new TreeMap<>();
+    private final Map<Integer, View> views = new TreeMap<>();
     private List<TableDescriptor> tables = List.of();
 
     private OfflineStore(final LocalCluster cluster, final Fabric fabric, final Path metaFolder)
@@ -69,8 +75,10 @@ public final class OfflineStore implements RepairableStore, UnchangedStore, Auto
             }
             try (RocksMetaStore meta = RocksMetaStore.open(store.metaFolder))
             {
-                store.tables = meta.load().tables().stream()
+                final MetaState state = meta.load();
+                store.tables = state.tables().stream()
                     .map((table) -> TableDescriptor.decode(table.descriptor())).toList();
+                state.views().forEach((view) -> store.views.put(view.group(), view));
             }
             isOpen = true;
             return store;
@@ -139,13 +147,87 @@ public final class OfflineStore implements RepairableStore, UnchangedStore, Auto
     public void read(
         final int memoryNodeId, final long offset, final MutableDirectBuffer target, final int lengthBytes)
     {
-        node(memoryNodeId).read(offset, target, lengthBytes);
+        readCopy(memoryNodeId, copyCount(memoryNodeId) - 1, offset, target, lengthBytes);
+    }
+
+    /** @return the last view of a group; null when there is none of this number. */
+    View view(final int group)
+    {
+        return nodes.containsKey(group) ? null : views.get(group);
+    }
+
+    /** Of a view that was ending when the processes did, what is left. */
+    private List<PeerIdentity> copies(final int group)
+    {
+        final View view = view(group);
+        if (view.isDeserted())
+        {
+            throw new CommandFailedException(
+                ExitStatus.UNAVAILABLE, "all memory nodes of group " + group + " are lost", null);
+        }
+        return view.survivors();
+    }
+
+    @Override
+    public List<Integer> groupIds()
+    {
+        return tables.stream().flatMap((table) -> Subtable.of(table).stream()).map(Subtable::memoryNodeId).distinct()
+            .filter(this::isOfGroup).sorted().toList();
+    }
+
+    @Override
+    public boolean isOfGroup(final int memoryNodeId)
+    {
+        return null != view(memoryNodeId);
+    }
+
+    @Override
+    public boolean hasChunksOf(final int memoryNodeId, final int group)
+    {
+        return group == (isOfGroup(memoryNodeId) ? memoryNodeId : 0);
+    }
+
+    @Override
+    public int copyCount(final int memoryNodeId)
+    {
+        return isOfGroup(memoryNodeId) ? copies(memoryNodeId).size() : 1;
+    }
+
+    @Override
+    public void readCopy(
+        final int memoryNodeId, final int copy, final long offset, final MutableDirectBuffer target,
+        final int lengthBytes)
+    {
+        copy(memoryNodeId, copy).read(offset, target, lengthBytes);
+    }
+
+    private StoppedMemory copy(final int memoryNodeId, final int copy)
+    {
+        return node(isOfGroup(memoryNodeId) ? copies(memoryNodeId).get(copy).nodeId() : memoryNodeId);
+    }
+
+    @Override
+    public void swapCopy(
+        final int memoryNodeId, final int copy, final long offset, final long expected, final long desired)
+    {
+        copy(memoryNodeId, copy).swap(offset, expected, desired);
+    }
+
+    @Override
+    public void writeCopy(
+        final int memoryNodeId, final int copy, final long offset, final DirectBuffer source, final int lengthBytes)
+    {
+        copy(memoryNodeId, copy).write(offset, source, lengthBytes);
     }
 
     @Override
     public void swap(final int memoryNodeId, final long offset, final long expected, final long desired)
     {
-        node(memoryNodeId).swap(offset, expected, desired);
+        // Nobody else changes the copies of a group: one after the other is as good as a round.
+        for (int copy = 0; copy < copyCount(memoryNodeId); copy++)
+        {
+            swapCopy(memoryNodeId, copy, offset, expected, desired);
+        }
     }
 
     private StoppedMemory node(final int memoryNodeId)
@@ -164,6 +246,8 @@ public final class OfflineStore implements RepairableStore, UnchangedStore, Auto
     {
         final Map<Integer, Long> lengths = new TreeMap<>();
         nodes.forEach((id, memory) -> lengths.put(id, memory.regionLengthBytes()));
+        groupIds().forEach((group) -> lengths.put(group, copies(group).stream()
+            .mapToLong((member) -> node(member.nodeId()).regionLengthBytes()).min().orElseThrow()));
         int count = 0;
         try (Device device = fabric.openDevice("repair-" + ProcessHandle.current().pid());
             ProtectionDomain domain = device.allocateProtectionDomain();
@@ -200,7 +284,8 @@ public final class OfflineStore implements RepairableStore, UnchangedStore, Auto
         int freed = 0;
         for (final SpaceReport space : check.spaces())
         {
-            freed += node(space.memoryNodeId).freeChunks(space.unnamedChunks::get);
+            // Of a group, chunks are given back by all members together.
+            freed += isOfGroup(space.memoryNodeId) ? 0 : node(space.memoryNodeId).freeChunks(space.unnamedChunks::get);
         }
         return freed;
     }

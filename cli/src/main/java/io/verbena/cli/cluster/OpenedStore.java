@@ -12,6 +12,7 @@ import io.verbena.protocol.bootstrap.BootstrapLocator;
 import io.verbena.protocol.bootstrap.ClusterAddress;
 import io.verbena.protocol.bootstrap.ClusterToken;
 import io.verbena.protocol.bootstrap.NetworkFabric;
+import io.verbena.protocol.view.View;
 import io.verbena.rdma.fabric.Fabrics;
 import io.verbena.rdma.spi.ProcessRole;
 import io.verbena.rdma.verbs.Device;
@@ -22,7 +23,9 @@ import io.verbena.table.check.RepairableStore;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.IntFunction;
 import java.util.function.Supplier;
+import java.util.stream.Collectors;
 
 /**
  * A cluster's memory opened for a tool: of one that is up by joining it, of one whose processes have ended by itself.
@@ -33,13 +36,15 @@ public final class OpenedStore implements AutoCloseable
 
     private final RepairableStore store;
     private final List<Integer> memoryNodeIds;
+    private final IntFunction<View> views;
     private final String title;
     private final List<Runnable> parts;
 
     private OpenedStore(
-        final RepairableStore store, final List<Integer> memoryNodeIds, final String title,
-        final List<Runnable> parts)
+        final RepairableStore store, final List<Integer> memoryNodeIds, final IntFunction<View> views,
+        final String title, final List<Runnable> parts)
     {
+        this.views = views;
         this.store = store;
         this.memoryNodeIds = memoryNodeIds;
         this.title = title;
@@ -70,8 +75,8 @@ public final class OpenedStore implements AutoCloseable
                 null == tokenFile ? folder.token() : tokenFile, tls, given, isEncrypted, null != address, timeoutNs);
         }
         final OfflineStore stopped = OfflineStore.open(folder);
-        return new OpenedStore(stopped, stopped.memoryNodeIds(), folder.path() + ", whose processes have ended",
-            List.of(stopped::close));
+        return new OpenedStore(stopped, stopped.memoryNodeIds(), stopped::view,
+            folder.path() + ", whose processes have ended", List.of(stopped::close));
     }
 
     private static OpenedStore live(
@@ -97,8 +102,8 @@ public final class OpenedStore implements AutoCloseable
             device = fabric.openDevice("check-" + ProcessHandle.current().pid());
             final StoreObserver observer =
                 StoreObserver.open(device, new BootstrapLocator(cluster, token, answer), timeoutNs);
-            return new OpenedStore(observer, observer.memoryNodeIds(), address + ", beside its users",
-                List.of(observer::close, device::close, fabric::close));
+            return new OpenedStore(observer, observer.memoryNodeIds(), observer::view,
+                address + ", beside its users", List.of(observer::close, device::close, fabric::close));
         }
         catch (final BootstrapException ex)
         {
@@ -152,6 +157,20 @@ public final class OpenedStore implements AutoCloseable
     public List<Integer> memoryNodeIds()
     {
         return memoryNodeIds;
+    }
+
+    /**
+     * What an id is that tables name memory by.
+     *
+     * @param id of a memory node, or of a group.
+     * @return "memory node 3", or "group 10, memory nodes 1, 2", the one that readers read last.
+     */
+    public String place(final int id)
+    {
+        final View view = views.apply(id);
+        return null == view ? "memory node " + id : "group " + id + ", memory node" +
+            (1 == view.members().size() ? " " : "s ") + view.members().stream()
+            .map((member) -> Integer.toString(member.nodeId())).collect(Collectors.joining(", "));
     }
 
     /** Which cluster this is, for people. */

@@ -31,7 +31,7 @@ import java.util.concurrent.Callable;
     description = {
         "Verify what must always be true of a table: every slot, block, bucket, chunk header and superblock. Beside " +
         "the cluster's users, by a node that joins for it, or, when all processes have ended without 'down', on the " +
-        "memory that they left.",
+        "memory that they left. Of a table with several copies, all of them are compared.",
         "With --repair: removes undecided inserts that ended nodes left; finishes splits and merges of subtables " +
         "that nobody goes on with; has living nodes take back memory that no record uses; frees chunks in which " +
         "nothing is used when no node lives. It never changes a record. Only undecided inserts are those of TABLE; " +
@@ -114,7 +114,8 @@ final class TableCheckCommand implements Callable<Integer>
         final StoreCheck check = walk(opened, table);
         final HeldMemory after = held(opened, options);
         final boolean isAtRest = null != before && before.equals(after) && !before.isReclaiming();
-        return new TableCheckReport(opened.title(), opened.store().isLive(), check,
+        return new TableCheckReport(opened.title(), opened.store().isLive(), check.spaces().stream()
+            .map((space) -> space.memoryNodeId).filter(opened.store()::isOfGroup).toList(), check,
             isAtRest ? before.bytes() : TableCheckReport.NOT_KNOWN, repaired, notSwept);
     }
 

@@ -3,6 +3,7 @@ package io.verbena.cli.table;
 import io.verbena.load.report.JsonWriter;
 import io.verbena.load.report.TextTable;
 import io.verbena.load.report.Units;
+import io.verbena.table.check.CopyDifference;
 import io.verbena.table.check.SpaceReport;
 import io.verbena.table.check.StoreCheck;
 import io.verbena.table.check.TableCheck;
@@ -19,13 +20,14 @@ import java.util.function.ToLongFunction;
  *
  * @param title       of the cluster.
  * @param isLive      whether others used it meanwhile.
+ * @param groups      ids in the check that are groups of memory nodes.
  * @param check       what was found, after the repair.
  * @param heldBytes   what compute nodes held, -1 when it is not known or was changing.
  * @param repairs     one line each, of what was repaired.
  * @param notSwept    one line for each compute node that has not ended the sweep it was asked for.
  */
 record TableCheckReport(
-    String title, boolean isLive, StoreCheck check, long heldBytes, List<String> repairs, List<String> notSwept)
+    String title, boolean isLive, List<Integer> groups, StoreCheck check, long heldBytes, List<String> repairs, List<String> notSwept)
 {
     static final long NOT_KNOWN = -1;
     private static final int MAX_LINES = 20;
@@ -51,9 +53,16 @@ record TableCheckReport(
             sum((space) -> space.namedBytes - space.namedInOrphansBytes) - heldBytes;
     }
 
+    /** Without groups: what nodes hold of these they do not say. */
     private long sum(final ToLongFunction<SpaceReport> part)
     {
-        return check.spaces().stream().mapToLong(part).sum();
+        return check.spaces().stream().filter((space) -> !groups.contains(space.memoryNodeId)).mapToLong(part).sum();
+    }
+
+    /** Changes that nobody finished, in copies that are sound. */
+    private List<String> unfinished()
+    {
+        return check.differences().stream().filter(CopyDifference::isLeft).map(CopyDifference::toString).toList();
     }
 
     private List<String> problems()
@@ -78,6 +87,8 @@ record TableCheckReport(
         check.unjudged().forEach((what) -> text.append("  not judged: ").append(what).append('\n'));
         check.quarantined().forEach((what) -> text.append("  quarantined: ").append(what).append('\n'));
         notSwept.forEach((what) -> text.append("  not swept: ").append(what).append('\n'));
+        unfinished().stream().limit(MAX_LINES).forEach((what) ->
+            text.append("  unfinished: ").append(what).append('\n'));
         final List<String> problems = problems();
         problems.stream().limit(MAX_LINES).forEach((problem) -> text.append("  ").append(problem).append('\n'));
         if (problems.size() > MAX_LINES)
@@ -113,7 +124,7 @@ record TableCheckReport(
     {
         final TextTable rows =
             new TextTable().row("MEMORY NODE", "FREE", "INDEX", "LEASED", "IN RECORDS", "CLOSED", "INDEX UNUSED");
-        check.spaces().forEach((space) -> rows.row(Integer.toString(space.memoryNodeId),
+        check.spaces().forEach((space) -> rows.row((groups.contains(space.memoryNodeId) ? "group " : "") + space.memoryNodeId,
             Units.mebibytes(space.freeChunkBytes), Units.mebibytes(space.indexBytes),
             Units.mebibytes(space.leasedBytes), Units.mebibytes(space.namedBytes), Units.mebibytes(space.orphanBytes),
             Units.mebibytes(space.unnamedIndexBytes)));
@@ -133,7 +144,7 @@ record TableCheckReport(
         figures.put("complete", isComplete());
         figures.put("tables", check.tables().entrySet().stream().map((entry) ->
             table(entry.getKey(), entry.getValue())).toList());
-        figures.put("memory_nodes", check.spaces().stream().map(TableCheckReport::space).toList());
+        figures.put("memory_nodes", check.spaces().stream().map(this::space).toList());
         figures.put("held_bytes", NOT_KNOWN == heldBytes ? null : heldBytes);
         figures.put("lost_bytes", NOT_KNOWN == lostBytes() ? null : lostBytes());
         figures.put("left_behind", check.leftovers().size());
@@ -141,6 +152,7 @@ record TableCheckReport(
         figures.put("not_judged", check.unjudged());
         figures.put("quarantined", check.quarantined());
         figures.put("not_swept", notSwept);
+        figures.put("unfinished_copies", unfinished());
         figures.put("problems", problems());
         return JsonWriter.write(figures);
     }
@@ -164,10 +176,10 @@ record TableCheckReport(
         return figures;
     }
 
-    private static Map<String, Object> space(final SpaceReport space)
+    private Map<String, Object> space(final SpaceReport space)
     {
         final Map<String, Object> figures = new LinkedHashMap<>();
-        figures.put("memory_node", space.memoryNodeId);
+        figures.put(groups.contains(space.memoryNodeId) ? "group" : "memory_node", space.memoryNodeId);
         figures.put("free_bytes", space.freeChunkBytes);
         figures.put("index_bytes", space.indexBytes);
         figures.put("unused_index_bytes", space.unnamedIndexBytes);

@@ -1,12 +1,14 @@
 package io.verbena.cli.table;
 
 import io.verbena.cli.cluster.ClientOptions;
+import io.verbena.cli.cluster.MetaCalls;
 import io.verbena.cli.console.CommandFailedException;
 import io.verbena.cli.console.ExitStatus;
 import io.verbena.cli.console.SettingsProvider;
 import io.verbena.client.TableOptions;
 import io.verbena.client.TableStat;
 import io.verbena.load.report.JsonWriter;
+import io.verbena.load.report.TextTable;
 
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -18,9 +20,11 @@ import picocli.CommandLine.Spec;
 
 import java.io.PrintWriter;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.Callable;
+import java.util.stream.Collectors;
 
 /** {@code verbena table}. */
 @Command(
@@ -60,9 +64,20 @@ public final class TableCommand implements Runnable
             description = "Records to make room for now; beyond that it grows as it fills. Default: ${DEFAULT-VALUE}.")
         private long records;
 
+        @Option(names = "--replicas", paramLabel = "N", defaultValue = "1",
+            description = "Copies of each record, each on another memory node, 1 to 3: all of these nodes but one may " +
+            "be lost. A lost one is not replaced, and a table with more than one copy does not grow, in this " +
+            "version: give --records for all that it is to hold. Default: ${DEFAULT-VALUE}.")
+        private int replicas;
+
         @Override
         public Integer call()
         {
+            if (replicas < 1 || replicas > TableOptions.MAX_COPIES)
+            {
+                throw new CommandFailedException(ExitStatus.USAGE, "--replicas " + replicas + ": must be 1 to " +
+                    TableOptions.MAX_COPIES + ", each on another memory node", null);
+            }
             if (records < 1 || records > TableOptions.MAX_EXPECTED_RECORDS)
             {
                 throw new CommandFailedException(ExitStatus.USAGE,
@@ -70,7 +85,7 @@ public final class TableCommand implements Runnable
             }
             return clientOptions.with((client) ->
             {
-                client.createTable(name, new TableOptions(records));
+                client.createTable(name, new TableOptions(records, replicas));
                 return ExitStatus.OK;
             });
         }
@@ -78,6 +93,7 @@ public final class TableCommand implements Runnable
 
     /** {@code verbena table list}. */
     @Command(name = "list", description = "Print the names of all tables.",
+        footer = {"", "--long takes the cluster's token, and not a user."},
         defaultValueProvider = SettingsProvider.class)
     static final class ListCommand implements Callable<Integer>
     {
@@ -87,31 +103,65 @@ public final class TableCommand implements Runnable
         @Mixin
         private ClientOptions clientOptions;
 
-        @Option(names = "--json", description = "As one JSON object, with the names in 'tables'.")
+        @Option(names = "--json", description = "As one JSON object, with the names in 'tables', and with --long " +
+            "the others in 'places'.")
         private boolean json;
+
+        @Option(names = {"-l", "--long"}, description = "Also how many copies each table has, and on which memory " +
+            "nodes.")
+        private boolean isLong;
 
         @Override
         public Integer call()
         {
             return clientOptions.with((client) ->
             {
+                final List<String> tables = client.tables();
+                final Map<String, TablePlaces> places = isLong ? places(clientOptions, tables) : Map.of();
                 final PrintWriter out = spec.commandLine().getOut();
-                if (json)
-                {
-                    out.print(JsonWriter.write(Map.of("tables", client.tables())));
-                }
-                else
-                {
-                    client.tables().forEach(out::println);
-                }
+                out.print(json ? json(tables, places) : isLong ? text(places) :
+                    tables.stream().map((name) -> name + System.lineSeparator()).collect(Collectors.joining()));
                 out.flush();
                 return ExitStatus.OK;
             });
         }
+
+        private String json(final List<String> tables, final Map<String, TablePlaces> places)
+        {
+            final Map<String, Object> figures = new LinkedHashMap<>();
+            figures.put("tables", tables);
+            if (isLong)
+            {
+                figures.put("places", places.entrySet().stream().map((place) ->
+                {
+                    final Map<String, Object> figuresOfTable = new LinkedHashMap<>();
+                    figuresOfTable.put("table", place.getKey());
+                    figuresOfTable.putAll(place.getValue().figures());
+                    return figuresOfTable;
+                }).toList());
+            }
+            return JsonWriter.write(figures);
+        }
+
+        private static String text(final Map<String, TablePlaces> places)
+        {
+            final TextTable rows = new TextTable().row("TABLE", "COPIES", "MEMORY NODES");
+            places.forEach((name, place) -> rows.row(name, Integer.toString(place.copies()), place.text()));
+            return rows.toString();
+        }
+    }
+
+    private static Map<String, TablePlaces> places(final ClientOptions options, final List<String> tables)
+    {
+        try (MetaCalls meta = options.openMeta())
+        {
+            return TablePlaces.of(meta, tables, options.timeoutNs());
+        }
     }
 
     /** {@code verbena table stat}. */
-    @Command(name = "stat", description = "Count what is in a table, by its slots.",
+    @Command(name = "stat", description = "Count what is in a table, by its slots, and print where it is.",
+        footer = {"", "As a --user: without how many copies it has, and on which memory nodes."},
         defaultValueProvider = SettingsProvider.class)
     public static final class StatCommand implements Callable<Integer>
     {
@@ -134,8 +184,15 @@ public final class TableCommand implements Runnable
             return clientOptions.with((client) ->
             {
                 final TableStat stat = client.table(name).stat();
+                final TablePlaces places = clientOptions.isUser() ? null :
+                    places(clientOptions, List.of(name)).get(name);
+                final Map<String, Object> figures = figures(name, stat);
+                if (null != places)
+                {
+                    figures.putAll(places.figures());
+                }
                 final PrintWriter out = spec.commandLine().getOut();
-                out.print(json ? JsonWriter.write(figures(name, stat)) : String.format(Locale.ROOT,
+                out.print(json ? JsonWriter.write(figures) : String.format(Locale.ROOT,
                     "records          %,d%nfill             %.3f of %,d slots%n" +
                     "groups           %,d in %,d subtables%ndepth            %d%n" +
                     "bytes            %,d of records, %,d of the index%n" +
@@ -145,7 +202,8 @@ public final class TableCommand implements Runnable
                     "false matches    %,d of fingerprints%n",
                     stat.records(), stat.fill(), stat.slots(), stat.groups(), stat.subtables(), stat.depth(),
                     stat.blockBytes(), stat.indexBytes(), stat.undecided(), stat.splitsUnderWay(), stat.frozen(),
-                    stat.uninitialised(), stat.pairsHelped(), stat.falseMatches()));
+                    stat.uninitialised(), stat.pairsHelped(), stat.falseMatches()) + (null == places ? "" :
+                    String.format("copies           %d, on memory nodes %s%n", places.copies(), places.text())));
                 out.flush();
                 return ExitStatus.OK;
             });

@@ -79,7 +79,8 @@ final class TableInspectCommand implements Callable<Integer>
     private int subtable;
 
     @Option(names = "--memory-node", paramLabel = "ID", defaultValue = "0",
-        description = "Id of the memory node. Default: the only one.")
+        description = "Id of the memory node, or of a group, of which the primary is read. " +
+            "Default: the only one.")
     private int memoryNode;
 
     @Option(names = "--key", paramLabel = "KEY", description = "Of the record whose slot or block is meant.")
@@ -221,9 +222,10 @@ final class TableInspectCommand implements Callable<Integer>
     {
         if (0 != memoryNode)
         {
-            if (!opened.memoryNodeIds().contains(memoryNode))
+            if (!opened.memoryNodeIds().contains(memoryNode) && !store.isOfGroup(memoryNode))
             {
-                throw usage("--memory-node " + memoryNode + ": there are " + opened.memoryNodeIds());
+                throw usage("--memory-node " + memoryNode + ": there are " + opened.memoryNodeIds() +
+                    (store.groupIds().isEmpty() ? "" : ", and groups of them " + store.groupIds()));
             }
             return memoryNode;
         }
@@ -355,7 +357,7 @@ final class TableInspectCommand implements Callable<Integer>
             if (suffix >>> DirectoryEntry.depth(entry) == 0)
             {
                 fields.add("subtable " + suffix, treeOffset, String.format(
-                    "memory node %d, offset 0x%x, depth %d", DirectoryEntry.memoryNodeId(entry),
+                    "%s, offset 0x%x, depth %d", opened.place(DirectoryEntry.memoryNodeId(entry)),
                     DirectoryEntry.subtableOffset(entry), DirectoryEntry.depth(entry)));
             }
         }
@@ -368,8 +370,8 @@ final class TableInspectCommand implements Callable<Integer>
         final int node = DirectoryEntry.memoryNodeId(entry);
         final UnsafeBuffer header =
             read(arena, node, DirectoryEntry.subtableOffset(entry), SubtableDescriptor.HEADER_BYTES);
-        final InspectedFields fields = new InspectedFields(String.format("subtable %d of table %s, at 0x%x of memory " +
-            "node %d", suffix, tableName, DirectoryEntry.subtableOffset(entry), node), header, header.capacity());
+        final InspectedFields fields = new InspectedFields(String.format("subtable %d of table %s, at 0x%x of %s",
+            suffix, tableName, DirectoryEntry.subtableOffset(entry), opened.place(node)), header, header.capacity());
         fields.check(() -> SubtableDescriptor.check(header, 0));
         return fields
             .add("magic", SubtableDescriptor.MAGIC_OFFSET, header.getStringWithoutLengthAscii(0, Integer.BYTES))
@@ -400,8 +402,8 @@ final class TableInspectCommand implements Callable<Integer>
         final int node = DirectoryEntry.memoryNodeId(entry);
         final UnsafeBuffer bucket = read(arena, node, offset, BucketDescriptor.BUCKET_BYTES);
         final InspectedFields fields = new InspectedFields(String.format(Locale.ROOT,
-            "bucket %d of subtable %d of table %s, group %d, at 0x%x of memory node %d", index, subtable, tableName,
-            index / BucketDescriptor.BUCKETS_PER_GROUP, offset, node), bucket, bucket.capacity());
+            "bucket %d of subtable %d of table %s, group %d, at 0x%x of %s", index, subtable, tableName,
+            index / BucketDescriptor.BUCKETS_PER_GROUP, offset, opened.place(node)), bucket, bucket.capacity());
         final long header = bucket.getLong(BucketDescriptor.HEADER_OFFSET, LITTLE_ENDIAN);
         fields.require(header == BucketDescriptor.header(table.tableId(), subtable, table.depth()),
             "its header is another one's");
@@ -425,7 +427,7 @@ final class TableInspectCommand implements Callable<Integer>
         final UnsafeBuffer bytes = read(arena, node, offset, BucketDescriptor.SLOT_BYTES);
         final long word = bytes.getLong(0, LITTLE_ENDIAN);
         final InspectedFields fields = new InspectedFields(
-            String.format("slot at 0x%x of memory node %d", offset, node), bytes, bytes.capacity());
+            String.format("slot at 0x%x of %s", offset, opened.place(node)), bytes, bytes.capacity());
         fields.add("word", 0, String.format("0x%016x", word)).add("reads as", 0, SlotWord.toString(word));
         if (!SlotWord.isEmpty(word) && SlotWord.UNINITIALISED != word)
         {
@@ -452,7 +454,7 @@ final class TableInspectCommand implements Callable<Integer>
         final int length = fits ? BlockDescriptor.recordLength(keyLength, valueLength) : BlockDescriptor.HEADER_BYTES;
         final UnsafeBuffer block = read(arena, node, offset, length);
         final InspectedFields fields = new InspectedFields(
-            String.format("block at 0x%x of memory node %d", offset, node), block, length);
+            String.format("block at 0x%x of %s", offset, opened.place(node)), block, length);
         fields.require(fits && BlockDescriptor.formatVersion(block, 0) == BlockDescriptor.FORMAT_VERSION,
             "there is no block here");
         fields.hexNumber("checksum", BlockDescriptor.CHECKSUM_OFFSET)

@@ -148,6 +148,37 @@ class StatusTextTest
     }
 
     @Test
+    void shouldShowGroupsOfMemoryNodes()
+    {
+        final Map<String, Object> metaServer = metaServer();
+        metaServer.put("groups", List.of());
+        assertThat(text()).doesNotContain("GROUP", "groups");
+        metaServer.put("groups", List.of(
+            map("group", 10, "view", 1L, "state", "active", "memory_nodes", List.of(3, 1), "lost", List.of(),
+                "reconciler", null),
+            map("group", 11, "view", 1_002L, "state", "reconciling", "memory_nodes", List.of(1, 2), "lost", List.of(1),
+                "reconciler", 5)));
+        metaServer.put("errors", List.of("group 11: it lacks something"));
+        assertThat(text(true)).contains("error: meta-server: group 11: it lacks something\n").contains("""
+
+              GROUP    VIEW         STATE   MEMORY NODES   LOST   RECONCILER
+              10          1        active           3, 1      -            -
+              11      1,002   reconciling           1, 2      1            5
+            """).doesNotContain("groups");
+    }
+
+    /** Of a cluster elsewhere, they stand beside the processes. */
+    @Test
+    void shouldShowGroupsAndFaultsOfNoProcess()
+    {
+        final Map<String, Object> all = map("address", "verbena://a:1", "ready", true, "nodes", List.of(), "groups",
+            List.of(map("group", 10, "view", 1L, "state", "active", "memory_nodes", List.of(3, 1), "lost", List.of(),
+                "reconciler", null)), "errors", List.of("group 10: it lacks something"), "tables", tables);
+        assertThat(StatusText.of(JsonReader.object(HealthServer.json(all)), false, NOW_MS))
+            .containsSubsequence("error: group 10: it lacks something\n", "GROUP", "3, 1");
+    }
+
+    @Test
     void shouldShowEachFaultInALineOfItsOwnBelowTheProcesses()
     {
         final Map<String, Object> metaServer = metaServer();
@@ -166,7 +197,8 @@ class StatusTextTest
         process("compute-3", true, null);
         assertThat(text()).containsSubsequence("compute-1     102   failed", "compute-2     103     dead",
             "compute-3     104   silent", """
-            error: meta-server: memory nodes that are lost: 1; reads and writes of their records fail
+            error: meta-server: memory nodes that are lost: 1; reads and writes of records that no other memory \
+            node has fail
             error: meta-server: it has refused connections; the last one: 10.0.0.7: it has another token
             error: memory-1: cannot reach the meta server; is it dead, or stopped?
             error: memory-1: the last checkpoint failed, the one before stays good: no space left

@@ -29,9 +29,10 @@ final class ControlCalls
     {
         private final CallWaiter waiter = new CallWaiter();
 
-        Call(final Kind kind, final String tableName, final long expectedRecords, final long deadlineNs)
+        Call(final Kind kind, final String tableName, final long expectedRecords, final int copies,
+            final long deadlineNs)
         {
-            super(kind, tableName, expectedRecords, deadlineNs);
+            super(kind, tableName, expectedRecords, copies, deadlineNs);
         }
 
         @Override
@@ -58,13 +59,19 @@ final class ControlCalls
         closed = true;
     }
 
+    /** As {@link #run(ControlRequest.Kind, String, long, int)}, of kinds that make no table. */
+    Object run(final ControlRequest.Kind kind, final String tableName)
+    {
+        return run(kind, tableName, 0, 1);
+    }
+
     /**
      * Runs one request on any node.
      *
      * @return what {@link ControlRequest.Kind} promises.
      * @throws KvException when it failed.
      */
-    Object run(final ControlRequest.Kind kind, final String tableName, final long expectedRecords)
+    Object run(final ControlRequest.Kind kind, final String tableName, final long expectedRecords, final int copies)
     {
         final long deadlineNs = clock.nanoTime() + timeoutNs;
         String refusal = null;
@@ -74,7 +81,7 @@ final class ControlCalls
             checkMayTry(kind, view, attempt, deadlineNs, refusal);
             if (view.count() > 0)
             {
-                final Call call = new Call(kind, tableName, expectedRecords, deadlineNs);
+                final Call call = new Call(kind, tableName, expectedRecords, copies, deadlineNs);
                 final ComputeEndpoint endpoint = view.endpoint(0, attempt);
                 if (isAccepted(endpoint, call))
                 {
@@ -113,7 +120,7 @@ final class ControlCalls
         final Call[] calls = new Call[endpoints.length];
         for (int i = 0; i < endpoints.length; i++)
         {
-            final Call call = new Call(kind, tableName, 0, deadlineNs);
+            final Call call = new Call(kind, tableName, 0, 1, deadlineNs);
             calls[i] = isAccepted(endpoints[i], call) ? call : null;
         }
         final List<Integer> failed = new ArrayList<>();

@@ -92,7 +92,7 @@ public final class RoutedKvClient implements KvClient
     public KvTable table(final String name)
     {
         Arguments.checkTableName(name);
-        return handle(controlCalls.run(ControlRequest.Kind.FIND_TABLE, name, 0));
+        return handle(controlCalls.run(ControlRequest.Kind.FIND_TABLE, name));
     }
 
     @Override
@@ -118,7 +118,8 @@ public final class RoutedKvClient implements KvClient
     {
         Arguments.checkTableName(name);
         Arguments.checkTableOptions(options);
-        return handle(controlCalls.run(ControlRequest.Kind.CREATE_TABLE, name, options.expectedRecords()));
+        return handle(controlCalls.run(
+            ControlRequest.Kind.CREATE_TABLE, name, options.expectedRecords(), options.copies()));
     }
 
     @Override
@@ -133,7 +134,7 @@ public final class RoutedKvClient implements KvClient
     @SuppressWarnings("unchecked")
     public List<String> tables()
     {
-        return (List<String>)controlCalls.run(ControlRequest.Kind.LIST_TABLES, null, 0);
+        return (List<String>)controlCalls.run(ControlRequest.Kind.LIST_TABLES, null);
     }
 
     @Override
@@ -146,7 +147,7 @@ public final class RoutedKvClient implements KvClient
     public void dropTable(final String name)
     {
         Arguments.checkTableName(name);
-        controlCalls.run(ControlRequest.Kind.DROP_TABLE, name, 0);
+        controlCalls.run(ControlRequest.Kind.DROP_TABLE, name);
         controlCalls.runOnAll(ControlRequest.Kind.FORGET_TABLE, name);
     }
 

@@ -218,6 +218,8 @@ class RoutedKvClientTest
         }
         assertInvalid(() -> client.table("a".repeat(129)), "a".repeat(128) + "...' is not allowed");
         assertInvalid(() -> new TableOptions(0), "expectedRecords=0");
+        assertInvalid(() -> new TableOptions(1, 0), "copies=0 must be 1 to 3, each on another memory node");
+        assertInvalid(() -> new TableOptions(1, 4), "copies=4 must be 1 to 3");
         assertInvalid(() -> new KvClientOptions().timeout(Duration.ZERO), "timeout=PT0S");
         assertInvalid(() -> new KvClientOptions().maxAsyncInFlight(0), "maxAsyncInFlight=0");
 
@@ -481,6 +483,10 @@ class RoutedKvClientTest
         nodes.add(node);
         assertThat(client.table("x").name()).isEqualTo("x");
         assertThat(client.createTable("x", TableOptions.DEFAULTS).name()).isEqualTo("x");
+        assertThat(((ControlRequest)node.seen().getLast()).copies()).isEqualTo(1);
+        client.createTable("x", new TableOptions(7, 3));
+        assertThat(((ControlRequest)node.seen().getLast()).copies()).isEqualTo(3);
+        assertThat(((ControlRequest)node.seen().getLast()).expectedRecords()).isEqualTo(7);
 
         node.onControl(control(ControlRequest.Status.OK, List.of("a", "b")));
         assertThat(client.tables()).containsExactly("a", "b");

@@ -16,6 +16,7 @@ import io.verbena.raas.failure.Backoff;
 import io.verbena.raas.identity.PeerIdentity;
 import io.verbena.rdma.verbs.WorkCompletionStatus;
 import io.verbena.table.TableEngine;
+import io.verbena.table.access.RegionAccess;
 import io.verbena.table.allocation.ChunkView;
 import io.verbena.table.mirror.LastMemberPort;
 import io.verbena.table.mirror.MirrorPort;
@@ -70,6 +71,7 @@ public final class GroupLink implements AutoCloseable
     private BooleanSupplier isSeen;
     private MirrorPort mirror;
     private OneSidedPort port;
+    private RegionAccess observerAccess;
     private boolean isAttached;
     private long retryAtNs;
     private String failure = "";
@@ -122,6 +124,19 @@ public final class GroupLink implements AutoCloseable
     public OneSidedPort port()
     {
         return port;
+    }
+
+    /**
+     * @return to read and swap words with, by the node's thread, beside operations; another one for each port. What is
+     *     under way when the port is left never ends.
+     */
+    public RegionAccess observerAccess()
+    {
+        if (null == observerAccess)
+        {
+            observerAccess = new RegionAccess(session.raas().protectionDomain(), MemoryLink.OBSERVER_COOKIE);
+        }
+        return observerAccess;
     }
 
     /** @return where its chunks come from. */
@@ -296,6 +311,10 @@ public final class GroupLink implements AutoCloseable
         {
             reclaimer.onComplete(status);
         }
+        else if (MemoryLink.OBSERVER_COOKIE == cookie)
+        {
+            observerAccess.onComplete(status);
+        }
         else
         {
             engine.onBatchComplete(cookie, status);
@@ -420,6 +439,11 @@ public final class GroupLink implements AutoCloseable
         mirror = null;
         port = null;
         members = NONE;
+        if (null != observerAccess)
+        {
+            observerAccess.close();
+        }
+        observerAccess = null;
     }
 
     /** @return the members of the view, for leases of chunks; while {@link #isReady()}. */

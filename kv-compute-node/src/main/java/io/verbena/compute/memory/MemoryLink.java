@@ -54,7 +54,8 @@ public final class MemoryLink implements AutoCloseable
     /** How long operations wait for the first attempt: 20 ms. */
     private static final long FIRST_WAIT_NS = 20_000_000;
     /** Cookie of an observer's batches. */
-    private static final int OBSERVER_COOKIE = ChunkWatch.COOKIE | 4;
+    /** Of batches of {@link #observerAccess()}. */
+    public static final int OBSERVER_COOKIE = ChunkWatch.COOKIE | 4;
 
     private final SessionParts session;
     private final RaasContext raas;

@@ -10,6 +10,7 @@ import io.verbena.table.format.SlotWord;
 import io.verbena.table.format.SubtableDescriptor;
 import io.verbena.table.format.Superblock;
 import java.lang.foreign.Arena;
+import java.util.BitSet;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.Map;
@@ -31,6 +32,8 @@ final class CheckedNode
     private GranuleSet namedElsewhere;
     private final Set<Integer> indexChunks = new HashSet<>();
     private final Map<Integer, Long> wordOfChunk = new HashMap<>();
+    /** Chunks that are checked with a group, or with the memory node that has them. */
+    private final BitSet chunksOfOthers = new BitSet();
 
     CheckedNode(final int memoryNodeId, final Superblock superblock)
     {
@@ -70,6 +73,12 @@ final class CheckedNode
     long headerOffset(final int chunk)
     {
         return superblock.chunkHeadersOffset() + (long)chunk * ChunkDescriptor.HEADER_BYTES;
+    }
+
+    /** A chunk is checked elsewhere: nothing of it counts here, and nothing here may name it. */
+    void noteOthers(final int chunk)
+    {
+        chunksOfOthers.set(chunk);
     }
 
     private long granule(final long offset)
@@ -133,10 +142,11 @@ final class CheckedNode
         }
         final int chunk = view.index(subtableOffset);
         final boolean isQuarantined = view.state(chunk) == ChunkDescriptor.STATE_QUARANTINED;
-        if (!indexChunks.add(chunk) || view.state(chunk) != ChunkDescriptor.STATE_INDEX && !isQuarantined)
+        if (!indexChunks.add(chunk) || chunksOfOthers.get(chunk) ||
+            view.state(chunk) != ChunkDescriptor.STATE_INDEX && !isQuarantined)
         {
-            check.problem(what + " at node " + id() + ": its chunk " + chunk + " is " +
-                ChunkDescriptor.stateName(view.state(chunk)) + ", or another subtable's as well");
+            check.problem(what + " at node " + id() + ": its chunk " + chunk + " is " + stateName(chunk) +
+                ", or another subtable's as well");
         }
         return true;
     }
@@ -147,13 +157,20 @@ final class CheckedNode
         wordOfChunk.forEach((chunk, word) ->
         {
             final int state = view.state(chunk);
-            if (state != ChunkDescriptor.STATE_BLOCKS && state != ChunkDescriptor.STATE_ORPHAN &&
-                state != ChunkDescriptor.STATE_QUARANTINED)
+            if (chunksOfOthers.get(chunk) || state != ChunkDescriptor.STATE_BLOCKS &&
+                state != ChunkDescriptor.STATE_ORPHAN && state != ChunkDescriptor.STATE_QUARANTINED)
             {
                 check.problem(SlotWord.toString(word) + " names memory in chunk " + chunk + " of node " + id() +
-                    ", which is " + ChunkDescriptor.stateName(state));
+                    ", which is " + stateName(chunk));
             }
         });
+    }
+
+    private String stateName(final int chunk)
+    {
+        final int group = view.group(chunk);
+        return ChunkDescriptor.stateName(view.state(chunk)) + (!chunksOfOthers.get(chunk) ? "" :
+            0 == group ? ", and no group's" : ", and of group " + group);
     }
 
     void noteHeld(final HeldRange range, final StoreCheck check)
@@ -193,6 +210,10 @@ final class CheckedNode
         final long granules = length / GRANULE_BYTES;
         for (int i = 0; i < view.chunkCount(); i++)
         {
+            if (chunksOfOthers.get(i))
+            {
+                continue;
+            }
             final long namedHere = named.takenHereOr(namedElsewhere, i * granules, (i + 1) * granules) * GRANULE_BYTES;
             final boolean isFree = view.state(i) == ChunkDescriptor.STATE_FREE;
             space.unnamedChunks.set(i, !isFree && 0 == namedHere && !indexChunks.contains(i));

@@ -30,6 +30,24 @@ public interface CheckedStore extends RegionReader
         return copyCount(memoryNodeId) > 1;
     }
 
+    /** @return ids by which tables name groups of memory nodes; a check looks at those too. */
+    default List<Integer> groupIds()
+    {
+        return List.of();
+    }
+
+    /**
+     * Chunks of a memory node that a group has leased belong to the group, and are checked there.
+     *
+     * @param memoryNodeId of the node, or that tables name the group by.
+     * @param group        in the header of a chunk; 0 for none.
+     * @return whether the chunk is checked with what the id names.
+     */
+    default boolean hasChunksOf(final int memoryNodeId, final int group)
+    {
+        return true;
+    }
+
     /**
      * Reads bytes of one copy, as {@link #read}.
      *

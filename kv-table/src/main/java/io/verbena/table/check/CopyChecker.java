@@ -119,7 +119,7 @@ public final class CopyChecker
         }
         if (hasMore)
         {
-            check.unjudged().add("copies of table " + table.name() + " at memory node " + node + ": more than " +
+            check.unjudged().add("copies of table " + table.name() + " in group " + node + ": more than " +
                 MOST_DIFFERENCES + " words or blocks differ");
         }
     }
@@ -294,7 +294,7 @@ public final class CopyChecker
     {
         if (store.isLive() && !store.awaitOthers())
         {
-            check.unjudged().add("copies of table " + table.name() + " at memory node " + node +
+            check.unjudged().add("copies of table " + table.name() + " in group " + node +
                 ": operations did not end in time; check it when they write less");
             return;
         }

@@ -48,7 +48,7 @@ public record CopyDifference(
     @Override
     public String toString()
     {
-        final String where = String.format("copy %d of %d at memory node %d: %s at 0x%x of subtable %d of table %s",
+        final String where = String.format("copy %d of %d of group %d: %s at 0x%x of subtable %d of table %s",
             copy + 1, copies, memoryNodeId, kind.text, offset, suffix, table);
         if (kind == Kind.BLOCK)
         {

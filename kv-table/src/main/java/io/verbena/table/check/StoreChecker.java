@@ -128,16 +128,17 @@ public final class StoreChecker
     /**
      * Checks.
      *
-     * @param memoryNodeIds all there are.
+     * @param memoryNodeIds all there are; groups are checked too.
      * @return what was found.
      */
     public StoreCheck check(final List<Integer> memoryNodeIds)
     {
         check = new StoreCheck();
         nodes.clear();
-        for (final int memoryNodeId : memoryNodeIds)
+        memoryNodeIds.forEach(this::readSuperblock);
+        if (0 == onlyNodeId)
         {
-            readSuperblock(memoryNodeId);
+            store.groupIds().forEach(this::readSuperblock);
         }
         readGroups = 0;
         leastReadGroups = 0;
@@ -370,6 +371,10 @@ public final class StoreChecker
                 store.read(node.id(), node.headerOffset(i), header, ChunkDescriptor.HEADER_BYTES);
             }
             while (!node.view().read(i, header, 0) && store.isLive() && ++looks < MAX_HEADER_LOOKS);
+            if (!store.hasChunksOf(node.id(), node.view().group(i)))
+            {
+                node.noteOthers(i);
+            }
             try
             {
                 ChunkDescriptor.check(header, 0);

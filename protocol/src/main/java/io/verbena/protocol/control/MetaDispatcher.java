@@ -64,7 +64,8 @@ public final class MetaDispatcher extends ControlDispatcher
     {
         service.requireLeadership();
         nodeRequests += caller.isClient() ? 0 : 1;
-        final PeerIdentity writer = requireWriter(caller, method, to);
+        final PeerIdentity writer = onlyAsksForViews(method, request, offset, lengthBytes) ? caller :
+            requireWriter(caller, method, to);
         requireOperator(caller, method, to);
         if (ControlMethod.REPORT_DENIALS == method)
         {
@@ -84,6 +85,15 @@ public final class MetaDispatcher extends ControlDispatcher
             service.onChanged(writer, ControlMethod.name(method), subject);
         }
         return length;
+    }
+
+    /** Who reports no view that it has left changes nothing: anybody may ask, as for lists of nodes and tables. */
+    private static boolean onlyAsksForViews(
+        final int method, final DirectBuffer request, final int offset, final int lengthBytes)
+    {
+        return ControlMethod.VIEWS == method && LeftViewsDescriptor.decode(request,
+            offset + ControlHeaderDescriptor.LENGTH_BYTES, lengthBytes - ControlHeaderDescriptor.LENGTH_BYTES)
+            .isEmpty();
     }
 
     private static boolean isOfViews(final int method)

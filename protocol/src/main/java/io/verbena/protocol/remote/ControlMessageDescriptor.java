@@ -20,7 +20,7 @@ import java.util.List;
  *   0 +---------------+---------------+   0 +---------------+---------------+
  *     |    version    |     kind      |     |    version    |    status     |
  *   4 +---------------+---------------+   4 +---------------+---------------+
- *     |          name length          |     |  table id, or count of names  |
+ *     |  name length  |copies | 0     |     |  table id, or count of names  |
  *   8 +-------------------------------+   8 +-------------------------------+
  *     |      time left, ns (8)        |     |  names follow behind (8): 0,1 |
  *  16 +-------------------------------+  16 +-------------------------------+
@@ -36,7 +36,9 @@ final class ControlMessageDescriptor
     static final int VERSION_OFFSET = 0;
     static final int KIND_OFFSET = VERSION_OFFSET + Short.BYTES;
     static final int NAME_LENGTH_OFFSET = KIND_OFFSET + Short.BYTES;
-    static final int TIMEOUT_OFFSET = NAME_LENGTH_OFFSET + Integer.BYTES;
+    static final int COPIES_OFFSET = NAME_LENGTH_OFFSET + Short.BYTES;
+    static final int RESERVED_OFFSET = COPIES_OFFSET + Byte.BYTES;
+    static final int TIMEOUT_OFFSET = RESERVED_OFFSET + Byte.BYTES;
     static final int EXPECTED_RECORDS_OFFSET = TIMEOUT_OFFSET + Long.BYTES;
     static final int NAME_OFFSET = EXPECTED_RECORDS_OFFSET + Long.BYTES;
     static final int REPLY_STATUS_OFFSET = KIND_OFFSET;
@@ -66,15 +68,21 @@ final class ControlMessageDescriptor
         return status.ordinal() + 1;
     }
 
-    /** Writes a request; the name of LIST_TABLES is the one behind which names are wanted. Returns the length. */
+    /**
+     * Writes a request; the name of LIST_TABLES is the one behind which names are wanted. One copy is written as 0, as
+     * builds do that know no copies: those read a request for more as a name that is too long, and refuse it. Returns
+     * the length.
+     */
     static int encode(
-        final ControlRequest.Kind kind, final String name, final long expectedRecords, final long timeoutNs,
-        final MutableDirectBuffer buffer, final int offset)
+        final ControlRequest.Kind kind, final String name, final long expectedRecords, final int copies,
+        final long timeoutNs, final MutableDirectBuffer buffer, final int offset)
     {
         final byte[] bytes = null == name ? new byte[0] : name.getBytes(StandardCharsets.UTF_8);
         buffer.putShort(offset + VERSION_OFFSET, (short)VERSION, ORDER);
         buffer.putShort(offset + KIND_OFFSET, (short)code(kind), ORDER);
-        buffer.putInt(offset + NAME_LENGTH_OFFSET, bytes.length, ORDER);
+        buffer.putShort(offset + NAME_LENGTH_OFFSET, (short)bytes.length, ORDER);
+        buffer.putByte(offset + COPIES_OFFSET, (byte)(1 == copies ? 0 : copies));
+        buffer.putByte(offset + RESERVED_OFFSET, (byte)0);
         buffer.putLong(offset + TIMEOUT_OFFSET, timeoutNs, ORDER);
         buffer.putLong(offset + EXPECTED_RECORDS_OFFSET, expectedRecords, ORDER);
         buffer.putBytes(offset + NAME_OFFSET, bytes);
@@ -89,11 +97,19 @@ final class ControlMessageDescriptor
         MalformedRequestException.requireRange(
             "kind of request", buffer.getShort(offset + KIND_OFFSET, ORDER) & 0xFFFF, 1, KINDS.length);
         final ControlRequest.Kind kind = kind(buffer, offset);
-        final int nameLength = buffer.getInt(offset + NAME_LENGTH_OFFSET, ORDER);
+        final int nameLength = nameLength(buffer, offset);
         final int least = kind.namesTable() ? 1 : 0;
         MalformedRequestException.requireRange(
             "table name length", nameLength, least, RequestLimits.MAX_TABLE_NAME_BYTES);
         MalformedRequestException.require(lengthBytes, NAME_OFFSET + nameLength, "request about tables");
+        MalformedRequestException.requireRange("copies", buffer.getByte(offset + COPIES_OFFSET) & 0xFF, 0,
+            ControlRequest.Kind.CREATE_TABLE == kind ? RequestLimits.MAX_COPIES : 0);
+        MalformedRequestException.requireRange("reserved byte", buffer.getByte(offset + RESERVED_OFFSET) & 0xFF, 0, 0);
+    }
+
+    private static int nameLength(final DirectBuffer buffer, final int offset)
+    {
+        return buffer.getShort(offset + NAME_LENGTH_OFFSET, ORDER) & 0xFFFF;
     }
 
     static ControlRequest.Kind kind(final DirectBuffer buffer, final int offset)
@@ -103,8 +119,12 @@ final class ControlMessageDescriptor
 
     static String name(final DirectBuffer buffer, final int offset)
     {
-        return buffer.getStringWithoutLengthUtf8(
-            offset + NAME_OFFSET, buffer.getInt(offset + NAME_LENGTH_OFFSET, ORDER));
+        return buffer.getStringWithoutLengthUtf8(offset + NAME_OFFSET, nameLength(buffer, offset));
+    }
+
+    static int copies(final DirectBuffer buffer, final int offset)
+    {
+        return Math.max(1, buffer.getByte(offset + COPIES_OFFSET));
     }
 
     static long timeoutNs(final DirectBuffer buffer, final int offset)

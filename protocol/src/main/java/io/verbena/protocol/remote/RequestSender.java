@@ -478,7 +478,7 @@ final class RequestSender
         try
         {
             length = ControlMessageDescriptor.encode(
-                request.kind(), name, request.expectedRecords(), leftNs, message, 0);
+                request.kind(), name, request.expectedRecords(), request.copies(), leftNs, message, 0);
         }
         catch (final RuntimeException ex)
         {

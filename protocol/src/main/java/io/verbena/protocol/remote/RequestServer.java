@@ -148,9 +148,9 @@ public final class RequestServer implements Agent, AutoCloseable
 
         ServedControl(
             final DeferredReply reply, final Kind kind, final String name, final long expectedRecords,
-            final long deadlineNs)
+            final int copies, final long deadlineNs)
         {
-            super(kind, Kind.LIST_TABLES == kind ? null : name, expectedRecords, deadlineNs);
+            super(kind, Kind.LIST_TABLES == kind ? null : name, expectedRecords, copies, deadlineNs);
             this.reply = reply;
             afterName = name;
         }
@@ -486,12 +486,13 @@ public final class RequestServer implements Agent, AutoCloseable
         final DeferredReply deferred = reply.defer();
         final String name = ControlMessageDescriptor.name(message, offset);
         final long expectedRecords = ControlMessageDescriptor.expectedRecords(message, offset);
+        final int copies = ControlMessageDescriptor.copies(message, offset);
         final long deadlineNs = deadlineNs(ControlMessageDescriptor.timeoutNs(message, offset));
-        final ServedControl request = new ServedControl(deferred, kind, name, expectedRecords, deadlineNs);
+        final ServedControl request = new ServedControl(deferred, kind, name, expectedRecords, copies, deadlineNs);
         request.caller(caller);
         if (!submit(request))
         {
-            Refusals.refuse(new ServedControl(deferred, kind, name, expectedRecords, deadlineNs), refusal());
+            Refusals.refuse(new ServedControl(deferred, kind, name, expectedRecords, copies, deadlineNs), refusal());
         }
         return RpcReply.DEFERRED;
     }

@@ -94,7 +94,7 @@ public abstract class ControlRequest extends NodeRequest
     /**
      * As the other one.
      *
-     * @param copies of a table to be made, each on another memory node; 1 to 3.
+     * @param copies of a table to be made, each on another memory node; 1 to {@link RequestLimits#MAX_COPIES}.
      */
     protected ControlRequest(
         final Kind kind, final String tableName, final long expectedRecords, final int copies, final long deadlineNs)

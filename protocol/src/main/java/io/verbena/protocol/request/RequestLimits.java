@@ -12,6 +12,9 @@ public final class RequestLimits
     /** Longest name of a table, in bytes of UTF-8. */
     public static final int MAX_TABLE_NAME_BYTES = 128;
 
+    /** Most copies of a table; the fewest are 1. */
+    public static final int MAX_COPIES = 3;
+
     private RequestLimits()
     {
     }

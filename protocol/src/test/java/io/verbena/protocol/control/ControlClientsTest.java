@@ -338,6 +338,20 @@ class ControlClientsTest
             .extracting(PeerIdentity::nodeId).containsExactly(5, 6, 4);
     }
 
+    /** As a command does, to print them. */
+    @Test
+    void shouldGiveViewsToWhoHasLeftNone()
+    {
+        metaService.mayChangeTables = false;
+        metaService.views.add(View.first(1, List.of(new PeerIdentity(1, 4), new PeerIdentity(2, 5))));
+        assertThat(await(meta.views(List.of(), 0, TIMEOUT_NS)).result().views()).isEqualTo(metaService.views);
+        assertThat(await(meta.views(List.of(new LeftView(1, 1)), 0, TIMEOUT_NS)).failure())
+            .contains("acts for no compute node with a lease");
+        assertThat(await(meta.makeGroup(List.of(1, 2), TIMEOUT_NS)).failure())
+            .contains("acts for no compute node with a lease");
+        assertThat(metaService.asked).singleElement().asString().startsWith("views behind 0 by ").endsWith("left []");
+    }
+
     @Test
     void shouldClaimAndAdoptChunks()
     {

@@ -34,6 +34,7 @@ final class RecordingMetaService implements MetaService
 
     static final long RETRY_DELAY_NS = 7_000_000;
 
+    boolean mayChangeTables = true;
     final List<String> asked = new ArrayList<>();
     final List<View> views = new ArrayList<>();
     final List<PendingNotification> awaited = new ArrayList<>();
@@ -71,7 +72,7 @@ final class RecordingMetaService implements MetaService
     @Override
     public boolean mayChangeTables(final PeerIdentity identity)
     {
-        return true;
+        return mayChangeTables;
     }
 
     @Override

@@ -119,10 +119,18 @@ class HostileClientTest
     void shouldRefuseRequestsAboutTablesThatCannotBe()
     {
         final int length = ControlMessageDescriptor.encode(
-            ControlRequest.Kind.FIND_TABLE, "t".repeat(129), 0, 1_000_000, message, 0);
+            ControlRequest.Kind.FIND_TABLE, "t".repeat(129), 0, 1, 1_000_000, message, 0);
         assertThat(send(RequestMethod.CONTROL, length)).contains("table name length=129");
         assertThat(send(RequestMethod.CONTROL, 3)).contains("request about tables of 3 bytes");
-        ControlMessageDescriptor.encode(ControlRequest.Kind.VERB_COUNTERS, "", 0, 1_000_000, message, 0);
+        ControlMessageDescriptor.encode(ControlRequest.Kind.CREATE_TABLE, "t", 9, 4, 1_000_000, message, 0);
+        assertThat(send(RequestMethod.CONTROL, ControlMessageDescriptor.NAME_OFFSET + 1)).contains("copies=4");
+        ControlMessageDescriptor.encode(ControlRequest.Kind.DROP_TABLE, "t", 0, 2, 1_000_000, message, 0);
+        assertThat(send(RequestMethod.CONTROL, ControlMessageDescriptor.NAME_OFFSET + 1))
+            .as("only a table that is made has copies").contains("copies=2");
+        ControlMessageDescriptor.encode(ControlRequest.Kind.CREATE_TABLE, "t", 9, 2, 1_000_000, message, 0);
+        message.putByte(ControlMessageDescriptor.RESERVED_OFFSET, (byte)1);
+        assertThat(send(RequestMethod.CONTROL, ControlMessageDescriptor.NAME_OFFSET + 1)).contains("reserved byte=1");
+        ControlMessageDescriptor.encode(ControlRequest.Kind.VERB_COUNTERS, "", 0, 1, 1_000_000, message, 0);
         assertThat(send(RequestMethod.CONTROL, ControlMessageDescriptor.NAME_OFFSET)).contains("own process only");
     }
 

@@ -5,6 +5,7 @@ import io.verbena.protocol.request.OperationAnswer;
 import io.verbena.protocol.request.OperationRequest;
 import io.verbena.protocol.request.RecordPage;
 import io.verbena.protocol.request.RequestKind;
+import io.verbena.protocol.request.RequestLimits;
 import io.verbena.protocol.request.TableReference;
 import io.verbena.test.MessageFuzzer;
 import org.agrona.DirectBuffer;
@@ -166,13 +167,15 @@ class KvMessagesFuzzTest
     @EnumSource(ControlRequest.Kind.class)
     void shouldReadOrRefuseRequestsAboutTables(final ControlRequest.Kind kind)
     {
-        fuzzer.fuzz(kind.name(), first(ControlMessageDescriptor.encode(kind, "orders", 9, 1_000, buffer, 0)),
+        fuzzer.fuzz(kind.name(), first(ControlMessageDescriptor.encode(kind, "orders", 9,
+            ControlRequest.Kind.CREATE_TABLE == kind ? 2 : 1, 1_000, buffer, 0)),
             (message, offset, lengthBytes) ->
             {
                 ControlMessageDescriptor.check(message, offset, lengthBytes);
                 ControlMessageDescriptor.kind(message, offset).isLocal();
                 ControlMessageDescriptor.name(message, offset);
                 ControlMessageDescriptor.expectedRecords(message, offset);
+                assertThat(ControlMessageDescriptor.copies(message, offset)).isBetween(1, RequestLimits.MAX_COPIES);
                 ControlMessageDescriptor.timeoutNs(message, offset);
             });
     }

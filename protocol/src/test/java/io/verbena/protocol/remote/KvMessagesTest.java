@@ -173,8 +173,11 @@ class KvMessagesTest
     {
         assertThat(hex(to -> TransferDescriptor.encode(0x0102, 100, 50, 25, to, AT))).isEqualTo(
             "01000000" + "64000000" + "0201000000000000" + "32000000" + "19000000");
-        assertThat(hex(to -> ControlMessageDescriptor.encode(ControlRequest.Kind.CREATE_TABLE, "t", 9, 5, to, AT)))
+        assertThat(hex(to -> ControlMessageDescriptor.encode(ControlRequest.Kind.CREATE_TABLE, "t", 9, 1, 5, to, AT)))
+            .as("as builds write that know no copies")
             .isEqualTo("0100" + "0200" + "01000000" + "0500000000000000" + "0900000000000000" + "74");
+        assertThat(hex(to -> ControlMessageDescriptor.encode(ControlRequest.Kind.CREATE_TABLE, "t", 9, 3, 5, to, AT)))
+            .isEqualTo("0100" + "0200" + "0100" + "03" + "00" + "0500000000000000" + "0900000000000000" + "74");
         assertThat(hex(to -> ControlMessageDescriptor.encodeReply(answered(
             ControlRequest.Kind.LIST_TABLES, ControlRequest.Status.OK, List.of("a", "b", "ü"), null), "a", to, AT)))
             .isEqualTo("0100" + "0100" + "02000000" + "0000000000000000" + "0100" + "62" + "0200" + "c3bc");

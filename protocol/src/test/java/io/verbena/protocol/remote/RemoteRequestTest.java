@@ -131,6 +131,13 @@ class RemoteRequestTest
         assertThat(found.detail()).isEqualTo("no such table");
         assertThat(listed.result()).as("500 names in several pages").isEqualTo(rig.node.tables);
         assertThat(counters.status()).isEqualTo(ControlRequest.Status.REFUSED);
+        assertThat(rig.node.copies).isEqualTo(1);
+        final RemoteRig.Control copied = new RemoteRig.Control(
+            ControlRequest.Kind.CREATE_TABLE, "c", 9, 3, rig.nowNs() + RemoteRig.TIMEOUT_NS);
+        rig.endpoint.submit(copied);
+        rig.runUntil(() -> NodeRequest.DONE == copied.state());
+        assertThat(copied.result()).isEqualTo(new TableReference("c", 9));
+        assertThat(rig.node.copies).isEqualTo(3);
     }
 
     @Test

@@ -43,6 +43,12 @@ final class RemoteRig implements AutoCloseable
             super(kind, name, expectedRecords, deadlineNs);
         }
 
+        Control(
+            final Kind kind, final String name, final long expectedRecords, final int copies, final long deadlineNs)
+        {
+            super(kind, name, expectedRecords, copies, deadlineNs);
+        }
+
         @Override
         protected void onDone()
         {

@@ -24,6 +24,8 @@ final class StubEndpoint implements ComputeEndpoint
     boolean answersNothing;
     boolean isHolding;
     long version = 100;
+    /** Of the last table that was made. */
+    int copies;
     OperationRequest last;
 
     @Override
@@ -99,8 +101,12 @@ final class StubEndpoint implements ComputeEndpoint
         switch (request.kind())
         {
             case FIND_TABLE -> request.answer(ControlRequest.Status.NOT_FOUND, null, "no such table");
-            case CREATE_TABLE -> request.answer(ControlRequest.Status.OK,
-                new TableReference(request.tableName(), (int)request.expectedRecords()), null);
+            case CREATE_TABLE ->
+            {
+                copies = request.copies();
+                request.answer(ControlRequest.Status.OK,
+                    new TableReference(request.tableName(), (int)request.expectedRecords()), null);
+            }
             case LIST_TABLES -> request.answer(ControlRequest.Status.OK, tables, null);
             default -> request.answer(ControlRequest.Status.OK, null, null);
         }

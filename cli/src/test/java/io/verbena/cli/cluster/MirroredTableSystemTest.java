@@ -1,0 +1,162 @@
+package io.verbena.cli.cluster;
+
+import io.verbena.cli.CommandLines;
+import io.verbena.cli.cluster.ProcessTable.Entry;
+import io.verbena.cli.console.ExitStatus;
+import io.verbena.client.KvClient;
+import io.verbena.client.KvClientOptions;
+import io.verbena.client.KvTable;
+
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+import java.nio.ByteBuffer;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/** Tables with copies on memory nodes that are processes, of which some are killed. */
+@Timeout(120)
+class MirroredTableSystemTest
+{
+    private static final int RECORDS = 200;
+    private static final Duration TIMEOUT = Duration.ofSeconds(20);
+
+    @TempDir
+    private Path directory;
+    private CommandLines.Result last;
+
+    @BeforeEach
+    void start()
+    {
+        try (LocalCluster cluster = LocalCluster.open(folder()))
+        {
+            cluster.metaOptions(List.of("--lease-seconds", "3"));
+            cluster.up(LocalCluster.ANY_PORT, 3, 64, 1, (line) -> {});
+        }
+    }
+
+    @AfterEach
+    void leaveNothingBehind()
+    {
+        run("down", "--discard");
+        assertThat(new ProcessTable(folder().processes()).entries()).isEmpty();
+    }
+
+    private ClusterFolder folder()
+    {
+        return ClusterFolder.of(directory.resolve("cluster"));
+    }
+
+    private int run(final String... arguments)
+    {
+        final List<String> all = new ArrayList<>(List.of(arguments));
+        all.addAll(List.of("--data", directory.resolve("cluster").toString()));
+        last = CommandLines.run(all);
+        return last.status();
+    }
+
+    private String said(final String... arguments)
+    {
+        assertThat(run(arguments)).as("%s: %s%s", List.of(arguments), last.out(), last.err()).isZero();
+        return last.out();
+    }
+
+    private KvClient client()
+    {
+        return KvClient.connect(
+            folder().address(), new KvClientOptions().tokenFile(folder().token()).timeout(TIMEOUT));
+    }
+
+    private void kill(final int memoryNode)
+    {
+        final Entry entry = new ProcessTable(folder().processes()).entries().stream()
+            .filter((each) -> each.name().equals("memory-" + memoryNode)).findFirst().orElseThrow();
+        final ProcessHandle process = entry.process().orElseThrow();
+        process.destroyForcibly();
+        process.onExit().join();
+    }
+
+    private static byte[] bytes(final int number)
+    {
+        return ByteBuffer.allocate(Integer.BYTES).putInt(number).array();
+    }
+
+    private static void requireRecords(final KvTable table, final int count)
+    {
+        for (int i = 0; i < count; i++)
+        {
+            assertThat(table.get(bytes(i)).orElseThrow().value()).as("record %d", i).isEqualTo(bytes(-i));
+        }
+    }
+
+    private Map<?, ?> group()
+    {
+        run("status", "--json", "--no-tables");
+        final List<?> processes = (List<?>)JsonReader.object(last.out()).get("processes");
+        final Map<?, ?> metaServer = (Map<?, ?>)((Map<?, ?>)processes.getFirst()).get("health");
+        return (Map<?, ?>)((List<?>)metaServer.get("groups")).getFirst();
+    }
+
+    /** Health endpoints are asked more seldom than views change. */
+    private void awaitView(final long number) throws InterruptedException
+    {
+        for (int i = 0; i < 50 && (Long)group().get("view") < number; i++)
+        {
+            Thread.sleep(100);
+        }
+        assertThat(group().get("view")).isEqualTo(number);
+    }
+
+    @Test
+    void shouldHaveAllRecordsWhenAllMemoryNodesButOneAreKilled() throws Exception
+    {
+        said("table", "create", "t", "--replicas", "3", "--records", "2000");
+        try (KvClient client = client())
+        {
+            final KvTable table = client.table("t");
+            for (int i = 0; i < RECORDS; i++)
+            {
+                table.put(bytes(i), bytes(-i));
+            }
+            final List<?> members = (List<?>)group().get("memory_nodes");
+            assertThat(said("table", "stat", "t")).contains("copies           3, on memory nodes 1, 2, 3 (group ");
+            assertThat(said("status")).doesNotContain("error:").containsPattern("GROUP +VIEW +STATE +MEMORY NODES")
+                .containsPattern("\\d+ +1 +active +" + members.get(0) + ", " + members.get(1) + ", " + members.get(2));
+            assertThat(said("table", "check", "--all")).contains("SOUND: every invariant holds", "group ");
+
+            final long head = (Long)members.getFirst();
+            kill((int)head);
+            table.put(bytes(RECORDS), bytes(-RECORDS));
+            requireRecords(table, RECORDS + 1);
+            awaitView(2);
+            assertThat(run("status")).isEqualTo(ExitStatus.FAILED);
+            assertThat(last.out()).contains(": records have 2 copies, at memory node " + members.get(1) + ", " +
+                members.get(2) + "; a lost memory node is not replaced");
+            assertThat(said("table", "check", "--all")).contains("SOUND: every invariant holds");
+
+            kill(((Long)members.getLast()).intValue());
+            table.put(bytes(RECORDS + 1), bytes(-RECORDS - 1));
+            requireRecords(table, RECORDS + 2);
+            awaitView(3);
+            assertThat(said("table", "list", "--long")).containsPattern("t +1 +" + members.get(1) + " \\(group ");
+            assertThat(said("table", "check", "t")).contains("SOUND: every invariant holds");
+        }
+        final Path dump = directory.resolve("t.jsonl");
+        said("dump", dump.toString(), "--table", "t");
+        assertThat(Files.readAllLines(dump)).hasSize(RECORDS + 2);
+        assertThat(run("table", "create", "u", "--replicas", "2")).isEqualTo(ExitStatus.USAGE);
+        assertThat(last.err()).contains("2 copies need as many memory nodes, and 1 is connected to this compute node: " +
+            "start more, or ask for fewer").hasLineCount(1);
+        assertThat(run("table", "create", "u", "--replicas", "4")).isEqualTo(ExitStatus.USAGE);
+        assertThat(last.err()).contains("--replicas 4: must be 1 to 3").hasLineCount(1);
+    }
+}

@@ -1,0 +1,62 @@
+package io.verbena.protocol.view;
+
+import io.verbena.raas.identity.PeerIdentity;
+
+import org.junit.jupiter.api.Test;
+
+import java.util.List;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/** Each reason for which a group of memory nodes is not healthy has a line that says what to do. */
+class GroupHealthTest
+{
+    private static final PeerIdentity ONE = new PeerIdentity(1, 11);
+    private static final PeerIdentity TWO = new PeerIdentity(2, 12);
+    private static final PeerIdentity THREE = new PeerIdentity(3, 13);
+    private static final PeerIdentity COMPUTE = new PeerIdentity(5, 15);
+    private static final View FIRST = View.first(10, List.of(ONE, TWO, THREE));
+
+    @Test
+    void shouldSayNothingOfAHealthyGroup()
+    {
+        assertThat(GroupHealth.problem(FIRST)).isEmpty();
+        assertThat(GroupHealth.problems(List.of(FIRST, View.first(11, List.of(ONE, TWO))))).isEmpty();
+        assertThat(GroupHealth.problems(List.of())).isEmpty();
+    }
+
+    @Test
+    void shouldSayWhatIsWaitedForWhileAViewEnds()
+    {
+        final View closing = FIRST.closing(1, COMPUTE);
+        assertThat(GroupHealth.problem(closing)).isEqualTo("group 10: memory node 1 is lost; operations on its " +
+            "tables wait until view 1 is closed at memory node 2, 3, and left by all compute nodes, a lease at most");
+        assertThat(GroupHealth.problem(closing.reconciling())).isEqualTo("group 10: memory node 1 is lost; " +
+            "operations on its tables wait until compute node 5 has made the copies of memory node 2, 3 equal");
+        assertThat(GroupHealth.problem(FIRST.closing(6, PeerIdentity.UNREGISTERED).reconciling()))
+            .contains("memory node 2, 3 are lost").contains("wait until there is a compute node to make the copies");
+        assertThat(GroupHealth.problem(closing.returned(0, new PeerIdentity(1, 21))))
+            .startsWith("group 10: a memory node was away; operations");
+    }
+
+    @Test
+    void shouldSayHowManyCopiesAreLeft()
+    {
+        assertThat(GroupHealth.problem(FIRST.closing(4, COMPUTE).reconciling().next()))
+            .startsWith("group 10: records have 2 copies, at memory node 1, 2; a lost memory node is not replaced");
+        assertThat(GroupHealth.problem(FIRST.closing(5, COMPUTE).reconciling().next()))
+            .startsWith("group 10: records have 1 copy, at memory node 2; a lost");
+        assertThat(GroupHealth.problem(FIRST.closing(7, COMPUTE))).isEqualTo("group 10: all its memory nodes are " +
+            "lost: 1, 2, 3; reads and writes of its tables fail: start these memory nodes again");
+    }
+
+    @Test
+    void shouldSayOfManyGroupsThatLackTheSameInOneLine()
+    {
+        final View other = View.first(12, List.of(ONE, TWO, THREE)).closing(1, COMPUTE);
+        final View another = View.first(13, List.of(TWO, THREE)).closing(1, COMPUTE);
+        assertThat(GroupHealth.problems(List.of(FIRST.closing(1, COMPUTE), other, another))).hasSize(2)
+            .anyMatch((line) -> line.startsWith("groups 10, 12: memory node 1 is lost; operations"))
+            .anyMatch((line) -> line.startsWith("group 13: memory node 2 is lost; operations"));
+    }
+}
