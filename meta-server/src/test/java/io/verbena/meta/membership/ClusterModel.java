@@ -6,6 +6,7 @@ import io.verbena.meta.membership.ModelCompute.RetiredBlock;
 import io.verbena.meta.membership.ModelCompute.RunningOperation;
 import io.verbena.meta.store.InMemoryMetaStore;
 import io.verbena.meta.store.MetaState;
+import io.verbena.meta.store.StoredSecrets;
 import io.verbena.protocol.message.NodeRegistration;
 import io.verbena.raas.RemoteRegion;
 import io.verbena.raas.directory.NodeRole;
@@ -156,7 +157,7 @@ final class ClusterModel
     {
         final MetaState state = store.load();
         final MetaLedger ledger =
-            MembershipConductor.openLedger(store, state, 99, IdentitySecret.random(new SecureRandom()));
+            MembershipConductor.openLedger(store, state, 99, StoredSecrets.first(IdentitySecret.random(new SecureRandom()), 0));
         conductor = new MembershipConductor(
             ledger,
             state,

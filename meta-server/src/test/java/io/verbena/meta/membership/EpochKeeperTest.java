@@ -2,6 +2,7 @@ package io.verbena.meta.membership;
 
 import io.verbena.meta.store.InMemoryMetaStore;
 import io.verbena.meta.store.MetaState;
+import io.verbena.meta.store.StoredSecrets;
 import io.verbena.raas.identity.IdentitySecret;
 import org.junit.jupiter.api.Test;
 
@@ -198,7 +199,7 @@ class EpochKeeperTest
     {
         final MetaState state = store.load();
         return new EpochKeeper(
-            MembershipConductor.openLedger(store, state, 1, IdentitySecret.random(new SecureRandom())),
+            MembershipConductor.openLedger(store, state, 1, StoredSecrets.first(IdentitySecret.random(new SecureRandom()), 0)),
             !state.isNew(), INTERVAL_NS, IDLE_INTERVAL_NS, nowNs);
     }
 

@@ -6,6 +6,7 @@ import io.verbena.meta.store.MetaStore;
 import io.verbena.meta.store.RocksMetaStore;
 import io.verbena.meta.store.StoredNode;
 import io.verbena.meta.store.StoredNodeState;
+import io.verbena.meta.store.StoredSecrets;
 import io.verbena.protocol.message.NodeRegistration;
 import io.verbena.raas.ReadTargetAddress;
 import io.verbena.raas.RemoteRegion;
@@ -50,7 +51,7 @@ class ForgottenMemoryTest
         store = RocksMetaStore.open(folder.resolve("meta"));
         final MetaState state = store.load();
         conductor = new MembershipConductor(
-            MembershipConductor.openLedger(store, state, 1, IdentitySecret.random(new SecureRandom())),
+            MembershipConductor.openLedger(store, state, 1, StoredSecrets.first(IdentitySecret.random(new SecureRandom()), 0)),
             state,
             new ConductorOptions(
                 new MembershipOptions(LEASE_NS, MARGIN_NS, MAX_NODES), STEP_NS, STEP_NS, STEP_NS, nodesAreGone),

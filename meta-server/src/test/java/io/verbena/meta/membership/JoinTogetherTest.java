@@ -6,6 +6,7 @@ import io.verbena.meta.store.MetaBatch;
 import io.verbena.meta.store.MetaState;
 import io.verbena.meta.store.MetaStore;
 import io.verbena.meta.store.StoredNodeState;
+import io.verbena.meta.store.StoredSecrets;
 import io.verbena.protocol.message.NodeRegistration;
 import io.verbena.raas.ReadTargetAddress;
 import io.verbena.raas.RemoteRegion;
@@ -80,7 +81,7 @@ class JoinTogetherTest
     {
         final MetaState state = store.load();
         return new MembershipConductor(
-            MembershipConductor.openLedger(new Disk(), state, 1, IdentitySecret.random(new SecureRandom())), state,
+            MembershipConductor.openLedger(new Disk(), state, 1, StoredSecrets.first(IdentitySecret.random(new SecureRandom()), 0)), state,
             new ConductorOptions(new MembershipOptions(1_000, 100, 8), 10, 10, 2_000, false), new Events(), 0);
     }
 

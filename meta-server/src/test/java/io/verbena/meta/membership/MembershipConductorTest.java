@@ -6,6 +6,7 @@ import io.verbena.meta.store.MetaBatch;
 import io.verbena.meta.store.MetaState;
 import io.verbena.meta.store.MetaStore;
 import io.verbena.meta.store.StoredNodeState;
+import io.verbena.meta.store.StoredSecrets;
 import io.verbena.protocol.message.NodeRegistration;
 import io.verbena.raas.ReadTargetAddress;
 import io.verbena.raas.RemoteRegion;
@@ -107,7 +108,7 @@ class MembershipConductorTest
     {
         final MetaState state = store.load();
         final MembershipConductor sleeper = new MembershipConductor(
-            MembershipConductor.openLedger(store, state, 1, IdentitySecret.random(new SecureRandom())),
+            MembershipConductor.openLedger(store, state, 1, StoredSecrets.first(IdentitySecret.random(new SecureRandom()), 0)),
             state,
             new ConductorOptions(
                 new MembershipOptions(LEASE_NS, MARGIN_NS, 8), 9 * LEASE_NS, 9 * LEASE_NS, LEASE_NS, nodesAreGone),
@@ -474,7 +475,7 @@ class MembershipConductorTest
         final MetaState state = store.load();
         final MetaStore writes = new FailingStore();
         return new MembershipConductor(
-            MembershipConductor.openLedger(writes, state, 1, IdentitySecret.random(new SecureRandom())),
+            MembershipConductor.openLedger(writes, state, 1, StoredSecrets.first(IdentitySecret.random(new SecureRandom()), 0)),
             state,
             new ConductorOptions(new MembershipOptions(LEASE_NS, MARGIN_NS, 8), 10, 10, 2 * LEASE_NS, nodesAreGone),
             new Events(),

@@ -4,6 +4,7 @@ import io.verbena.meta.catalog.TableCatalog;
 import io.verbena.meta.store.MetaBatch;
 import io.verbena.meta.store.MetaState;
 import io.verbena.meta.store.RocksMetaStore;
+import io.verbena.meta.store.StoredSecrets;
 import io.verbena.meta.store.StoredTable;
 import io.verbena.protocol.message.NodeRegistration;
 import io.verbena.raas.identity.PeerIdentity;
@@ -84,7 +85,7 @@ class MetaCrashPropertyTest
         Server(final RocksMetaStore store, final long nowNs)
         {
             final MetaState state = store.load();
-            ledger = MembershipConductor.openLedger(store, state, 99, IdentitySecret.random(new SecureRandom()));
+            ledger = MembershipConductor.openLedger(store, state, 99, StoredSecrets.first(IdentitySecret.random(new SecureRandom()), 0));
             conductor = new MembershipConductor(ledger, state, OPTIONS, new Unheard(), nowNs);
             catalog = new TableCatalog(store, state.tables());
         }

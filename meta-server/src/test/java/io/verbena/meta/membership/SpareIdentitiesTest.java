@@ -8,6 +8,7 @@ import io.verbena.meta.store.MetaState;
 import io.verbena.meta.store.MetaStore;
 import io.verbena.meta.store.StoredNode;
 import io.verbena.meta.store.StoredNodeState;
+import io.verbena.meta.store.StoredSecrets;
 import io.verbena.protocol.message.NodeRegistration;
 import io.verbena.raas.identity.PeerIdentity;
 import io.verbena.raas.RemoteRegion;
@@ -73,7 +74,7 @@ class SpareIdentitiesTest
     {
         final MetaState state = store.load();
         ledger = MembershipConductor.openLedger(
-            new CountingStore(), state, 1, IdentitySecret.random(new SecureRandom()));
+            new CountingStore(), state, 1, StoredSecrets.first(IdentitySecret.random(new SecureRandom()), 0));
         conductor = new MembershipConductor(ledger, state,
             new ConductorOptions(
                 new MembershipOptions(LEASE_NS, MARGIN_NS, MAX_NODES), 10, 10, 2_000, nodesAreGone), events, nowNs);

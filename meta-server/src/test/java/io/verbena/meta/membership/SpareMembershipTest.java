@@ -3,6 +3,7 @@ package io.verbena.meta.membership;
 import io.verbena.meta.store.InMemoryMetaStore;
 import io.verbena.meta.store.MetaState;
 import io.verbena.meta.store.StoredNodeState;
+import io.verbena.meta.store.StoredSecrets;
 import io.verbena.protocol.message.NodeRegistration;
 import io.verbena.raas.ReadTargetAddress;
 import io.verbena.raas.RemoteRegion;
@@ -36,7 +37,7 @@ class SpareMembershipTest
     {
         final MetaState state = store.load();
         return new MembershipConductor(
-            MembershipConductor.openLedger(store, state, 1, IdentitySecret.random(new SecureRandom())), state,
+            MembershipConductor.openLedger(store, state, 1, StoredSecrets.first(IdentitySecret.random(new SecureRandom()), 0)), state,
             new ConductorOptions(
                 new MembershipOptions(LEASE_NS, MARGIN_NS, 8), EPOCH_NS, EPOCH_NS, 2 * LEASE_NS, false),
             new Events(), nowNs);

@@ -4,6 +4,7 @@ import io.verbena.meta.store.InMemoryMetaStore;
 import io.verbena.meta.store.MetaBatch;
 import io.verbena.meta.store.MetaState;
 import io.verbena.meta.store.MetaStore;
+import io.verbena.meta.store.StoredSecrets;
 import io.verbena.protocol.message.NodeRegistration;
 import io.verbena.protocol.view.LeftView;
 import io.verbena.protocol.view.View;
@@ -63,7 +64,7 @@ class ViewConductorTest
     {
         final MetaState state = counting.load();
         return new MembershipConductor(
-            MembershipConductor.openLedger(counting, state, 9, IdentitySecret.random(new SecureRandom())), state,
+            MembershipConductor.openLedger(counting, state, 9, StoredSecrets.first(IdentitySecret.random(new SecureRandom()), 0)), state,
             OPTIONS, new MembershipListener()
             {
                 @Override

@@ -69,7 +69,7 @@ final class BootstrapDescriptor
     static final int MAGIC = 0x4E42_5256;
     static final int VERSION = 4;
     /** Raised whenever any format or message that nodes and clients exchange changes without being understood. */
-    static final int FORMATS = 11;
+    static final int FORMATS = 12;
     static final int VERSION_OFFSET = Integer.BYTES;
     static final int STATUS_OFFSET = VERSION_OFFSET + Short.BYTES;
     static final int FORMATS_OFFSET = STATUS_OFFSET + Short.BYTES;

@@ -4,6 +4,7 @@ import io.verbena.protocol.access.User;
 import io.verbena.protocol.message.DeniedOperations;
 import io.verbena.protocol.message.ForgottenNode;
 import io.verbena.protocol.message.Heartbeat;
+import io.verbena.protocol.message.HeldSecrets;
 import io.verbena.protocol.message.NodePage;
 import io.verbena.protocol.message.NodeRegistration;
 import io.verbena.protocol.message.NotificationRequest;
@@ -124,7 +125,7 @@ public final class MetaClient
      * @param incarnation of this life.
      * @param passedEpoch every operation begun before this epoch was heard has ended.
      * @param wantsEpochs whether this node waits for epochs; without anybody who does they pass slowly.
-     * @param newestToken highest incarnation of a memory node for which this node has a token, 0 for none.
+     * @param held        secrets that this node has.
      * @param timeoutNs   deadline.
      * @return the call.
      */
@@ -133,13 +134,13 @@ public final class MetaClient
         final int incarnation,
         final long passedEpoch,
         final boolean wantsEpochs,
-        final int newestToken,
+        final HeldSecrets held,
         final long timeoutNs)
     {
         return proxy.call(
             ControlMethod.HEARTBEAT,
             (buffer, offset) -> HeartbeatDescriptor.encodeRequest(
-                nodeId, incarnation, passedEpoch, wantsEpochs, newestToken, buffer, offset),
+                nodeId, incarnation, passedEpoch, wantsEpochs, held, buffer, offset),
             HeartbeatDescriptor::decodeReply,
             timeoutNs);
     }

@@ -311,7 +311,7 @@ public final class MetaDispatcher extends ControlDispatcher
             HeartbeatDescriptor.incarnation(request, offset),
             HeartbeatDescriptor.passedEpoch(request, offset),
             HeartbeatDescriptor.wantsEpochs(request, offset),
-            HeartbeatDescriptor.newestToken(request, offset));
+            HeartbeatDescriptor.held(request, offset));
         return HeartbeatDescriptor.encodeReply(heartbeat, to.buffer(), to.offset());
     }
 

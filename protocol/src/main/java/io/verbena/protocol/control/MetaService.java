@@ -6,6 +6,7 @@ import io.verbena.protocol.message.ControlStatus;
 import io.verbena.protocol.message.DeniedOperations;
 import io.verbena.protocol.message.ForgottenNode;
 import io.verbena.protocol.message.Heartbeat;
+import io.verbena.protocol.message.HeldSecrets;
 import io.verbena.protocol.message.NodePage;
 import io.verbena.protocol.message.NodeRegistration;
 import io.verbena.protocol.message.NotificationRequest;
@@ -60,10 +61,10 @@ public interface MetaService
      * @param incarnation of its life.
      * @param passedEpoch every operation begun before this epoch was heard has ended.
      * @param wantsEpochs whether the node waits for epochs.
-     * @param newestToken highest incarnation of a memory node for which the node has a token.
-     * @return epochs and the new lease.
+     * @param held        secrets that the node has.
+     * @return epochs and the new lease, and secrets that it has not.
      */
-    Heartbeat heartbeat(int nodeId, int incarnation, long passedEpoch, boolean wantsEpochs, int newestToken);
+    Heartbeat heartbeat(int nodeId, int incarnation, long passedEpoch, boolean wantsEpochs, HeldSecrets held);
 
     /**
      * @param identity for which a connection acts.

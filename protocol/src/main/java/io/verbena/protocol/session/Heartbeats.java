@@ -35,7 +35,7 @@ public final class Heartbeats
 
     /**
      * @param registered  the registration, ended with OK.
-     * @param credentials of it; get the tokens that come.
+     * @param credentials of it; get the secrets and tokens that come.
      */
     public Heartbeats(final ControlCall<Registration> registered, final Credentials credentials)
     {
@@ -61,7 +61,7 @@ public final class Heartbeats
             throw new IllegalStateException("node " + nodeId + " sends a heartbeat before the last one has ended: " +
                 call);
         }
-        call = client.heartbeat(nodeId, incarnation, passedEpoch, wantsEpochs, credentials.newestToken(), timeoutNs);
+        call = client.heartbeat(nodeId, incarnation, passedEpoch, wantsEpochs, credentials.held(), timeoutNs);
     }
 
     /** @return what became of the one sent last; once for each. */
@@ -76,7 +76,7 @@ public final class Heartbeats
         if (ControlStatus.OK == ended.status())
         {
             lease.renew(ended);
-            credentials.add(ended.result().tokens());
+            credentials.renew(ended.result());
             return Outcome.RENEWED;
         }
         if (ControlStatus.UNKNOWN_NODE == ended.status() || ControlStatus.FORBIDDEN == ended.status())

@@ -2,7 +2,7 @@ package io.verbena.raas.identity;
 
 /**
  * Who a node is when it connects: what fencing goes by. It proves that by a secret where the server has a verifier, see
- * {@link io.verbena.raas.RaasContext#serve(int, ConnectionAcceptor, java.util.function.Function, RpcHandler)}.
+ * {@link io.verbena.raas.RaasContext#serve(int, ConnectionAcceptor, IdentityVerifier, RpcHandler)}.
  *
  * @param nodeId      number of the node; 0 for a node that has not registered yet, and for a client that names no user;
  *                    of a user its number and 65,536.
