@@ -458,6 +458,7 @@ final class MetaAnswers implements MetaService
             throw invalid("certificate " + certificate.digits() + (isRevoked ? " was revoked before" :
                 " was not revoked"));
         }
+        users.revoked(revoked.numbers());
     }
 
     @Override

@@ -113,6 +113,7 @@ public final class MetaServer implements Agent, AutoCloseable
         catalog = new TableCatalog(store, state.tables());
         users = new UserCatalog(ledger, state.users(), configuration.clusterSecret());
         final RevokedCertificates revoked = new RevokedCertificates(ledger, state.revoked());
+        users.revoked(revoked.numbers());
         final ShownTables shownTables = new ShownTables(view, catalog);
         news = new ChangeNotifier(conductor);
         nodeNews = new NodeNotifier(directory);

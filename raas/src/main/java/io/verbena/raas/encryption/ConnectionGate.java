@@ -59,7 +59,7 @@ public final class ConnectionGate
     public String refusal(
         final ConnectionClaim claim, final byte[] proof, final int encryption, final Object source)
     {
-        final PeerIdentity identity = new PeerIdentity(claim.nodeId(), claim.incarnation());
+        final PeerIdentity identity = new PeerIdentity(claim.nodeId(), claim.incarnation(), claim.login());
         if (!isProved(identity, claim, proof))
         {
             refusedProofs++;
@@ -85,6 +85,10 @@ public final class ConnectionGate
     /** Whether the peer has the secret of the identity that it claims, and this request was not here before. */
     private boolean isProved(final PeerIdentity identity, final ConnectionClaim claim, final byte[] proof)
     {
+        if (claim.login() != 0 && !identity.isUser())
+        {
+            return false;
+        }
         proved = verifier == null ? null : verifier.secret(identity);
         if (proved == null)
         {
