@@ -365,13 +365,13 @@ class ControlMessagesTest
     @Test
     void shouldDocumentEveryMessageMethodAndStatus() throws java.io.IOException
     {
+        FormatPage.of("secret-messages.md").shouldAgreeWith(RegistrationSecretDescriptor.class);
+        FormatPage.of("secret-messages.md").shouldAgreeWith(AdmissionTokensDescriptor.class);
         final FormatPage page = FormatPage.of("control-messages.md");
         for (final Class<?> descriptor : List.of(
             ControlHeaderDescriptor.class,
             RegisterDescriptor.class,
             HeartbeatDescriptor.class,
-            RegistrationSecretDescriptor.class,
-            AdmissionTokensDescriptor.class,
             SparesDescriptor.class,
             NotificationDescriptor.class,
             IdentityDescriptor.class,
