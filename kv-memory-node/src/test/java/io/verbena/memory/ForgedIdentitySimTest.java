@@ -230,7 +230,8 @@ class ForgedIdentitySimTest
         final Registration second = register();
         for (final Registration each : List.of(first, second))
         {
-            assertThat(done(meta.heartbeat(each.nodeId(), each.incarnation(), 0, false, HeldSecrets.NONE, TIMEOUT_NS)).status())
+            assertThat(done(meta.heartbeat(
+                each.nodeId(), each.incarnation(), 0, false, HeldSecrets.NONE, TIMEOUT_NS)).status())
                 .isEqualTo(ControlStatus.OK);
         }
         attacker.identity(second.identity(), 1, new Credentials(second)::towards);

@@ -55,7 +55,7 @@ import java.util.function.Function;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-/** The session of a user ends when the certificate is revoked with which it has logged in, and no other session does. */
+/** The session of a user ends when the certificate is revoked with which it has logged in, and no other one does. */
 @Timeout(120)
 class RevokedLoginTest
 {

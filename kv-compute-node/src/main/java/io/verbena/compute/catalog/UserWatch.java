@@ -19,8 +19,8 @@ import java.util.function.Consumer;
 /**
  * Follows the lists of users and of revoked certificates: asks the meta server for them whenever the cluster's version
  * has changed. When they cannot be had in time, users may do nothing until they can: a right that was taken away is not
- * used for longer than that after this node has heard of it, and a node that hears nothing loses its lease. Owned by the
- * node's thread.
+ * used for longer than that after this node has heard of it, and a node that hears nothing loses its lease. Owned by
+ * the node's thread.
  */
 public final class UserWatch
 {

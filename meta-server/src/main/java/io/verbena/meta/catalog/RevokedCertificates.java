@@ -11,8 +11,8 @@ import java.util.Set;
 import java.util.stream.Collectors;
 
 /**
- * Certificates that are taken from nobody any more; what it says is on disk. Each change has a version of the cluster, so
- * that every node hears of it with its next heartbeat. One thread, but for {@link #has}.
+ * Certificates that are taken from nobody any more; what it says is on disk. Each change has a version of the cluster,
+ * so that every node hears of it with its next heartbeat. One thread, but for {@link #has}.
  */
 public final class RevokedCertificates
 {

@@ -39,10 +39,10 @@ final class MetaRecordDescriptor
     /** The format version that this build writes. */
     static final int FORMAT_VERSION = 14;
     /**
-     * Also read: version 13 is the same without rounds of secrets, version 12 also without quotas of tables, version 11 also without views, version 10 also
-     * without certificates, version 9 also without quotas, version 8 also without users, version 7 also without spares,
-     * version 6 also without the TCP address of a node, version 5 also without the cluster's secret, which the meta
-     * server then makes.
+     * Also read: version 13 is the same without rounds of secrets, version 12 also without quotas of tables, version 11
+     * also without views, version 10 also without certificates, version 9 also without quotas, version 8 also without
+     * users, version 7 also without spares, version 6 also without the TCP address of a node, version 5 also without
+     * the cluster's secret, which the meta server then makes.
      */
     static final int OLDEST_VERSION = 5;
     private static final int FIRST_WITH_TCP = 7;

@@ -6,14 +6,11 @@ import io.verbena.meta.membership.ModelCompute.RetiredBlock;
 import io.verbena.meta.membership.ModelCompute.RunningOperation;
 import io.verbena.meta.store.InMemoryMetaStore;
 import io.verbena.meta.store.MetaState;
-import io.verbena.meta.store.StoredSecrets;
 import io.verbena.protocol.message.NodeRegistration;
 import io.verbena.raas.RemoteRegion;
 import io.verbena.raas.directory.NodeRole;
-import io.verbena.raas.identity.IdentitySecret;
 import io.verbena.rdma.verbs.DeviceAddress;
 
-import java.security.SecureRandom;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -157,7 +154,7 @@ final class ClusterModel
     {
         final MetaState state = store.load();
         final MetaLedger ledger =
-            MembershipConductor.openLedger(store, state, 99, StoredSecrets.first(IdentitySecret.random(new SecureRandom()), 0));
+            MembershipConductor.openLedger(store, state, 99, TestSecrets.first());
         conductor = new MembershipConductor(
             ledger,
             state,

@@ -6,16 +6,13 @@ import io.verbena.meta.store.MetaBatch;
 import io.verbena.meta.store.MetaState;
 import io.verbena.meta.store.MetaStore;
 import io.verbena.meta.store.StoredNodeState;
-import io.verbena.meta.store.StoredSecrets;
 import io.verbena.protocol.message.NodeRegistration;
 import io.verbena.raas.ReadTargetAddress;
 import io.verbena.raas.RemoteRegion;
 import io.verbena.raas.directory.NodeRole;
-import io.verbena.raas.identity.IdentitySecret;
 import io.verbena.rdma.verbs.DeviceAddress;
 import org.junit.jupiter.api.Test;
 
-import java.security.SecureRandom;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -81,7 +78,7 @@ class JoinTogetherTest
     {
         final MetaState state = store.load();
         return new MembershipConductor(
-            MembershipConductor.openLedger(new Disk(), state, 1, StoredSecrets.first(IdentitySecret.random(new SecureRandom()), 0)), state,
+            MembershipConductor.openLedger(new Disk(), state, 1, TestSecrets.first()), state,
             new ConductorOptions(new MembershipOptions(1_000, 100, 8), 10, 10, 2_000, false), new Events(), 0);
     }
 

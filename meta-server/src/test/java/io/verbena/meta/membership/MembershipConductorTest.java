@@ -6,16 +6,13 @@ import io.verbena.meta.store.MetaBatch;
 import io.verbena.meta.store.MetaState;
 import io.verbena.meta.store.MetaStore;
 import io.verbena.meta.store.StoredNodeState;
-import io.verbena.meta.store.StoredSecrets;
 import io.verbena.protocol.message.NodeRegistration;
 import io.verbena.raas.ReadTargetAddress;
 import io.verbena.raas.RemoteRegion;
 import io.verbena.raas.directory.NodeRole;
-import io.verbena.raas.identity.IdentitySecret;
 import io.verbena.rdma.verbs.DeviceAddress;
 import org.junit.jupiter.api.Test;
 
-import java.security.SecureRandom;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -108,7 +105,7 @@ class MembershipConductorTest
     {
         final MetaState state = store.load();
         final MembershipConductor sleeper = new MembershipConductor(
-            MembershipConductor.openLedger(store, state, 1, StoredSecrets.first(IdentitySecret.random(new SecureRandom()), 0)),
+            MembershipConductor.openLedger(store, state, 1, TestSecrets.first()),
             state,
             new ConductorOptions(
                 new MembershipOptions(LEASE_NS, MARGIN_NS, 8), 9 * LEASE_NS, 9 * LEASE_NS, LEASE_NS, nodesAreGone),
@@ -475,7 +472,7 @@ class MembershipConductorTest
         final MetaState state = store.load();
         final MetaStore writes = new FailingStore();
         return new MembershipConductor(
-            MembershipConductor.openLedger(writes, state, 1, StoredSecrets.first(IdentitySecret.random(new SecureRandom()), 0)),
+            MembershipConductor.openLedger(writes, state, 1, TestSecrets.first()),
             state,
             new ConductorOptions(new MembershipOptions(LEASE_NS, MARGIN_NS, 8), 10, 10, 2 * LEASE_NS, nodesAreGone),
             new Events(),

@@ -4,7 +4,6 @@ import io.verbena.meta.store.InMemoryMetaStore;
 import io.verbena.meta.store.MetaBatch;
 import io.verbena.meta.store.MetaState;
 import io.verbena.meta.store.MetaStore;
-import io.verbena.meta.store.StoredSecrets;
 import io.verbena.protocol.message.NodeRegistration;
 import io.verbena.protocol.view.LeftView;
 import io.verbena.protocol.view.View;
@@ -13,12 +12,10 @@ import io.verbena.protocol.view.ViewState;
 import io.verbena.raas.ReadTargetAddress;
 import io.verbena.raas.RemoteRegion;
 import io.verbena.raas.directory.NodeRole;
-import io.verbena.raas.identity.IdentitySecret;
 import io.verbena.raas.identity.PeerIdentity;
 import io.verbena.rdma.verbs.DeviceAddress;
 import org.junit.jupiter.api.Test;
 
-import java.security.SecureRandom;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -64,7 +61,7 @@ class ViewConductorTest
     {
         final MetaState state = counting.load();
         return new MembershipConductor(
-            MembershipConductor.openLedger(counting, state, 9, StoredSecrets.first(IdentitySecret.random(new SecureRandom()), 0)), state,
+            MembershipConductor.openLedger(counting, state, 9, TestSecrets.first()), state,
             OPTIONS, new MembershipListener()
             {
                 @Override

@@ -139,7 +139,8 @@ class MetaRecordDescriptorTest
         if (golden.containsKey("user/ann"))
         {
             assertThat(MetaRecordDescriptor.decodeUser("x", "user/ann", hex.parseHex(golden.get("user/ann"))).quota())
-                .isEqualTo(version < 10 ? UserQuota.NONE : new UserQuota(0x51, 0x52, 0x53, 0x54, version < 13 ? 0 : 0x55));
+                .isEqualTo(version < 10 ? UserQuota.NONE :
+                    new UserQuota(0x51, 0x52, 0x53, 0x54, version < 13 ? 0 : 0x55));
         }
     }
 

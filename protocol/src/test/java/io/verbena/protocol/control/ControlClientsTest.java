@@ -147,7 +147,8 @@ class ControlClientsTest
         assertThat(call.calledAtNs() - client.clock().nanoTime()).isNegative();
         assertThat(await(meta.heartbeat(7, 2, 41, false, HeldSecrets.NONE, TIMEOUT_NS)).result()).isEqualTo(
             new Heartbeat(42, 41, 3, 9, List.of(), List.of()));
-        assertThat(await(meta.heartbeat(7, 2, 42, true, HeldSecrets.NONE, TIMEOUT_NS)).status()).isEqualTo(ControlStatus.OK);
+        assertThat(await(meta.heartbeat(7, 2, 42, true, HeldSecrets.NONE, TIMEOUT_NS)).status())
+            .isEqualTo(ControlStatus.OK);
         assertThat(await(meta.leave(7, 2, TIMEOUT_NS)).result()).isNull();
         assertThat(metaService.asked).containsExactly(
             "register " + request, "heartbeat 7 2 41", "heartbeat 7 2 42 wants epochs",
