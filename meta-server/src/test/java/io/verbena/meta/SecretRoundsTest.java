@@ -247,6 +247,48 @@ class SecretRoundsTest
             .isEqualTo(second.credentials.ofCaller(compute.identity));
     }
 
+    /** One that is gone never says that it has heard. */
+    @Test
+    void shouldNotHoldTokensBackForAMemoryNodeThatHasNoLease()
+    {
+        final Node gone = new Node(NodeRole.MEMORY_NODE);
+        beatAll();
+        gone.beat();
+        pass(ROUND_NS);
+        assertThat(rounds.poll(nowNs)).isEqualTo(1);
+        conductor.leave(gone.member.nodeId(), gone.member.incarnation(), nowNs);
+        beatAll();
+        assertThat(compute.credentials.held().tokensRound()).isEqualTo(2);
+    }
+
+    /** It has all tokens that there are, and they are of the round before. */
+    @Test
+    void shouldNotTakeAComputeNodeForDoneBeforeItsTokensAreOfTheRound()
+    {
+        nextRound();
+        for (int i = 0; i < 3; i++)
+        {
+            compute.beat();
+        }
+        assertThat(compute.tokens).isEmpty();
+        assertThat(compute.credentials.held().round()).isEqualTo(2);
+        assertThat(rounds.has(compute.member)).isFalse();
+        beatAll();
+        assertThat(rounds.has(compute.member)).isTrue();
+    }
+
+    /** Whoever shook hands in an earlier round is known by its certificate still. */
+    @Test
+    void shouldProveCertificatesByTheSameInAllRounds()
+    {
+        final PeerIdentity compute7 = PeerIdentity.joining(7, 4);
+        final IdentitySecret joining = secrets.of(compute7);
+        nextRound();
+        nextRound();
+        assertThat(secrets.of(compute7)).isEqualTo(joining);
+        assertThat(secrets.joining(compute7.incarnation())).isEqualTo(joining);
+    }
+
     /** A round in parts: a part that is lost comes again, and none is left out. */
     @Test
     void shouldGoOnWithTheTokensOfARoundWhereANodeStands()
