@@ -475,6 +475,23 @@ class SecretRoundsTest
             .isEqualTo(memory.credentials.ofCaller(compute.identity));
     }
 
+    /** One secret of the holder hides tokens of two rounds. */
+    @Test
+    void shouldNotHideTwoTokensWithTheSame()
+    {
+        nextRound();
+        compute.beat();
+        final IdentitySecret first = memory.credentials.ofCaller(compute.identity);
+        final AdmissionToken sentFirst = secrets.tokens(compute.identity, new HeldSecrets(2, 0, 0)).getFirst();
+        assertThat(sentFirst.round()).isEqualTo(1);
+        memory.beat();
+        memory.beat();
+        final AdmissionToken sentSecond = secrets.tokens(compute.identity, new HeldSecrets(2, 1, 0)).getFirst();
+        assertThat(sentSecond.round()).isEqualTo(2);
+        assertThat(xor(xor(first, sentFirst.secret()), sentSecond.secret()))
+            .isNotEqualTo(memory.credentials.ofCaller(compute.identity));
+    }
+
     private static IdentitySecret xor(final IdentitySecret one, final IdentitySecret other)
     {
         final UnsafeBuffer bytes = new UnsafeBuffer(new byte[32]);
