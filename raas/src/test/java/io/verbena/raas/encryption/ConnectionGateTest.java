@@ -20,9 +20,15 @@ class ConnectionGateTest
     private final IdentitySecret before = IdentitySecret.random(new SecureRandom());
     private final IdentitySecret older = IdentitySecret.random(new SecureRandom());
     private final ConnectionGate gate = new ConnectionGate(IdentityVerifier.of(
-        (identity) -> identity.equals(NODE) || identity.isUser() ? latest : null,
-        (identity) -> identity.equals(NODE) ? before : null));
+        (identity) -> isNode(identity) || identity.isUser() ? latest : null,
+        (identity) -> isNode(identity) ? before : null));
     private long nonce;
+
+    /** As servers derive secrets: by these two. */
+    private static boolean isNode(final PeerIdentity identity)
+    {
+        return NODE.nodeId() == identity.nodeId() && NODE.incarnation() == identity.incarnation();
+    }
 
     private String refusal(final PeerIdentity identity, final IdentitySecret secret, final int encryption)
     {
