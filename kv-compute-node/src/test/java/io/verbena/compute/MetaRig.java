@@ -9,6 +9,7 @@ import io.verbena.protocol.control.PendingRegistration;
 import io.verbena.protocol.message.ControlStatus;
 import io.verbena.protocol.message.NodeRegistration;
 import io.verbena.protocol.message.Registration;
+import io.verbena.protocol.message.RegistrationSecret;
 import io.verbena.protocol.message.UserPage;
 import io.verbena.protocol.session.MetaLink;
 import io.verbena.raas.Admission;
@@ -40,7 +41,8 @@ public final class MetaRig implements AutoCloseable
     public static final long LEASE_NS = 100_000_000;
     public static final long TIMEOUT_NS = 5_000_000;
     public static final Registration REGISTRATION = new Registration(
-        3, 7, 1, 10, 8, 20, LEASE_NS, 99, IdentitySecret.random(new SecureRandom()), List.of(), List.of());
+        3, 7, 1, 10, 8, 20, LEASE_NS, 99,
+        new RegistrationSecret(1, IdentitySecret.random(new SecureRandom()), null), List.of(), List.of());
     private static final long MAX_STEPS = 2_000_000;
     private static final int PLACES = 16;
     private static final int NAMED_BYTES = 8192;

@@ -10,7 +10,7 @@ import io.verbena.raas.RaasContext;
 import io.verbena.raas.ReadTargetAddress;
 import io.verbena.raas.RemoteRegion;
 import io.verbena.raas.RpcServer;
-import io.verbena.raas.identity.IdentitySecret;
+import io.verbena.raas.identity.IdentityVerifier;
 import io.verbena.raas.identity.PeerIdentity;
 import io.verbena.rdma.verbs.AccessFlags;
 import io.verbena.rdma.verbs.DeviceAddress;
@@ -18,7 +18,6 @@ import io.verbena.rdma.verbs.MemoryRegion;
 import io.verbena.rdma.verbs.RdmaException;
 
 import java.util.List;
-import java.util.function.Function;
 import java.util.function.Supplier;
 
 /**
@@ -32,7 +31,7 @@ final class MemoryGate implements MemoryAnswers.Views, AutoCloseable
     private final IdentityKeys keys;
     private final int servicePort;
     private final MemoryNodeService service;
-    private final Function<PeerIdentity, IdentitySecret> verifier;
+    private final IdentityVerifier verifier;
     private final Supplier<String> state;
     private final LeasedReadTarget readTarget;
     private MemoryViews views;
@@ -51,7 +50,7 @@ final class MemoryGate implements MemoryAnswers.Views, AutoCloseable
      */
     MemoryGate(
         final RaasContext raas, final MemoryRegion region, final int servicePort, final MemoryNodeService service,
-        final Function<PeerIdentity, IdentitySecret> verifier, final Supplier<String> state)
+        final IdentityVerifier verifier, final Supplier<String> state)
     {
         this.raas = raas;
         keys = new IdentityKeys(raas.protectionDomain(), region);

@@ -13,6 +13,7 @@ import io.verbena.raas.RemoteRegion;
 import io.verbena.raas.directory.NodeRole;
 import io.verbena.raas.failure.PeerFailures;
 import io.verbena.raas.identity.IdentitySecret;
+import io.verbena.raas.identity.IdentityVerifier;
 import io.verbena.raas.identity.PeerIdentity;
 import io.verbena.raas.limit.RaasLimit;
 import io.verbena.rdma.verbs.Device;
@@ -90,7 +91,8 @@ public final class MemoryNode implements Agent, AutoCloseable
         answers = new MemoryAnswers(
             region.lengthBytes(), configuration.chunkLengthBytes(), chunks, this::fence, this::views);
         metaLink = new MetaLink(raas, metaServer, configuration.callTimeoutNs()).actAsNode();
-        gate = new MemoryGate(raas, region, MemoryNodeConfiguration.SERVICE_PORT, answers, this::proofOf,
+        gate = new MemoryGate(raas, region, MemoryNodeConfiguration.SERVICE_PORT, answers,
+            IdentityVerifier.of(this::proofOf, this::proofBeforeOf),
             () -> "memory node " + nodeId + " is " + state);
         final NodeRegistration request = registration(device);
         membership = new Membership(
@@ -105,6 +107,12 @@ public final class MemoryNode implements Agent, AutoCloseable
     {
         final Credentials credentials = metaLink.credentials();
         return null == credentials ? null : credentials.ofCaller(caller);
+    }
+
+    private IdentitySecret proofBeforeOf(final PeerIdentity caller)
+    {
+        final Credentials credentials = metaLink.credentials();
+        return null == credentials ? null : credentials.ofCallerBefore(caller);
     }
 
     private NodeRegistration registration(final Device device)

@@ -6,6 +6,7 @@ import io.verbena.protocol.control.MemoryNodeClient;
 import io.verbena.protocol.control.MetaClient;
 import io.verbena.protocol.message.ControlStatus;
 import io.verbena.protocol.message.Heartbeat;
+import io.verbena.protocol.message.HeldSecrets;
 import io.verbena.protocol.message.NodeRegistration;
 import io.verbena.protocol.message.NotificationRequest;
 import io.verbena.protocol.message.Registration;
@@ -117,11 +118,11 @@ class ForgedIdentitySimTest
     {
         final int nodeId = victimIdentity().nodeId();
         final int incarnation = victimIdentity().incarnation();
-        expectForbidden(meta.heartbeat(nodeId, incarnation, 0, false, 0, TIMEOUT_NS));
+        expectForbidden(meta.heartbeat(nodeId, incarnation, 0, false, HeldSecrets.NONE, TIMEOUT_NS));
         expectForbidden(meta.leave(nodeId, incarnation, TIMEOUT_NS));
         expectForbidden(meta.awaitChange(new NotificationRequest(nodeId, incarnation, 0, 0), TIMEOUT_NS));
         final Registration own = register();
-        expectForbidden(meta.heartbeat(nodeId, incarnation, 0, false, 0, TIMEOUT_NS));
+        expectForbidden(meta.heartbeat(nodeId, incarnation, 0, false, HeldSecrets.NONE, TIMEOUT_NS));
         expectForbidden(meta.leave(nodeId, incarnation, TIMEOUT_NS));
         expectForbidden(meta.leave(own.nodeId(), own.incarnation() - 1, TIMEOUT_NS));
         expectForbidden(meta.awaitChange(new NotificationRequest(nodeId, 0, 0, 0), TIMEOUT_NS));
@@ -181,7 +182,7 @@ class ForgedIdentitySimTest
         attacker.identity(PeerIdentity.META_SERVER);
         assertThat(connect(plane.address(memory)).failure()).contains("meta server did not prove");
         final Registration own = register();
-        attacker.identity(PeerIdentity.META_SERVER, 1, (_) -> own.secret());
+        attacker.identity(PeerIdentity.META_SERVER, 1, (_) -> own.secret().latest());
         assertThat(connect(plane.address(memory)).failure()).contains("meta server did not prove");
         expectVictimIsServed();
     }
@@ -229,18 +230,19 @@ class ForgedIdentitySimTest
         final Registration second = register();
         for (final Registration each : List.of(first, second))
         {
-            assertThat(done(meta.heartbeat(each.nodeId(), each.incarnation(), 0, false, 0, TIMEOUT_NS)).status())
+            assertThat(done(meta.heartbeat(
+                each.nodeId(), each.incarnation(), 0, false, HeldSecrets.NONE, TIMEOUT_NS)).status())
                 .isEqualTo(ControlStatus.OK);
         }
         attacker.identity(second.identity(), 1, new Credentials(second)::towards);
         plane.restartMetaServer();
         // The first finds the old connection, and that it broke.
-        done(meta.heartbeat(second.nodeId(), second.incarnation(), 0, false, 0, TIMEOUT_NS));
+        done(meta.heartbeat(second.nodeId(), second.incarnation(), 0, false, HeldSecrets.NONE, TIMEOUT_NS));
         final MetaClient again = new MetaClient(attacker, connect(plane.metaServer.address()));
         final ControlCall<Heartbeat> renewed =
-            done(again.heartbeat(second.nodeId(), second.incarnation(), 0, false, 0, TIMEOUT_NS));
+            done(again.heartbeat(second.nodeId(), second.incarnation(), 0, false, HeldSecrets.NONE, TIMEOUT_NS));
         assertThat(renewed.status()).as(renewed.failure()).isEqualTo(ControlStatus.OK);
-        expectForbidden(again.heartbeat(first.nodeId(), first.incarnation(), 0, false, 0, TIMEOUT_NS));
+        expectForbidden(again.heartbeat(first.nodeId(), first.incarnation(), 0, false, HeldSecrets.NONE, TIMEOUT_NS));
     }
 
     /** Its tokens come with heartbeats, for memory nodes that were not there when it registered. */

@@ -140,7 +140,7 @@ final class SimComputeNode implements Agent
         {
             // It runs no operation that outlives a duty cycle, so it has passed what it heard before.
             renewing = meta.heartbeat(
-                registration.nodeId(), registration.incarnation(), epoch - 1, !rests, credentials.newestToken(),
+                registration.nodeId(), registration.incarnation(), epoch - 1, !rests, credentials.held(),
                 timeoutNs);
             nextHeartbeatNs = nowNs + registration.leaseNs() / (rests ? 3 : 20);
             return 1;
@@ -151,7 +151,7 @@ final class SimComputeNode implements Agent
             if (ControlStatus.OK == renewing.status())
             {
                 beats++;
-                credentials.add(renewing.result().tokens());
+                credentials.renew(renewing.result());
                 epoch = renewing.result().epoch();
                 safeEpoch = renewing.result().safeEpoch();
                 version = renewing.result().membershipVersion();

@@ -15,6 +15,7 @@ import org.agrona.concurrent.Agent;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 
 /** A meta server, memory nodes and compute nodes of the control plane's view, in one simulated world. */
@@ -33,6 +34,9 @@ final class SimControlPlane implements AutoCloseable
     final List<MemoryNode> memoryNodes = new ArrayList<>();
     final StubbornDevice stubbornDevice = new StubbornDevice();
     private final MetaStore store;
+    private final long secretLifetimeNs;
+    /** How far the clock of the next meta server is from that of the world. */
+    long wallOffsetMs;
     MetaServer metaServer;
     private HaltingAgent metaAgent;
 
@@ -44,7 +48,15 @@ final class SimControlPlane implements AutoCloseable
     /** In a world of somebody else's, who closes it. */
     SimControlPlane(final SimWorld world, final MetaStore store, final int memoryNodeCount)
     {
+        this(world, store, memoryNodeCount, TimeUnit.HOURS.toNanos(24));
+    }
+
+    /** As above, with secrets of nodes that are renewed after half of this time. */
+    SimControlPlane(
+        final SimWorld world, final MetaStore store, final int memoryNodeCount, final long secretLifetimeNs)
+    {
         this.store = store;
+        this.secretLifetimeNs = secretLifetimeNs;
         this.world = world;
         metaNode = world.addNode("meta");
         startMetaServer();
@@ -164,6 +176,7 @@ final class SimControlPlane implements AutoCloseable
 
     private void startMetaServer()
     {
+        final long offsetMs = wallOffsetMs;
         metaServer = MetaServer.open(
             metaNode.device(),
             store,
@@ -173,7 +186,9 @@ final class SimControlPlane implements AutoCloseable
                 .leaseMarginNs(MARGIN_NS)
                 .epochIntervalNs(100_000)
                 .fenceTimeoutNs(2_000_000)
-                .fenceRetryNs(500_000));
+                .fenceRetryNs(500_000)
+                .secretLifetimeNs(secretLifetimeNs)
+                .wallClock(() -> offsetMs + metaNode.device().clock().nanoTime() / 1_000_000));
         metaAgent = new HaltingAgent(metaServer);
         metaNode.addAgent(metaAgent);
     }

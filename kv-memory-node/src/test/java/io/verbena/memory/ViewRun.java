@@ -13,6 +13,7 @@ import io.verbena.meta.store.MetaCommand;
 import io.verbena.meta.store.MetaState;
 import io.verbena.meta.store.MetaStore;
 import io.verbena.meta.store.ReplicatedState;
+import io.verbena.meta.store.StoredSecrets;
 import io.verbena.protocol.message.NodeRegistration;
 import io.verbena.protocol.view.LeftView;
 import io.verbena.protocol.view.View;
@@ -158,8 +159,8 @@ final class ViewRun
             final Store store = new Store(truth.leadership().number());
             final MetaState state = store.load();
             conductor = new MembershipConductor(
-                MembershipConductor.openLedger(store, state, 7, IdentitySecret.read(
-                    new UnsafeBuffer(new byte[16]), 0)),
+                MembershipConductor.openLedger(store, state, 7, StoredSecrets.first(IdentitySecret.read(
+                    new UnsafeBuffer(new byte[16]), 0), 0)),
                 state, new ConductorOptions(new MembershipOptions(LEASE_NS, 150 * MS, 64), MS, MS, 30 * MS, false),
                 new Unheard(), nanoTime());
         }

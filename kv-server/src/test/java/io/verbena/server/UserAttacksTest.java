@@ -306,9 +306,9 @@ class UserAttacksTest extends UsersRig
         final Credentials credentials = new Credentials(sent, token.clusterSecret());
         final IdentitySecret readToken = sent.tokens().stream()
             .filter((each) -> each.nodeId() == memory.nodeId()).findFirst().orElseThrow().secret();
-        expectProof(sent, metaServer, sent.secret(), false);
+        expectProof(sent, metaServer, sent.secret().latest(), false);
         expectProof(sent, memoryNode, readToken, false);
-        expectProof(sent, memoryNode, sent.secret(), false);
+        expectProof(sent, memoryNode, sent.secret().latest(), false);
         expectProof(sent, metaServer, credentials.towards(metaServer), true);
         expectProof(sent, memoryNode, credentials.towards(memoryNode), true);
         try (Device device = fabric.openDevice("leaving");

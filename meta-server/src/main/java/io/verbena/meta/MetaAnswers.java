@@ -15,11 +15,13 @@ import io.verbena.protocol.access.User;
 import io.verbena.protocol.control.MetaService;
 import io.verbena.protocol.control.PendingNotification;
 import io.verbena.protocol.control.PendingRegistration;
+import io.verbena.protocol.message.AdmissionToken;
 import io.verbena.protocol.message.ControlException;
 import io.verbena.protocol.message.ControlStatus;
 import io.verbena.protocol.message.DeniedOperations;
 import io.verbena.protocol.message.ForgottenNode;
 import io.verbena.protocol.message.Heartbeat;
+import io.verbena.protocol.message.HeldSecrets;
 import io.verbena.protocol.message.NodePage;
 import io.verbena.protocol.message.NodeRegistration;
 import io.verbena.protocol.message.NotificationRequest;
@@ -130,7 +132,7 @@ final class MetaAnswers implements MetaService
     @Override
     public Heartbeat heartbeat(
         final int nodeId, final int incarnation, final long passedEpoch, final boolean wantsEpochs,
-        final int newestToken, final int memorySince)
+        final HeldSecrets held, final int memorySince)
     {
         refuseRevoked(nodeId, incarnation);
         final Member member = answer(() -> conductor.heartbeat(nodeId, incarnation, passedEpoch, clock.nanoTime()));
@@ -140,10 +142,11 @@ final class MetaAnswers implements MetaService
         }
         conductor.views().onReturned(member.node().identity(), memorySince);
 
+        final List<AdmissionToken> tokens = secrets.tokens(new PeerIdentity(nodeId, incarnation), held);
         return new Heartbeat(
             conductor.epoch(), conductor.safeEpoch(), conductor.table().version(), conductor.table().leaseNs(),
-            secrets.tokens(new PeerIdentity(nodeId, incarnation), newestToken),
-            member.isCompute() ? List.of() : conductor.table().spares());
+            tokens, member.isCompute() ? List.of() : conductor.table().spares(),
+            secrets.renewed(member, held, tokens));
     }
 
     @Override
@@ -456,6 +459,7 @@ final class MetaAnswers implements MetaService
             throw invalid("certificate " + certificate.digits() + (isRevoked ? " was revoked before" :
                 " was not revoked"));
         }
+        users.revoked(revoked.numbers());
     }
 
     @Override

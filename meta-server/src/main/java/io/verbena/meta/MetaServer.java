@@ -14,6 +14,7 @@ import io.verbena.meta.store.MetaStore;
 import io.verbena.meta.store.MetaStoreException;
 import io.verbena.meta.store.StoredNode;
 import io.verbena.meta.store.StoredNodeState;
+import io.verbena.meta.store.StoredSecrets;
 import io.verbena.protocol.access.AccessRules;
 import io.verbena.protocol.control.MetaDispatcher;
 import io.verbena.protocol.view.View;
@@ -24,6 +25,7 @@ import io.verbena.raas.RpcServer;
 import io.verbena.raas.directory.DirectoryView;
 import io.verbena.raas.failure.PeerFailures;
 import io.verbena.raas.identity.IdentitySecret;
+import io.verbena.raas.identity.IdentityVerifier;
 import io.verbena.raas.identity.PeerIdentity;
 import io.verbena.raas.limit.RaasLimit;
 import io.verbena.rdma.verbs.AccessFlags;
@@ -69,6 +71,7 @@ public final class MetaServer implements Agent, AutoCloseable
     private final UserCatalog users;
     private final ChangeNotifier news;
     private final NodeNotifier nodeNews;
+    private final SecretRounds rounds;
     private final RegistrationSecrets secrets;
     private final MetaAnswers answers;
     private final MemoryNodeCalls memoryNodeCalls;
@@ -101,8 +104,8 @@ public final class MetaServer implements Agent, AutoCloseable
         view = new DirectoryView(viewRegion, viewCapacity(configuration), configuration.viewTableBytes());
 
         directory = new NodeDirectory(view, configuration.isWarmUp());
-        final IdentitySecret secret =
-            null == state.secret() ? IdentitySecret.random(device.random()) : state.secret();
+        final StoredSecrets secret = null != state.secret() ? state.secret() :
+            StoredSecrets.first(IdentitySecret.random(device.random()), configuration.wallClock().time());
         ledger = MembershipConductor.openLedger(
             store, state, device.random().nextLong(1, Long.MAX_VALUE), secret);
         conductor = new MembershipConductor(ledger, state, conductorOptions,
@@ -110,11 +113,14 @@ public final class MetaServer implements Agent, AutoCloseable
         catalog = new TableCatalog(store, state.tables());
         users = new UserCatalog(ledger, state.users(), configuration.clusterSecret());
         final RevokedCertificates revoked = new RevokedCertificates(ledger, state.revoked());
+        users.revoked(revoked.numbers());
         final ShownTables shownTables = new ShownTables(view, catalog);
         news = new ChangeNotifier(conductor);
         nodeNews = new NodeNotifier(directory);
+        rounds = new SecretRounds(ledger, conductor.table(), secret, configuration.secretLifetimeNs(),
+            device.random(), configuration.wallClock(), clock.nanoTime());
         secrets = new RegistrationSecrets(
-            secret, conductor.table(), users::rules, configuration.clusterSecret(), configuration.bindsRoles(),
+            rounds, conductor.table(), users::rules, configuration.clusterSecret(), configuration.bindsRoles(),
             revoked::has);
         registrations = new RegistrationQueue(clock, conductor, directory, secrets,
             ledger.counters().clusterId(), configuration.maxWaitingRegistrations(),
@@ -132,7 +138,8 @@ public final class MetaServer implements Agent, AutoCloseable
         directory.membershipVersion(conductor.table().version());
         places.open(() -> Admission.accept(AccessFlags.REMOTE_READ, view.privateData(), viewRegion));
         dispatcher = new MetaDispatcher(answers);
-        server = raas.serve(MetaServerConfiguration.SERVICE_PORT, places, secrets::of, dispatcher);
+        server = raas.serve(MetaServerConfiguration.SERVICE_PORT, places,
+            IdentityVerifier.of(secrets::of, secrets::before), dispatcher);
         places.count(server::clientConnections, server::connections);
     }
 
@@ -219,6 +226,7 @@ public final class MetaServer implements Agent, AutoCloseable
         workCount += memoryNodeCalls.poll(nowNs);
         workCount += conductor.doWork(nowNs, memoryNodeCalls);
         workCount += conductor.views().doWork(nowNs, memoryNodeCalls);
+        workCount += rounds.poll(nowNs);
         recordRefusedProofs();
         // Before anybody hears of a version.
         directory.membershipVersion(conductor.table().version());
@@ -271,6 +279,12 @@ public final class MetaServer implements Agent, AutoCloseable
     public IdentitySecret joiningSecret(final int incarnation)
     {
         return secrets.joining(incarnation);
+    }
+
+    /** @return the round of the secrets of registrations. */
+    public int secretRound()
+    {
+        return rounds.round();
     }
 
     /** @return clients connected now. */

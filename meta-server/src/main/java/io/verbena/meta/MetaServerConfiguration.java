@@ -3,6 +3,8 @@ package io.verbena.meta;
 import io.verbena.protocol.control.MetaService;
 import io.verbena.raas.identity.IdentitySecret;
 import io.verbena.rdma.verbs.CompletionChannel;
+import org.agrona.concurrent.EpochClock;
+import org.agrona.concurrent.SystemEpochClock;
 
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
@@ -33,6 +35,8 @@ public final class MetaServerConfiguration
     private MetaAudit audit = MetaAudit.NONE;
     private BooleanSupplier leads = () -> true;
     private boolean isWarmUp;
+    private long secretLifetimeNs = TimeUnit.HOURS.toNanos(24);
+    private EpochClock wallClock = SystemEpochClock.INSTANCE;
 
     /** @return whether the server may answer now. */
     public BooleanSupplier leads()
@@ -115,6 +119,39 @@ public final class MetaServerConfiguration
     public MetaServerConfiguration audit(final MetaAudit taker)
     {
         audit = taker;
+        return this;
+    }
+
+    /** @return how long the secret of a registration is taken. */
+    public long secretLifetimeNs()
+    {
+        return secretLifetimeNs;
+    }
+
+    /**
+     * @param lifetimeNs of the secrets of registrations, and of the tokens of compute nodes for memory nodes: after
+     *                   half of it they are renewed, and the former ones are taken for as long again. Default 24 h.
+     * @return this.
+     */
+    public MetaServerConfiguration secretLifetimeNs(final long lifetimeNs)
+    {
+        secretLifetimeNs = lifetimeNs;
+        return this;
+    }
+
+    /** @return by what servers that take turns know how old a secret is. */
+    public EpochClock wallClock()
+    {
+        return wallClock;
+    }
+
+    /**
+     * @param clock by which servers that take turns know how old a secret is. Default: that of the system.
+     * @return this.
+     */
+    public MetaServerConfiguration wallClock(final EpochClock clock)
+    {
+        wallClock = clock;
         return this;
     }
 

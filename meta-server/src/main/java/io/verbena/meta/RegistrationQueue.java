@@ -6,6 +6,7 @@ import io.verbena.meta.membership.MembershipRefusedException;
 import io.verbena.protocol.control.PendingRegistration;
 import io.verbena.protocol.message.ControlException;
 import io.verbena.protocol.message.ControlStatus;
+import io.verbena.protocol.message.HeldSecrets;
 import io.verbena.protocol.message.NodeRegistration;
 import io.verbena.protocol.message.Registration;
 import io.verbena.raas.identity.PeerIdentity;
@@ -325,7 +326,7 @@ final class RegistrationQueue
             conductor.table().leaseNs(),
             clusterId,
             secrets.sent(identity),
-            secrets.tokens(identity, 0),
+            secrets.tokens(identity, HeldSecrets.NONE),
             each.spares));
         due.add(each.answer);
     }

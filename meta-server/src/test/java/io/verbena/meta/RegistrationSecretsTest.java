@@ -1,5 +1,13 @@
 package io.verbena.meta;
 
+import io.verbena.meta.membership.ConductorOptions;
+import io.verbena.meta.membership.MembershipConductor;
+import io.verbena.meta.membership.MembershipOptions;
+import io.verbena.meta.membership.MembershipTable;
+import io.verbena.meta.membership.MetaLedger;
+import io.verbena.meta.store.InMemoryMetaStore;
+import io.verbena.meta.store.MetaState;
+import io.verbena.meta.store.StoredSecrets;
 import io.verbena.raas.PeerAddress;
 import io.verbena.protocol.access.AccessRules;
 import io.verbena.raas.identity.PeerIdentity;
@@ -8,6 +16,7 @@ import io.verbena.rdma.verbs.DeviceAddress;
 import org.junit.jupiter.api.Test;
 
 import java.security.SecureRandom;
+import java.util.function.IntPredicate;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -15,7 +24,20 @@ class RegistrationSecretsTest
 {
     private final IdentitySecret cluster = IdentitySecret.random(new SecureRandom());
     private final RegistrationSecrets secrets =
-        new RegistrationSecrets(cluster, null, () -> AccessRules.NONE, null, false, (number) -> 7 == number);
+        secrets(cluster, (number) -> 7 == number);
+
+    private static RegistrationSecrets secrets(final IdentitySecret cluster, final IntPredicate revoked)
+    {
+        final InMemoryMetaStore store = new InMemoryMetaStore();
+        final StoredSecrets stored = StoredSecrets.first(cluster, 0);
+        final MetaState state = store.load();
+        final MetaLedger ledger = MembershipConductor.openLedger(store, state, 1, stored);
+        final MembershipTable members = new MembershipConductor(ledger, state, new ConductorOptions(
+            new MembershipOptions(1_000, 1, 8), 1_000, 1_000, 1_000, false), new Unheard(), 0).table();
+        return new RegistrationSecrets(
+            new SecretRounds(ledger, members, stored, 1_000, new SecureRandom(), () -> 0, 0), members,
+            () -> AccessRules.NONE, null, false, revoked);
+    }
 
     @Test
     void shouldGiveEachRegistrationASecretOfItsOwn()
@@ -23,10 +45,9 @@ class RegistrationSecretsTest
         final IdentitySecret secret = secrets.of(new PeerIdentity(3, 7));
         assertThat(secrets.of(new PeerIdentity(3, 8))).as("the next incarnation").isNotEqualTo(secret);
         assertThat(secrets.of(new PeerIdentity(4, 7))).as("another node").isNotEqualTo(secret);
-        assertThat(new RegistrationSecrets(IdentitySecret.random(new SecureRandom()), null,
-            () -> AccessRules.NONE, null, false, (number) -> false)
+        assertThat(secrets(IdentitySecret.random(new SecureRandom()), (number) -> false)
             .of(new PeerIdentity(3, 7))).as("another cluster").isNotEqualTo(secret);
-        assertThat(new RegistrationSecrets(cluster, null, () -> AccessRules.NONE, null, false, (number) -> false)
+        assertThat(secrets(cluster, (number) -> false)
             .of(new PeerIdentity(3, 7))).as("after a restart").isEqualTo(secret);
         assertThat(secrets.towards(new PeerAddress(new DeviceAddress(1, 2), 1, 3, 7))).isEqualTo(secret);
     }

@@ -35,10 +35,10 @@ import java.util.random.RandomGenerator;
  *  24 +---------------------------+      |   length 8, remote key 4, |
  *     |          proof 16         |      |   access flags 4 }        |
  *  40 +---------------------------+      +---------------------------+
- *     | encryption 4, random 16   |      | data: the acceptor's own  |
- *  60 +---------------------------+      +---------------------------+
- *                                        | encryption 4, random 16   |
- *                                        +---------------------------+
+ *     | login                     |      | data: the acceptor's own  |
+ *  44 +---------------------------+      +---------------------------+
+ *     | encryption 4, random 16   |      | encryption 4, random 16   |
+ *  64 +---------------------------+      +---------------------------+
  * </pre>
  *
  * <p>Both end with encryption and a random number where the connection is encrypted, see {@link
@@ -49,7 +49,7 @@ public final class ConnectDataDescriptor
     /** First 32 bits of a request and of an answer: {@code VRC\0}. */
     public static final int MAGIC = 0x0043_5256;
     /** Version of this layout. */
-    public static final int VERSION = 2;
+    public static final int VERSION = 3;
     /** Offset of the magic. */
     public static final int MAGIC_OFFSET = 0;
     /** Offset of the 16-bit version. */
@@ -64,8 +64,10 @@ public final class ConnectDataDescriptor
     public static final int NONCE_OFFSET = INCARNATION_OFFSET + Integer.BYTES;
     /** Request: offset of the proof that the holder of the identity's secret sends this. */
     public static final int PROOF_OFFSET = NONCE_OFFSET + Long.BYTES;
+    /** Request: offset of the 32-bit number of the certificate with which a user has logged in. */
+    public static final int LOGIN_OFFSET = PROOF_OFFSET + IdentitySecret.LENGTH_BYTES;
     /** Length of a request. */
-    public static final int REQUEST_LENGTH_BYTES = PROOF_OFFSET + IdentitySecret.LENGTH_BYTES;
+    public static final int REQUEST_LENGTH_BYTES = LOGIN_OFFSET + Integer.BYTES;
     /** Request: offset of the encryption asked for, {@link SealedMessageDescriptor#AES_128_GCM}; absent for none. */
     public static final int ENCRYPTION_OFFSET = REQUEST_LENGTH_BYTES;
     /** Length of the encryption, 4 bytes, and the random number with it; in an answer behind its data. */
@@ -115,7 +117,8 @@ public final class ConnectDataDescriptor
             .putInt(NODE_ID_OFFSET, identity.nodeId())
             .putInt(INCARNATION_OFFSET, identity.incarnation())
             .putLong(NONCE_OFFSET, nonce)
-            .put(PROOF_OFFSET, proof);
+            .put(PROOF_OFFSET, proof)
+            .putInt(LOGIN_OFFSET, identity.login());
         return bytes;
     }
 
@@ -290,7 +293,8 @@ public final class ConnectDataDescriptor
     static PeerIdentity identity(final byte[] request)
     {
         final ByteBuffer buffer = littleEndian(request);
-        return new PeerIdentity(buffer.getInt(NODE_ID_OFFSET), buffer.getInt(INCARNATION_OFFSET));
+        return new PeerIdentity(
+            buffer.getInt(NODE_ID_OFFSET), buffer.getInt(INCARNATION_OFFSET), buffer.getInt(LOGIN_OFFSET));
     }
 
     static int acceptorIncarnation(final byte[] answer)
@@ -315,7 +319,8 @@ public final class ConnectDataDescriptor
             queuePairNumber, source.gidHigh(), source.gidLow(), servicePort,
             encryption,
             encryption == 0 ? 0 : buffer.getLong(randomOffset),
-            encryption == 0 ? 0 : buffer.getLong(randomOffset + Long.BYTES));
+            encryption == 0 ? 0 : buffer.getLong(randomOffset + Long.BYTES),
+            buffer.getInt(LOGIN_OFFSET));
     }
 
     static byte[] proof(final byte[] request)

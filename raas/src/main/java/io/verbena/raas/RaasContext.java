@@ -4,6 +4,7 @@ import io.verbena.raas.completion.Replays;
 import io.verbena.raas.completion.RequestId;
 import io.verbena.raas.completion.VirtualQpOwner;
 import io.verbena.raas.identity.IdentitySecret;
+import io.verbena.raas.identity.IdentityVerifier;
 import io.verbena.raas.identity.PeerIdentity;
 import io.verbena.raas.limit.RaasLimit;
 import io.verbena.raas.limit.RaasLimitException;
@@ -287,8 +288,8 @@ public final class RaasContext implements AutoCloseable
      * @return the server, closed by the caller or with this context.
      */
     public RpcServer serve(
-        final int servicePort, final ConnectionAcceptor acceptor,
-        final Function<PeerIdentity, IdentitySecret> verifier, final RpcHandler handler)
+        final int servicePort, final ConnectionAcceptor acceptor, final IdentityVerifier verifier,
+        final RpcHandler handler)
     {
         final RpcServer server = RpcServer.open(
             resources, pool, servers::remove, servicePort, acceptor, verifier, handler);

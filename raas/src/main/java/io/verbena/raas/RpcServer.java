@@ -2,6 +2,7 @@ package io.verbena.raas;
 
 import io.verbena.raas.encryption.ConnectionGate;
 import io.verbena.raas.identity.IdentitySecret;
+import io.verbena.raas.identity.IdentityVerifier;
 import io.verbena.raas.identity.PeerIdentity;
 import io.verbena.raas.limit.RaasMisuseException;
 import io.verbena.raas.message.MessageBlock;
@@ -25,7 +26,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.function.BiConsumer;
 import java.util.function.Consumer;
-import java.util.function.Function;
 import java.util.function.Predicate;
 
 /**
@@ -83,7 +83,7 @@ public final class RpcServer implements AutoCloseable
         final Consumer<RpcServer> onClosed,
         final int servicePort,
         final ConnectionAcceptor acceptor,
-        final Function<PeerIdentity, IdentitySecret> verifier,
+        final IdentityVerifier verifier,
         final RpcHandler handler,
         final MemoryRegion replyRegion,
         final ConnectionListener listener)
@@ -119,7 +119,7 @@ public final class RpcServer implements AutoCloseable
         final Consumer<RpcServer> onClosed,
         final int servicePort,
         final ConnectionAcceptor acceptor,
-        final Function<PeerIdentity, IdentitySecret> verifier,
+        final IdentityVerifier verifier,
         final RpcHandler handler)
     {
         final MemoryRegion replyRegion = resources.verbsProtectionDomain().allocateRegistered(
@@ -311,14 +311,10 @@ public final class RpcServer implements AutoCloseable
         final int encryption = ConnectDataDescriptor.encryptionAsked(data);
         final String refusal = gate.refusal(ConnectDataDescriptor.claim(data, request, servicePort),
             ConnectDataDescriptor.proof(data), encryption, request.source());
-        if (refusal != null)
+        final IdentitySecret secret = gate.proved();
+        if (refusal != null || isFenced(identity))
         {
-            request.reject(ConnectDataDescriptor.encodeRefusal(refusal));
-            return;
-        }
-        if (isFenced(identity))
-        {
-            request.reject(ConnectDataDescriptor.encodeRefusal(fencedText(identity)));
+            request.reject(ConnectDataDescriptor.encodeRefusal(refusal != null ? refusal : fencedText(identity)));
             return;
         }
         final Admission admission = admission(identity, request);
@@ -339,7 +335,7 @@ public final class RpcServer implements AutoCloseable
         final Receives receives = receivesFor(request, data);
         if (receives != null)
         {
-            accept(request, identity, admission, receives, encryption == 0 ? null : gate.secret(identity));
+            accept(request, identity, admission, receives, encryption == 0 ? null : secret);
         }
     }
 

@@ -107,7 +107,7 @@ class HostilePeerTest
         final ConnectionAttempt attempt = connect(data);
         assertThat(attempt.poll()).isEqualTo(ConnectionAttempt.State.REJECTED);
         assertThat(new String(attempt.privateData(), StandardCharsets.UTF_8))
-            .contains("version 9").contains("version 2");
+            .contains("version 9").contains("version 3");
     }
 
     @Test

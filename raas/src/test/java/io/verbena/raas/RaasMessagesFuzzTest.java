@@ -64,7 +64,7 @@ class RaasMessagesFuzzTest
             final PeerIdentity read = ConnectDataDescriptor.identity(data);
             ConnectDataDescriptor.credits(data);
             final ConnectionClaim claim = new ConnectionClaim(read.nodeId(), read.incarnation(),
-                nonce(data), 6, 7, 8, 9);
+                nonce(data), 6, 7, 8, 9, 0, 0, 0, read.login());
             final boolean isSame = read.equals(identity) && 5 == nonce(data) &&
                 Arrays.equals(proof, ConnectDataDescriptor.proof(data));
             assertThat(claim.isProvedBy(secret, ConnectDataDescriptor.proof(data))).isEqualTo(isSame);

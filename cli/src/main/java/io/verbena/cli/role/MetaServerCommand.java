@@ -58,6 +58,8 @@ public final class MetaServerCommand implements Callable<Integer>
     private static final int MIN_LEASE_SECONDS = 3;
     private static final long NO_LEADERSHIP = -1;
     private static final int MAX_LEASE_SECONDS = 3_600;
+    private static final int MIN_SECRET_MINUTES = 2;
+    private static final int MAX_SECRET_MINUTES = 525_600;
     private static final int MOST_CLIENTS = 16_384;
     private static final int MOST_NODES = 1_024;
     private static final int MOST_VIEW_TABLE_BYTES = 64 << 20;
@@ -101,6 +103,11 @@ public final class MetaServerCommand implements Callable<Integer>
         description = "How long a node that is not heard of keeps its place, 3 to 3600; then others take over what " +
             "it had, and its late requests bounce. Default: 5, in a group 10.")
     private Integer leaseSeconds;
+
+    @Option(names = "--secret-minutes", paramLabel = "N", defaultValue = "1440",
+        description = "How long a secret by which nodes prove who they are is taken, 2 to 525600: after half of it " +
+            "each gets another one. Default: ${DEFAULT-VALUE}.")
+    private int secretMinutes = 1_440;
 
     @Option(names = "--max-clients", paramLabel = "N", defaultValue = "1024",
         description = "Most clients connected at once, 1 to 16384; one more is refused, and tries again with pauses. " +
@@ -287,6 +294,7 @@ public final class MetaServerCommand implements Callable<Integer>
     private void checkRanges()
     {
         OptionRange.check("--lease-seconds", leaseSeconds(), MIN_LEASE_SECONDS, MAX_LEASE_SECONDS);
+        OptionRange.check("--secret-minutes", secretMinutes, MIN_SECRET_MINUTES, MAX_SECRET_MINUTES);
         OptionRange.check("--max-clients", maxClients, 1, MOST_CLIENTS);
         OptionRange.check("--max-nodes", maxNodes, 1, MOST_NODES);
         OptionRange.check("--spare-identities", spareIdentities, 0, MetaServerConfiguration.MAX_SPARE_IDENTITIES);
@@ -297,7 +305,8 @@ public final class MetaServerCommand implements Callable<Integer>
     {
         final MetaServerConfiguration configuration = new MetaServerConfiguration()
             .leaseNs(TimeUnit.SECONDS.toNanos(leaseSeconds())).maxClients(maxClients).maxNodes(maxNodes)
-            .viewTableBytes(viewTableBytes).spareIdentities(spareIdentities);
+            .viewTableBytes(viewTableBytes).spareIdentities(spareIdentities)
+            .secretLifetimeNs(TimeUnit.MINUTES.toNanos(secretMinutes));
         if (group.isGroup())
         {
             return openMember(fabric, name, address, tokenPath, configuration);

@@ -9,6 +9,7 @@ import io.verbena.protocol.bootstrap.NetworkFabric;
 import io.verbena.protocol.control.ControlCall;
 import io.verbena.protocol.control.MetaClient;
 import io.verbena.protocol.message.ControlStatus;
+import io.verbena.protocol.message.HeldSecrets;
 import io.verbena.protocol.message.NodeRegistration;
 import io.verbena.protocol.message.Registration;
 import io.verbena.protocol.message.TableEntry;
@@ -149,7 +150,7 @@ final class ControlCaller extends Thread
     {
         final long sentNs = System.nanoTime();
         final ControlStatus status = await((meta) -> meta.heartbeat(registration.nodeId(), registration.incarnation(),
-            registration.epoch() - 1, false, 0, CALL_TIMEOUT_NS)).status();
+            registration.epoch() - 1, false, HeldSecrets.NONE, CALL_TIMEOUT_NS)).status();
         if (ControlStatus.OK == status)
         {
             renewedNs = sentNs;

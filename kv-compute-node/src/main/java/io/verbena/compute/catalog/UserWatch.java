@@ -6,8 +6,10 @@ import io.verbena.protocol.bootstrap.AccessTicket;
 import io.verbena.protocol.bootstrap.MetaServerLocator;
 import io.verbena.protocol.control.ControlCall;
 import io.verbena.protocol.message.ControlStatus;
+import io.verbena.protocol.message.RevocationPage;
 import io.verbena.protocol.message.UserPage;
 import io.verbena.protocol.session.MetaLink;
+import io.verbena.protocol.tls.RevokedCertificate;
 import io.verbena.raas.failure.Backoff;
 
 import java.util.ArrayList;
@@ -15,9 +17,10 @@ import java.util.List;
 import java.util.function.Consumer;
 
 /**
- * Follows the list of users: asks the meta server for it whenever the cluster's version has changed. When it cannot be
- * had in time, users may do nothing until it can: a right that was taken away is not used for longer than that after
- * this node has heard of it, and a node that hears nothing loses its lease. Owned by the node's thread.
+ * Follows the lists of users and of revoked certificates: asks the meta server for them whenever the cluster's version
+ * has changed. When they cannot be had in time, users may do nothing until they can: a right that was taken away is not
+ * used for longer than that after this node has heard of it, and a node that hears nothing loses its lease. Owned by
+ * the node's thread.
  */
 public final class UserWatch
 {
@@ -29,8 +32,10 @@ public final class UserWatch
     private final long timeoutNs;
     private final Backoff backoff;
     private final List<User> users = new ArrayList<>();
+    private final List<RevokedCertificate> revoked = new ArrayList<>();
     private AccessRules known;
     private ControlCall<UserPage> call;
+    private ControlCall<RevocationPage> revocations;
     private long lookedVersion = NOT_LISTED;
     private long comingVersion;
     private long pagesVersion;
@@ -89,7 +94,7 @@ public final class UserWatch
     /** @return whether a list is due or under way. */
     public boolean isBusy()
     {
-        return null != call || lookedVersion != catalog.heardVersion();
+        return isUnderWay() || lookedVersion != catalog.heardVersion();
     }
 
     /**
@@ -100,12 +105,12 @@ public final class UserWatch
      */
     public int poll(final long nowNs)
     {
-        if (lookedVersion == catalog.heardVersion() && null == call)
+        if (!isBusy())
         {
             return 0;
         }
         noteStale(nowNs);
-        if (null == call)
+        if (!isUnderWay())
         {
             if (!metaLink.isUsable() || retryAtNs - nowNs > 0)
             {
@@ -113,26 +118,39 @@ public final class UserWatch
             }
             comingVersion = catalog.heardVersion();
             users.clear();
+            revoked.clear();
             call = metaLink.client().users("", known.version(), timeoutNs);
             return 1;
         }
-        if (!call.isDone())
+        final ControlCall<?> done = null == call ? revocations : call;
+        if (!done.isDone())
         {
             return 0;
         }
-        final ControlCall<UserPage> done = call;
+        final ControlCall<UserPage> ofUsers = call;
+        final ControlCall<RevocationPage> ofCertificates = revocations;
         call = null;
-        if (ControlStatus.OK == done.status())
-        {
-            failure = "";
-            onPage(done.result());
-        }
-        else
+        revocations = null;
+        if (ControlStatus.OK != done.status())
         {
             failure = done.failure();
             retryAtNs = nowNs + backoff.nextPauseNs();
         }
+        else if (null != ofUsers)
+        {
+            failure = "";
+            onPage(ofUsers.result());
+        }
+        else
+        {
+            onRevoked(ofCertificates.result());
+        }
         return 1;
+    }
+
+    private boolean isUnderWay()
+    {
+        return null != call || null != revocations;
     }
 
     private void noteStale(final long nowNs)
@@ -167,7 +185,20 @@ public final class UserWatch
             call = metaLink.client().users(users.getLast().name(), NOT_LISTED, timeoutNs);
             return;
         }
-        onListed(known.with(pagesVersion, users));
+        revocations = metaLink.client().revocations(null, timeoutNs);
+    }
+
+    /** A change between two parts is another version: then all is asked for once more. */
+    private void onRevoked(final RevocationPage page)
+    {
+        revoked.addAll(page.certificates());
+        if (page.hasMore() && !page.certificates().isEmpty())
+        {
+            revocations = metaLink.client().revocations(revoked.getLast(), timeoutNs);
+            return;
+        }
+        onListed(known.with(pagesVersion, users)
+            .revoking(pagesVersion, revoked.stream().map(RevokedCertificate::number).toList()));
     }
 
     private void onListed(final AccessRules rules)

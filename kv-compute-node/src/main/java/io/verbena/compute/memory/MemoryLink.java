@@ -53,7 +53,6 @@ public final class MemoryLink implements AutoCloseable
     private static final long MAX_PAUSE_NS = 128_000_000;
     /** How long operations wait for the first attempt: 20 ms. */
     private static final long FIRST_WAIT_NS = 20_000_000;
-    /** Cookie of an observer's batches. */
     /** Of batches of {@link #observerAccess()}. */
     public static final int OBSERVER_COOKIE = ChunkWatch.COOKIE | 4;
 

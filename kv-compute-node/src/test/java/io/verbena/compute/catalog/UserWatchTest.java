@@ -8,11 +8,15 @@ import io.verbena.protocol.access.SecretVerifier;
 import io.verbena.protocol.access.TableRight;
 import io.verbena.protocol.access.User;
 import io.verbena.protocol.message.ControlStatus;
+import io.verbena.protocol.message.RevocationPage;
 import io.verbena.protocol.message.UserPage;
+import io.verbena.protocol.tls.RevokedCertificate;
+import io.verbena.protocol.tls.TlsSettings;
 
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
+import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.TreeMap;
@@ -27,10 +31,12 @@ class UserWatchTest
     private final MetaRig rig = new MetaRig();
     private final CatalogWatch catalog;
     private final TreeMap<String, User> users = new TreeMap<>();
+    private final List<RevokedCertificate> revoked = new ArrayList<>();
     private final List<AccessRules> taken = new ArrayList<>();
     private final UserWatch watch;
     private long version = 20;
     private int pageUsers = 100;
+    private int pageCertificates = 100;
     private int generation;
 
     UserWatchTest()
@@ -48,6 +54,7 @@ class UserWatchTest
     private void answer()
     {
         rig.answer("users", (arguments) -> page((String)arguments[0], (long)arguments[1]));
+        rig.answer("revocations", (arguments) -> revocations((RevokedCertificate)arguments[0]));
     }
 
     private UserPage page(final String afterName, final long knownVersion)
@@ -59,6 +66,25 @@ class UserWatchTest
         final List<User> rest = List.copyOf(users.tailMap(afterName, false).values());
         return new UserPage(
             version, false, rest.subList(0, Math.min(pageUsers, rest.size())), rest.size() > pageUsers);
+    }
+
+    private RevocationPage revocations(final RevokedCertificate after)
+    {
+        final int from = null == after ? 0 : revoked.indexOf(after) + 1;
+        final int end = Math.min(revoked.size(), from + pageCertificates);
+        return new RevocationPage(List.copyOf(revoked.subList(from, end)), end < revoked.size());
+    }
+
+    private void revoke(final int number)
+    {
+        revoked.add(new RevokedCertificate(
+            ByteBuffer.allocate(TlsSettings.FINGERPRINT_BYTES).putInt(0, number).array(), "CN=" + number));
+    }
+
+    private boolean mayReadWith(final User user, final int certificate)
+    {
+        return taken.getLast().rights(user.identity().withLogin(certificate))
+            .allows(TableRight.READ.bit(), 1, "t", KEY, 1);
     }
 
     private User put(final String name)
@@ -203,5 +229,71 @@ class UserWatchTest
         rig.runUntil(() -> !watch.isBusy());
         assertThat(taken).hasSize(3);
         assertThat(mayRead(ann)).isTrue();
+    }
+
+    @Test
+    void shouldAllowNothingToWhoHasLoggedInWithARevokedCertificate()
+    {
+        final User ann = put("ann");
+        rig.run(watch::poll);
+        rig.runUntil(watch::hasListed);
+        assertThat(mayReadWith(ann, 7)).isTrue();
+        revoke(7);
+        hear();
+        rig.runUntil(() -> !watch.isBusy());
+        assertThat(mayReadWith(ann, 7)).isFalse();
+        assertThat(taken.getLast().rights(ann.identity().withLogin(7)).refusal("GET", "t"))
+            .contains("the certificate with which this user has logged in was revoked");
+        assertThat(mayReadWith(ann, 8)).as("with another certificate").isTrue();
+        assertThat(mayRead(ann)).as("with none").isTrue();
+        revoked.clear();
+        hear();
+        rig.runUntil(() -> !watch.isBusy());
+        assertThat(mayReadWith(ann, 7)).as("it was restored").isTrue();
+    }
+
+    @Test
+    void shouldPutPartsOfTheListOfCertificatesTogether()
+    {
+        pageCertificates = 2;
+        for (int number = 1; number <= 5; number++)
+        {
+            revoke(number);
+        }
+        final User ann = put("ann");
+        rig.run(watch::poll);
+        rig.runUntil(watch::hasListed);
+        assertThat(rig.count("revocations")).isEqualTo(3);
+        for (int number = 1; number <= 5; number++)
+        {
+            assertThat(mayReadWith(ann, number)).isFalse();
+        }
+        assertThat(mayReadWith(ann, 6)).isTrue();
+        revoked.removeFirst();
+        revoked.removeFirst();
+        hear();
+        rig.runUntil(() -> !watch.isBusy());
+        assertThat(mayReadWith(ann, 2)).as("the list before is forgotten").isTrue();
+        assertThat(mayReadWith(ann, 5)).isFalse();
+    }
+
+    /** As long as it is not known who is revoked, nobody is taken for somebody. */
+    @Test
+    void shouldAllowUsersNothingWhenTheListOfCertificatesCannotBeRead()
+    {
+        final User ann = put("ann");
+        rig.run(watch::poll);
+        rig.runUntil(watch::hasListed);
+        rig.refuse("revocations", ControlStatus.UNAVAILABLE);
+        hear();
+        final long heardNs = rig.nowNs();
+        rig.runUntil(() -> taken.size() > 1);
+        assertThat(rig.nowNs() - heardNs).isBetween(MetaRig.TIMEOUT_NS, 2 * MetaRig.TIMEOUT_NS);
+        assertThat(taken.getLast().isSuspended()).isTrue();
+        assertThat(watch.failure()).contains("the test says so");
+        answer();
+        rig.runUntil(() -> !watch.isBusy());
+        assertThat(mayRead(ann)).isTrue();
+        assertThat(watch.failure()).isEmpty();
     }
 }

@@ -10,7 +10,10 @@ import java.util.List;
 import java.util.Set;
 import java.util.stream.Collectors;
 
-/** Certificates that are taken from nobody any more; what it says is on disk. One thread, but for {@link #has}. */
+/**
+ * Certificates that are taken from nobody any more; what it says is on disk. Each change has a version of the cluster,
+ * so that every node hears of it with its next heartbeat. One thread, but for {@link #has}.
+ */
 public final class RevokedCertificates
 {
     private static final Comparator<RevokedCertificate> ORDER = Comparator.comparing(RevokedCertificate::digits);
@@ -45,6 +48,12 @@ public final class RevokedCertificates
         return numbers.contains(number);
     }
 
+    /** @return numbers of all; read-only. */
+    public Set<Integer> numbers()
+    {
+        return numbers;
+    }
+
     /** @return whether no more can be revoked. */
     public boolean isFull()
     {
@@ -73,7 +82,7 @@ public final class RevokedCertificates
         {
             return false;
         }
-        ledger.commit(ledger.counters(), isRevoked ? new MetaBatch().revoke(certificate) :
+        ledger.commit(ledger.counters().withNextMembershipVersion(), isRevoked ? new MetaBatch().revoke(certificate) :
             new MetaBatch().restore(certificate));
         if (isRevoked)
         {

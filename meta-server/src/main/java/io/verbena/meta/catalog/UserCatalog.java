@@ -115,6 +115,16 @@ public final class UserCatalog
         return true;
     }
 
+    /**
+     * Who has logged in with one of these certificates is nobody from now on.
+     *
+     * @param numbers of all certificates that are revoked, on disk by now.
+     */
+    public void revoked(final Collection<Integer> numbers)
+    {
+        rules = rules.revoking(ledger.counters().membershipVersion(), numbers);
+    }
+
     private int freeNumber()
     {
         if (users.size() >= User.MAX_USERS)

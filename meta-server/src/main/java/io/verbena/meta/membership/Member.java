@@ -4,7 +4,7 @@ import io.verbena.meta.store.StoredNode;
 import io.verbena.raas.directory.NodeRole;
 import io.verbena.meta.store.StoredNodeState;
 
-/** A registration and its lease. Changed by its {@link MembershipTable} only. */
+/** A registration and its lease. Changed by its {@link MembershipTable} only, but for its secrets. */
 public final class Member
 {
     StoredNode node;
@@ -12,6 +12,7 @@ public final class Member
     boolean isConfirmed;
     /** Whether an earlier server may have assigned this identity: nobody knows whether there is such a node. */
     boolean isPossible;
+    private int secretRound;
 
     Member(final StoredNode node, final long leaseEndsNs)
     {
@@ -56,6 +57,18 @@ public final class Member
     public boolean isPossible()
     {
         return isPossible;
+    }
+
+    /** @return the latest round of which it is known to have all secrets; 0 as long as it has not said. */
+    public int secretRound()
+    {
+        return secretRound;
+    }
+
+    /** @param round of which it has all secrets. */
+    public void secretRound(final int round)
+    {
+        secretRound = round;
     }
 
     /** @return whether it has a lease. */

@@ -7,9 +7,9 @@ import io.verbena.meta.store.MetaState;
 import io.verbena.meta.store.MetaStore;
 import io.verbena.meta.store.StoredNode;
 import io.verbena.meta.store.StoredNodeState;
+import io.verbena.meta.store.StoredSecrets;
 import io.verbena.protocol.message.NodeRegistration;
 import io.verbena.raas.directory.NodeRole;
-import io.verbena.raas.identity.IdentitySecret;
 
 import java.util.ArrayList;
 import java.util.List;
@@ -84,11 +84,11 @@ public final class MembershipConductor
      * @param store     open.
      * @param state     as loaded from it.
      * @param clusterId for a new store; not 0.
-     * @param secret    of the cluster, for a store that has none.
+     * @param secret    from what those of nodes are derived, for a store that has none.
      * @return the ledger.
      */
     public static MetaLedger openLedger(
-        final MetaStore store, final MetaState state, final long clusterId, final IdentitySecret secret)
+        final MetaStore store, final MetaState state, final long clusterId, final StoredSecrets secret)
     {
         final MetaLedger ledger = new MetaLedger(store, state.counters());
 

@@ -3,7 +3,6 @@ package io.verbena.meta.store;
 import io.verbena.protocol.access.User;
 import io.verbena.protocol.tls.RevokedCertificate;
 import io.verbena.protocol.view.View;
-import io.verbena.raas.identity.IdentitySecret;
 
 import java.util.ArrayList;
 import java.util.List;
@@ -12,7 +11,7 @@ import java.util.List;
 public final class MetaBatch
 {
     MetaCounters counters;
-    IdentitySecret secret;
+    StoredSecrets secret;
     final List<StoredNode> nodes = new ArrayList<>();
     final List<Integer> removedNodeIds = new ArrayList<>();
     final List<StoredTable> tables = new ArrayList<>();
@@ -65,10 +64,10 @@ public final class MetaBatch
     }
 
     /**
-     * @param newSecret of the cluster; replaces one that is there.
+     * @param newSecret from what those of nodes are derived; replaces what is there.
      * @return this.
      */
-    public MetaBatch secret(final IdentitySecret newSecret)
+    public MetaBatch secret(final StoredSecrets newSecret)
     {
         secret = newSecret;
         return this;

@@ -37,16 +37,17 @@ final class MetaRecordDescriptor
     /** "VMET" read as a little-endian integer. */
     static final int MAGIC = 0x54454D56;
     /** The format version that this build writes. */
-    static final int FORMAT_VERSION = 13;
+    static final int FORMAT_VERSION = 14;
     /**
-     * Also read: version 12 is the same without quotas of tables, version 11 also without views, version 10 also
-     * without certificates, version 9 also without quotas, version 8 also without users, version 7 also without spares,
-     * version 6 also without the TCP address of a node, version 5 also without the cluster's secret, which the meta
-     * server then makes.
+     * Also read: version 13 is the same without rounds of secrets, version 12 also without quotas of tables, version 11
+     * also without views, version 10 also without certificates, version 9 also without quotas, version 8 also without
+     * users, version 7 also without spares, version 6 also without the TCP address of a node, version 5 also without
+     * the cluster's secret, which the meta server then makes.
      */
     static final int OLDEST_VERSION = 5;
     private static final int FIRST_WITH_TCP = 7;
     private static final int FIRST_WITH_CERTIFICATE = 11;
+    private static final int FIRST_WITH_ROUNDS = 14;
 
     static final int KIND_COUNTERS = 1;
     static final int KIND_NODE = 2;
@@ -100,7 +101,12 @@ final class MetaRecordDescriptor
     static final int DESCRIPTOR_OFFSET = TABLE_RESERVED_OFFSET + Integer.BYTES;
 
     static final int SECRET_OFFSET = HEADER_LENGTH;
-    static final int SECRET_LENGTH = SECRET_OFFSET + IdentitySecret.LENGTH_BYTES;
+    static final int ROUND_OFFSET = SECRET_OFFSET + IdentitySecret.LENGTH_BYTES;
+    static final int SECRET_RESERVED_OFFSET = ROUND_OFFSET + Integer.BYTES;
+    static final int ROUND_STARTED_OFFSET = SECRET_RESERVED_OFFSET + Integer.BYTES;
+    static final int LATEST_OFFSET = ROUND_STARTED_OFFSET + Long.BYTES;
+    static final int BEFORE_OFFSET = LATEST_OFFSET + IdentitySecret.LENGTH_BYTES;
+    static final int SECRET_LENGTH = BEFORE_OFFSET + IdentitySecret.LENGTH_BYTES;
 
     static final int USER_OFFSET = HEADER_LENGTH;
 
@@ -116,7 +122,7 @@ final class MetaRecordDescriptor
 
     static
     {
-        if (24 != HEADER_LENGTH || 64 != COUNTERS_LENGTH || 136 != NODE_LENGTH || 40 != SECRET_LENGTH)
+        if (24 != HEADER_LENGTH || 64 != COUNTERS_LENGTH || 136 != NODE_LENGTH || 88 != SECRET_LENGTH)
         {
             throw new ExceptionInInitializerError("record lengths changed: header=" + HEADER_LENGTH + " counters=" +
                 COUNTERS_LENGTH + " node=" + NODE_LENGTH + "; give the format a new version");
@@ -176,17 +182,45 @@ final class MetaRecordDescriptor
         return seal(nodeKey(node.nodeId()), record);
     }
 
-    static byte[] encode(final IdentitySecret secret)
+    static byte[] encode(final StoredSecrets secrets)
     {
         final ByteBuffer record = begin(KIND_SECRET, SECRET_LENGTH);
-        secret.write(new UnsafeBuffer(record), SECRET_OFFSET);
+        final UnsafeBuffer buffer = new UnsafeBuffer(record);
+        secrets.joining().write(buffer, SECRET_OFFSET);
+        record.putInt(ROUND_OFFSET, secrets.round());
+        record.putLong(ROUND_STARTED_OFFSET, secrets.startedMs());
+        secrets.latest().write(buffer, LATEST_OFFSET);
+        if (null != secrets.before())
+        {
+            secrets.before().write(buffer, BEFORE_OFFSET);
+        }
         return seal(SECRET_KEY, record);
     }
 
-    static IdentitySecret decodeSecret(final String source, final byte[] bytes)
+    static StoredSecrets decodeSecret(final String source, final byte[] bytes)
     {
-        return IdentitySecret.read(
-            new UnsafeBuffer(open(source, SECRET_KEY, KIND_SECRET, SECRET_LENGTH, bytes)), SECRET_OFFSET);
+        final boolean hasRounds = versionOf(bytes) >= FIRST_WITH_ROUNDS;
+        final ByteBuffer record =
+            open(source, SECRET_KEY, KIND_SECRET, hasRounds ? SECRET_LENGTH : ROUND_OFFSET, bytes);
+        final UnsafeBuffer buffer = new UnsafeBuffer(record);
+        final IdentitySecret joining = IdentitySecret.read(buffer, SECRET_OFFSET);
+        if (!hasRounds)
+        {
+            return StoredSecrets.first(joining, 0);
+        }
+        final int round = record.getInt(ROUND_OFFSET);
+        if (round < StoredSecrets.FIRST_ROUND)
+        {
+            throw corrupt(source, SECRET_KEY, "round=" + round);
+        }
+        return new StoredSecrets(
+            joining, round, record.getLong(ROUND_STARTED_OFFSET), IdentitySecret.read(buffer, LATEST_OFFSET),
+            StoredSecrets.FIRST_ROUND == round ? null : IdentitySecret.read(buffer, BEFORE_OFFSET));
+    }
+
+    private static int versionOf(final byte[] bytes)
+    {
+        return bytes.length >= HEADER_LENGTH ? version(ByteBuffer.wrap(bytes)) : 0;
     }
 
     static byte[] encode(final StoredTable table)
@@ -275,7 +309,7 @@ final class MetaRecordDescriptor
 
     static StoredNode decodeNode(final String source, final String key, final byte[] bytes)
     {
-        final int version = bytes.length >= HEADER_LENGTH ? version(ByteBuffer.wrap(bytes)) : 0;
+        final int version = versionOf(bytes);
         final boolean hasTcp = version >= FIRST_WITH_TCP;
         final boolean hasCertificate = version >= FIRST_WITH_CERTIFICATE;
         final ByteBuffer record = open(source, key, KIND_NODE,

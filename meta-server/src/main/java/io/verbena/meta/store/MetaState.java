@@ -3,7 +3,6 @@ package io.verbena.meta.store;
 import io.verbena.protocol.access.User;
 import io.verbena.protocol.tls.RevokedCertificate;
 import io.verbena.protocol.view.View;
-import io.verbena.raas.identity.IdentitySecret;
 
 import java.util.List;
 
@@ -11,7 +10,7 @@ import java.util.List;
  * Everything a store holds, as read at start.
  *
  * @param counters null when the store is new.
- * @param secret   from which those of registrations are derived; null when none was written yet.
+ * @param secret   from what those of nodes are derived; null when none was written yet.
  * @param nodes    every registration not forgotten, by ascending id.
  * @param tables   every table, by name.
  * @param users    every user, by name.
@@ -19,7 +18,7 @@ import java.util.List;
  * @param views    the view of every group of memory nodes, by ascending group.
  */
 public record MetaState(
-    MetaCounters counters, IdentitySecret secret, List<StoredNode> nodes, List<StoredTable> tables, List<User> users,
+    MetaCounters counters, StoredSecrets secret, List<StoredNode> nodes, List<StoredTable> tables, List<User> users,
     List<RevokedCertificate> revoked, List<View> views)
 {
     /** @return identities among the nodes that were recorded as spares. */

@@ -3,7 +3,6 @@ package io.verbena.meta.store;
 import io.verbena.protocol.access.User;
 import io.verbena.protocol.tls.RevokedCertificate;
 import io.verbena.protocol.view.View;
-import io.verbena.raas.identity.IdentitySecret;
 
 import java.util.ArrayList;
 import java.util.List;
@@ -18,7 +17,7 @@ final class MetaStateReader
     private final List<RevokedCertificate> revoked = new ArrayList<>();
     private final List<View> views = new ArrayList<>();
     private MetaCounters counters;
-    private IdentitySecret secret;
+    private StoredSecrets secret;
 
     MetaStateReader(final String source)
     {

@@ -9,10 +9,8 @@ import io.verbena.meta.store.MetaState;
 import io.verbena.protocol.message.NodeRegistration;
 import io.verbena.raas.RemoteRegion;
 import io.verbena.raas.directory.NodeRole;
-import io.verbena.raas.identity.IdentitySecret;
 import io.verbena.rdma.verbs.DeviceAddress;
 
-import java.security.SecureRandom;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -156,7 +154,7 @@ final class ClusterModel
     {
         final MetaState state = store.load();
         final MetaLedger ledger =
-            MembershipConductor.openLedger(store, state, 99, IdentitySecret.random(new SecureRandom()));
+            MembershipConductor.openLedger(store, state, 99, TestSecrets.first());
         conductor = new MembershipConductor(
             ledger,
             state,

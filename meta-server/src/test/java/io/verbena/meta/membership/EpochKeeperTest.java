@@ -2,10 +2,8 @@ package io.verbena.meta.membership;
 
 import io.verbena.meta.store.InMemoryMetaStore;
 import io.verbena.meta.store.MetaState;
-import io.verbena.raas.identity.IdentitySecret;
 import org.junit.jupiter.api.Test;
 
-import java.security.SecureRandom;
 import java.util.Map;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -198,7 +196,7 @@ class EpochKeeperTest
     {
         final MetaState state = store.load();
         return new EpochKeeper(
-            MembershipConductor.openLedger(store, state, 1, IdentitySecret.random(new SecureRandom())),
+            MembershipConductor.openLedger(store, state, 1, TestSecrets.first()),
             !state.isNew(), INTERVAL_NS, IDLE_INTERVAL_NS, nowNs);
     }
 

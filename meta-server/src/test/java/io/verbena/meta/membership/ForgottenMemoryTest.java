@@ -11,7 +11,6 @@ import io.verbena.raas.ReadTargetAddress;
 import io.verbena.raas.RemoteRegion;
 import io.verbena.raas.directory.NodeRole;
 import io.verbena.raas.directory.PeerRecord;
-import io.verbena.raas.identity.IdentitySecret;
 import io.verbena.rdma.verbs.DeviceAddress;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -19,7 +18,6 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 import java.nio.file.Path;
-import java.security.SecureRandom;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -50,7 +48,7 @@ class ForgottenMemoryTest
         store = RocksMetaStore.open(folder.resolve("meta"));
         final MetaState state = store.load();
         conductor = new MembershipConductor(
-            MembershipConductor.openLedger(store, state, 1, IdentitySecret.random(new SecureRandom())),
+            MembershipConductor.openLedger(store, state, 1, TestSecrets.first()),
             state,
             new ConductorOptions(
                 new MembershipOptions(LEASE_NS, MARGIN_NS, MAX_NODES), STEP_NS, STEP_NS, STEP_NS, nodesAreGone),

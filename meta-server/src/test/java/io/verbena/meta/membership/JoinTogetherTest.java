@@ -10,11 +10,9 @@ import io.verbena.protocol.message.NodeRegistration;
 import io.verbena.raas.ReadTargetAddress;
 import io.verbena.raas.RemoteRegion;
 import io.verbena.raas.directory.NodeRole;
-import io.verbena.raas.identity.IdentitySecret;
 import io.verbena.rdma.verbs.DeviceAddress;
 import org.junit.jupiter.api.Test;
 
-import java.security.SecureRandom;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -80,7 +78,7 @@ class JoinTogetherTest
     {
         final MetaState state = store.load();
         return new MembershipConductor(
-            MembershipConductor.openLedger(new Disk(), state, 1, IdentitySecret.random(new SecureRandom())), state,
+            MembershipConductor.openLedger(new Disk(), state, 1, TestSecrets.first()), state,
             new ConductorOptions(new MembershipOptions(1_000, 100, 8), 10, 10, 2_000, false), new Events(), 0);
     }
 

@@ -10,11 +10,9 @@ import io.verbena.protocol.message.NodeRegistration;
 import io.verbena.raas.ReadTargetAddress;
 import io.verbena.raas.RemoteRegion;
 import io.verbena.raas.directory.NodeRole;
-import io.verbena.raas.identity.IdentitySecret;
 import io.verbena.rdma.verbs.DeviceAddress;
 import org.junit.jupiter.api.Test;
 
-import java.security.SecureRandom;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -107,7 +105,7 @@ class MembershipConductorTest
     {
         final MetaState state = store.load();
         final MembershipConductor sleeper = new MembershipConductor(
-            MembershipConductor.openLedger(store, state, 1, IdentitySecret.random(new SecureRandom())),
+            MembershipConductor.openLedger(store, state, 1, TestSecrets.first()),
             state,
             new ConductorOptions(
                 new MembershipOptions(LEASE_NS, MARGIN_NS, 8), 9 * LEASE_NS, 9 * LEASE_NS, LEASE_NS, nodesAreGone),
@@ -474,7 +472,7 @@ class MembershipConductorTest
         final MetaState state = store.load();
         final MetaStore writes = new FailingStore();
         return new MembershipConductor(
-            MembershipConductor.openLedger(writes, state, 1, IdentitySecret.random(new SecureRandom())),
+            MembershipConductor.openLedger(writes, state, 1, TestSecrets.first()),
             state,
             new ConductorOptions(new MembershipOptions(LEASE_NS, MARGIN_NS, 8), 10, 10, 2 * LEASE_NS, nodesAreGone),
             new Events(),

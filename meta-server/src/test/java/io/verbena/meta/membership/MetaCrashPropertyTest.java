@@ -10,7 +10,6 @@ import io.verbena.raas.identity.PeerIdentity;
 import io.verbena.raas.ReadTargetAddress;
 import io.verbena.raas.RemoteRegion;
 import io.verbena.raas.directory.NodeRole;
-import io.verbena.raas.identity.IdentitySecret;
 import io.verbena.rdma.verbs.DeviceAddress;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -19,7 +18,6 @@ import org.junit.jupiter.api.io.TempDir;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.security.SecureRandom;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
@@ -84,7 +82,7 @@ class MetaCrashPropertyTest
         Server(final RocksMetaStore store, final long nowNs)
         {
             final MetaState state = store.load();
-            ledger = MembershipConductor.openLedger(store, state, 99, IdentitySecret.random(new SecureRandom()));
+            ledger = MembershipConductor.openLedger(store, state, 99, TestSecrets.first());
             conductor = new MembershipConductor(ledger, state, OPTIONS, new Unheard(), nowNs);
             catalog = new TableCatalog(store, state.tables());
         }

@@ -12,12 +12,10 @@ import io.verbena.protocol.message.NodeRegistration;
 import io.verbena.raas.identity.PeerIdentity;
 import io.verbena.raas.RemoteRegion;
 import io.verbena.raas.directory.NodeRole;
-import io.verbena.raas.identity.IdentitySecret;
 import io.verbena.rdma.verbs.DeviceAddress;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-import java.security.SecureRandom;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -73,7 +71,7 @@ class SpareIdentitiesTest
     {
         final MetaState state = store.load();
         ledger = MembershipConductor.openLedger(
-            new CountingStore(), state, 1, IdentitySecret.random(new SecureRandom()));
+            new CountingStore(), state, 1, TestSecrets.first());
         conductor = new MembershipConductor(ledger, state,
             new ConductorOptions(
                 new MembershipOptions(LEASE_NS, MARGIN_NS, MAX_NODES), 10, 10, 2_000, nodesAreGone), events, nowNs);

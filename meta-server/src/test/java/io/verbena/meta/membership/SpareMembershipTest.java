@@ -8,11 +8,9 @@ import io.verbena.raas.ReadTargetAddress;
 import io.verbena.raas.RemoteRegion;
 import io.verbena.raas.directory.NodeRole;
 import io.verbena.raas.directory.TcpAddress;
-import io.verbena.raas.identity.IdentitySecret;
 import io.verbena.rdma.verbs.DeviceAddress;
 import org.junit.jupiter.api.Test;
 
-import java.security.SecureRandom;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -36,7 +34,7 @@ class SpareMembershipTest
     {
         final MetaState state = store.load();
         return new MembershipConductor(
-            MembershipConductor.openLedger(store, state, 1, IdentitySecret.random(new SecureRandom())), state,
+            MembershipConductor.openLedger(store, state, 1, TestSecrets.first()), state,
             new ConductorOptions(
                 new MembershipOptions(LEASE_NS, MARGIN_NS, 8), EPOCH_NS, EPOCH_NS, 2 * LEASE_NS, false),
             new Events(), nowNs);

@@ -12,12 +12,10 @@ import io.verbena.protocol.view.ViewState;
 import io.verbena.raas.ReadTargetAddress;
 import io.verbena.raas.RemoteRegion;
 import io.verbena.raas.directory.NodeRole;
-import io.verbena.raas.identity.IdentitySecret;
 import io.verbena.raas.identity.PeerIdentity;
 import io.verbena.rdma.verbs.DeviceAddress;
 import org.junit.jupiter.api.Test;
 
-import java.security.SecureRandom;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -64,7 +62,7 @@ class ViewConductorTest
     {
         final MetaState state = counting.load();
         return new MembershipConductor(
-            MembershipConductor.openLedger(counting, state, 9, IdentitySecret.random(new SecureRandom())), state,
+            MembershipConductor.openLedger(counting, state, 9, TestSecrets.first()), state,
             OPTIONS, new MembershipListener()
             {
                 @Override

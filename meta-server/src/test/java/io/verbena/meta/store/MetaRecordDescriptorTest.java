@@ -47,6 +47,9 @@ class MetaRecordDescriptorTest
     private static final IdentitySecret SECRET = IdentitySecret.read(
         new UnsafeBuffer("0123456789abcdef".getBytes(StandardCharsets.US_ASCII)), 0);
 
+    private static final StoredSecrets SECRETS = new StoredSecrets(
+        SECRET, 0x71727374, 0x0102030405060708L, secret(0x75), secret(0x76));
+
     private static final User USER = new User("ann", 0x0102, 0x03040506, 0x0708090A0B0C0D0EL,
         new SecretVerifier(4096, filled(16, 0x11), filled(32, 0x22), filled(32, 0x33)),
         List.of(new Grant("t", 3, new byte[]{0x44})), new UserQuota(0x51, 0x52, 0x53, 0x54, 0x55));
@@ -85,6 +88,19 @@ class MetaRecordDescriptorTest
             certificate);
     }
 
+    private static IdentitySecret secret(final int value)
+    {
+        return IdentitySecret.read(new UnsafeBuffer(filled(16, value)), 0);
+    }
+
+    @Test
+    void shouldRefuseARoundBeforeTheFirst()
+    {
+        final byte[] record = MetaRecordDescriptor.encode(new StoredSecrets(SECRET, 0, 7, SECRET, SECRET));
+        assertThatThrownBy(() -> MetaRecordDescriptor.decodeSecret("x", record))
+            .isInstanceOf(MetaStoreException.class).hasMessageContaining("round=0");
+    }
+
     @Test
     void shouldMatchGoldenBytes() throws IOException
     {
@@ -92,7 +108,7 @@ class MetaRecordDescriptorTest
 
         assertThat(golden).containsExactlyInAnyOrderEntriesOf(Map.of(
             "counters", hex(MetaRecordDescriptor.encode(COUNTERS)),
-            "secret", hex(MetaRecordDescriptor.encode(SECRET)),
+            "secret", hex(MetaRecordDescriptor.encode(SECRETS)),
             "node/65535", hex(MetaRecordDescriptor.encode(NODE)),
             "node/00007", hex(MetaRecordDescriptor.encode(SPARE)),
             "table/t", hex(MetaRecordDescriptor.encode(TABLE)),
@@ -103,7 +119,7 @@ class MetaRecordDescriptorTest
 
     /** What earlier builds wrote is read; the next write is in the present format. */
     @ParameterizedTest
-    @ValueSource(ints = {5, 6, 7, 8, 9, 10, 11, 12})
+    @ValueSource(ints = {5, 6, 7, 8, 9, 10, 11, 12, 13})
     void shouldReadTheVersionsBefore(final int version) throws IOException
     {
         final Map<String, String> golden = golden(version);
@@ -115,10 +131,16 @@ class MetaRecordDescriptorTest
                 version < 7 ? TcpAddress.NONE : NODE.record().tcpService(), version < 11 ? 0 : NODE.certificate()));
         assertThat(MetaRecordDescriptor.decodeTable("x", "table/t", hex.parseHex(golden.get("table/t"))).descriptor())
             .isEqualTo(TABLE.descriptor());
+        if (golden.containsKey("secret"))
+        {
+            assertThat(MetaRecordDescriptor.decodeSecret("x", hex.parseHex(golden.get("secret"))))
+                .isEqualTo(StoredSecrets.first(SECRET, 0));
+        }
         if (golden.containsKey("user/ann"))
         {
             assertThat(MetaRecordDescriptor.decodeUser("x", "user/ann", hex.parseHex(golden.get("user/ann"))).quota())
-                .isEqualTo(version < 10 ? UserQuota.NONE : new UserQuota(0x51, 0x52, 0x53, 0x54, 0));
+                .isEqualTo(version < 10 ? UserQuota.NONE :
+                    new UserQuota(0x51, 0x52, 0x53, 0x54, version < 13 ? 0 : 0x55));
         }
     }
 
@@ -134,7 +156,9 @@ class MetaRecordDescriptorTest
             .isEqualTo(TABLE.descriptor());
         assertThat(MetaRecordDescriptor.decodeUser("x", "user/ann", MetaRecordDescriptor.encode(USER)))
             .isEqualTo(USER);
-        assertThat(MetaRecordDescriptor.decodeSecret("x", MetaRecordDescriptor.encode(SECRET))).isEqualTo(SECRET);
+        assertThat(MetaRecordDescriptor.decodeSecret("x", MetaRecordDescriptor.encode(SECRETS))).isEqualTo(SECRETS);
+        final StoredSecrets first = StoredSecrets.first(SECRET, 7);
+        assertThat(MetaRecordDescriptor.decodeSecret("x", MetaRecordDescriptor.encode(first))).isEqualTo(first);
         assertThat(MetaRecordDescriptor.decodeRevoked("x", REVOKED_KEY, MetaRecordDescriptor.encode(REVOKED)))
             .isEqualTo(REVOKED);
         assertThat(ViewRecordDescriptor.decode("x", VIEW_KEY, ViewRecordDescriptor.encode(VIEW))).isEqualTo(VIEW);

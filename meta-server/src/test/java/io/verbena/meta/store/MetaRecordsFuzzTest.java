@@ -60,7 +60,8 @@ class MetaRecordsFuzzTest
     {
         fuzz("counters", MetaRecordDescriptor.encode(new MetaCounters(7, 11, 12, 13, 4097, 15, 16)),
             (bytes) -> MetaRecordDescriptor.decodeCounters("x", bytes));
-        fuzz("secret", MetaRecordDescriptor.encode(IdentitySecret.random(new SecureRandom())),
+        fuzz("secret", MetaRecordDescriptor.encode(
+            StoredSecrets.first(IdentitySecret.random(new SecureRandom()), 5).next(new SecureRandom(), 6)),
             (bytes) -> MetaRecordDescriptor.decodeSecret("x", bytes));
         fuzz("node/00007", MetaRecordDescriptor.encode(StoredNode.spare(7, 8, 9)),
             (bytes) -> MetaRecordDescriptor.decodeNode("x", "node/00007", bytes));

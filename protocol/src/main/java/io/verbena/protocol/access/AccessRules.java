@@ -4,10 +4,12 @@ import io.verbena.raas.identity.PeerIdentity;
 import io.verbena.raas.identity.IdentitySecret;
 
 import org.agrona.collections.Int2ObjectHashMap;
+import org.agrona.collections.IntHashSet;
 
 import java.util.Collection;
 import java.util.Collections;
 import java.util.List;
+import java.util.Set;
 import java.util.TreeMap;
 
 /**
@@ -17,8 +19,9 @@ import java.util.TreeMap;
 public final class AccessRules
 {
     /** Where nobody has to prove anything. */
-    public static final AccessRules NONE = new AccessRules(null, 0, List.of(), null);
+    public static final AccessRules NONE = new AccessRules(null, 0, List.of(), Set.of(), null);
     private static final String PURPOSE = "user";
+    private static final String LOGIN = "login";
 
     private final IdentitySecret clusterSecret;
     private final long version;
@@ -28,9 +31,12 @@ public final class AccessRules
     private final Int2ObjectHashMap<UserRights> rights = new Int2ObjectHashMap<>();
     private final UserRights ofStrangers;
     private final UserRights ofSuspended;
+    private final UserRights ofRevoked;
+    private final IntHashSet revoked = new IntHashSet();
 
     private AccessRules(
-        final IdentitySecret clusterSecret, final long version, final Collection<User> users, final String suspension)
+        final IdentitySecret clusterSecret, final long version, final Collection<User> users,
+        final Collection<Integer> revoked, final String suspension)
     {
         this.clusterSecret = clusterSecret;
         this.version = version;
@@ -38,6 +44,9 @@ public final class AccessRules
         ofStrangers = new UserRights("", UserRights.NONE,
             "this cluster has users: connect as one of them, or with the cluster's token");
         ofSuspended = new UserRights("", UserRights.NONE, suspension);
+        ofRevoked = new UserRights("", UserRights.NONE,
+            "the certificate with which this user has logged in was revoked: log in with another one");
+        this.revoked.addAll(revoked);
         for (final User user : users)
         {
             this.users.put(user.name(), user);
@@ -55,17 +64,27 @@ public final class AccessRules
      */
     public static AccessRules of(final IdentitySecret clusterSecret, final long version, final Collection<User> users)
     {
-        return new AccessRules(clusterSecret, version, users, null);
+        return new AccessRules(clusterSecret, version, users, Set.of(), null);
     }
 
     /**
-     * @param newVersion of the list.
+     * @param newVersion of the lists.
      * @param newUsers   all of them.
-     * @return the rules of these users, in the same cluster.
+     * @return the rules of these users, in the same cluster, with the same certificates revoked.
      */
     public AccessRules with(final long newVersion, final Collection<User> newUsers)
     {
-        return new AccessRules(clusterSecret, newVersion, newUsers, null);
+        return new AccessRules(clusterSecret, newVersion, newUsers, revoked, null);
+    }
+
+    /**
+     * @param newVersion of the lists.
+     * @param numbers    of all certificates that are revoked: whoever has logged in with one is nobody.
+     * @return the rules of the same users.
+     */
+    public AccessRules revoking(final long newVersion, final Collection<Integer> numbers)
+    {
+        return new AccessRules(clusterSecret, newVersion, users.values(), numbers, null);
     }
 
     /**
@@ -74,7 +93,7 @@ public final class AccessRules
      */
     public AccessRules suspended(final String why)
     {
-        return new AccessRules(clusterSecret, version, users.values(), why);
+        return new AccessRules(clusterSecret, version, users.values(), revoked, why);
     }
 
     /** @return whether {@link #suspended}. */
@@ -126,6 +145,10 @@ public final class AccessRules
         {
             return ofSuspended;
         }
+        if (isRevoked(caller))
+        {
+            return ofRevoked;
+        }
         final User user = byNumber.get(caller.nodeId());
         return null != user && user.generation() == caller.incarnation() ? rights.get(caller.nodeId()) : ofStrangers;
     }
@@ -141,6 +164,11 @@ public final class AccessRules
         final User user = null == caller ? null : byNumber.get(caller.nodeId());
         return null == user ? String.valueOf(caller) :
             "user " + user.name() + (user.generation() == caller.incarnation() ? "" : ", with a secret of before");
+    }
+
+    private boolean isRevoked(final PeerIdentity identity)
+    {
+        return 0 != identity.login() && revoked.contains(identity.login());
     }
 
     /** A node that has not registered has the token as an operator has, where there is a secret to prove. */
@@ -162,8 +190,12 @@ public final class AccessRules
         {
             return null;
         }
-        return identity.isUser() ? clusterSecret.derive(PURPOSE, identity.nodeId(), identity.incarnation()) :
-            clusterSecret;
+        if (!identity.isUser() || isRevoked(identity))
+        {
+            return identity.isUser() ? null : clusterSecret;
+        }
+        final IdentitySecret ofUser = clusterSecret.derive(PURPOSE, identity.nodeId(), identity.incarnation());
+        return 0 == identity.login() ? ofUser : ofUser.derive(LOGIN, identity.nodeId(), identity.login());
     }
 
     @Override

@@ -57,6 +57,8 @@ import java.util.stream.Collectors;
  *  84 +---------------------------+
  *     |     its ticket (16)       |
  * 100 +---------------------------+
+ *     | certificate of its login  |
+ * 104 +---------------------------+
  *     |   name of the fabric ...  |
  *     +---------------------------+
  *     |  addresses of members ... |
@@ -69,7 +71,7 @@ final class BootstrapDescriptor
     static final int MAGIC = 0x4E42_5256;
     static final int VERSION = 4;
     /** Raised whenever any format or message that nodes and clients exchange changes without being understood. */
-    static final int FORMATS = 11;
+    static final int FORMATS = 12;
     static final int VERSION_OFFSET = Integer.BYTES;
     static final int STATUS_OFFSET = VERSION_OFFSET + Short.BYTES;
     static final int FORMATS_OFFSET = STATUS_OFFSET + Short.BYTES;
@@ -88,7 +90,8 @@ final class BootstrapDescriptor
     static final int ANSWER_USER_OFFSET = ANSWER_PORT_OFFSET + Integer.BYTES;
     static final int ANSWER_GENERATION_OFFSET = ANSWER_USER_OFFSET + Integer.BYTES;
     static final int ANSWER_TICKET_OFFSET = ANSWER_GENERATION_OFFSET + Integer.BYTES;
-    static final int ANSWER_FABRIC_OFFSET = ANSWER_TICKET_OFFSET + IdentitySecret.LENGTH_BYTES;
+    static final int ANSWER_LOGIN_OFFSET = ANSWER_TICKET_OFFSET + IdentitySecret.LENGTH_BYTES;
+    static final int ANSWER_FABRIC_OFFSET = ANSWER_LOGIN_OFFSET + Integer.BYTES;
     static final int CHALLENGE_ITERATIONS_OFFSET = 0;
     static final int CHALLENGE_SALT_OFFSET = CHALLENGE_ITERATIONS_OFFSET + Integer.BYTES;
     static final int CHALLENGE_LENGTH_BYTES = CHALLENGE_SALT_OFFSET + SecretVerifier.SALT_BYTES;
@@ -182,10 +185,11 @@ final class BootstrapDescriptor
     }
 
     /** Who the user is, and its ticket, which only the user can read. */
-    static void putTicket(final byte[] answer, final int number, final int generation, final byte[] maskedSecret)
+    static void putTicket(
+        final byte[] answer, final int number, final int generation, final int login, final byte[] maskedSecret)
     {
         wrap(answer).putInt(ANSWER_USER_OFFSET, number).putInt(ANSWER_GENERATION_OFFSET, generation)
-            .put(ANSWER_TICKET_OFFSET, maskedSecret);
+            .put(ANSWER_TICKET_OFFSET, maskedSecret).putInt(ANSWER_LOGIN_OFFSET, login);
     }
 
     /**

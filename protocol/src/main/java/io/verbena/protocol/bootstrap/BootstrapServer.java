@@ -404,7 +404,7 @@ public final class BootstrapServer implements AutoCloseable
             }
             final byte[] ticket = new byte[IdentitySecret.LENGTH_BYTES];
             secret.write(new UnsafeBuffer(ticket), 0);
-            BootstrapDescriptor.putTicket(message, 0, incarnation, ticket);
+            BootstrapDescriptor.putTicket(message, 0, incarnation, 0, ticket);
         }
         BootstrapDescriptor.putProof(
             message, token.proof(BootstrapClient.SERVER_SIDE, hello.array(), challenge, proof, message));
@@ -500,10 +500,18 @@ public final class BootstrapServer implements AutoCloseable
                 "there is no such user with this secret"));
             return;
         }
+        // Bound to the certificate: when that is revoked, the ticket is good for nothing.
+        final int login = connection instanceof final SSLSocket secured && token.tls().asksForCertificates() ?
+            TlsSettings.joiningOf(secured).certificate() : 0;
+        final IdentitySecret secret = access.get().secretOf(user.identity().withLogin(login));
+        if (null == secret)
+        {
+            throw new EOFException("the certificate was revoked meanwhile");
+        }
         final byte[] ticket = new byte[IdentitySecret.LENGTH_BYTES];
-        rules.secretOf(user.identity()).write(new UnsafeBuffer(ticket), 0);
+        secret.write(new UnsafeBuffer(ticket), 0);
         final byte[] message = BootstrapDescriptor.answer(answer.get());
-        BootstrapDescriptor.putTicket(message, user.number(), user.generation(),
+        BootstrapDescriptor.putTicket(message, user.number(), user.generation(), login,
             verifier.mask(ticket, hello, challenge, salt, proof));
         BootstrapDescriptor.putProof(message, verifier.serverProof(
             BootstrapClient.SERVER_SIDE, hello, challenge, salt, proof, message));

@@ -174,10 +174,11 @@ public final class UserLogin implements BootstrapSecret
         {
             final ByteBuffer wrapped = BootstrapDescriptor.wrap(answer);
             final byte[] masked = Arrays.copyOfRange(answer, BootstrapDescriptor.ANSWER_TICKET_OFFSET,
-                BootstrapDescriptor.ANSWER_FABRIC_OFFSET);
+                BootstrapDescriptor.ANSWER_LOGIN_OFFSET);
             return new AccessTicket(
                 PeerIdentity.user(wrapped.getInt(BootstrapDescriptor.ANSWER_USER_OFFSET),
-                    wrapped.getInt(BootstrapDescriptor.ANSWER_GENERATION_OFFSET)),
+                    wrapped.getInt(BootstrapDescriptor.ANSWER_GENERATION_OFFSET))
+                    .withLogin(wrapped.getInt(BootstrapDescriptor.ANSWER_LOGIN_OFFSET)),
                 IdentitySecret.read(new UnsafeBuffer(secret.mask(masked, messages)), 0));
         }
 

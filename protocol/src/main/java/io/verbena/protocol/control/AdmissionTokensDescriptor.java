@@ -16,7 +16,7 @@ import java.util.List;
  *
  * <pre>
  *   0 +---------------+---------------+
- *     |     count     | reserved, zero|
+ *     |     count     |     round     |
  *   8 +---------------+---------------+
  *     |    node id    |  incarnation  |   of each
  *     +---------------+---------------+
@@ -28,8 +28,8 @@ import java.util.List;
 final class AdmissionTokensDescriptor
 {
     static final int COUNT_OFFSET = 0;
-    static final int RESERVED_OFFSET = COUNT_OFFSET + Integer.BYTES;
-    static final int TOKENS_OFFSET = RESERVED_OFFSET + Integer.BYTES;
+    static final int ROUND_OFFSET = COUNT_OFFSET + Integer.BYTES;
+    static final int TOKENS_OFFSET = ROUND_OFFSET + Integer.BYTES;
     static final int TOKEN_NODE_ID_OFFSET = 0;
     static final int TOKEN_INCARNATION_OFFSET = TOKEN_NODE_ID_OFFSET + Integer.BYTES;
     static final int TOKEN_SECRET_OFFSET = TOKEN_INCARNATION_OFFSET + Integer.BYTES;
@@ -43,12 +43,12 @@ final class AdmissionTokensDescriptor
     {
     }
 
-    /** Writes as many as fit; returns the bytes. */
+    /** Writes as many as fit, all of one round; returns the bytes. */
     static int encode(final List<AdmissionToken> tokens, final MutableDirectBuffer buffer, final int offset)
     {
         final int count = Math.min(MAX_TOKENS, tokens.size());
         buffer.putInt(offset + COUNT_OFFSET, count, ORDER);
-        buffer.putInt(offset + RESERVED_OFFSET, 0, ORDER);
+        buffer.putInt(offset + ROUND_OFFSET, 0 == count ? 0 : tokens.getFirst().round(), ORDER);
         for (int i = 0; i < count; i++)
         {
             final AdmissionToken token = tokens.get(i);
@@ -82,6 +82,7 @@ final class AdmissionTokensDescriptor
             tokens.add(new AdmissionToken(
                 buffer.getInt(at + TOKEN_NODE_ID_OFFSET, ORDER),
                 buffer.getInt(at + TOKEN_INCARNATION_OFFSET, ORDER),
+                buffer.getInt(offset + ROUND_OFFSET, ORDER),
                 IdentitySecret.read(buffer, at + TOKEN_SECRET_OFFSET)));
         }
         return tokens;

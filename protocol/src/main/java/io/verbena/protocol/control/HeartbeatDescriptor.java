@@ -3,6 +3,7 @@ package io.verbena.protocol.control;
 import io.verbena.protocol.message.AdmissionToken;
 import io.verbena.protocol.message.ControlStatus;
 import io.verbena.protocol.message.Heartbeat;
+import io.verbena.protocol.message.HeldSecrets;
 import org.agrona.DirectBuffer;
 import org.agrona.MutableDirectBuffer;
 
@@ -10,7 +11,7 @@ import java.nio.ByteOrder;
 import java.util.List;
 
 /**
- * Heartbeat: renews a lease and exchanges epochs.
+ * Heartbeat: renews a lease, and the secret of the registration, and exchanges epochs.
  *
  * <pre>
  *  request                               reply
@@ -23,8 +24,10 @@ import java.util.List;
  *  24 +---------------+---------------+  24 +-------------------------------+
  *     | wants epochs  |  newest token |     |      membership version       |
  *  32 +---------------+---------------+  32 +-------------------------------+
- *     | memory since  |   reserved    |     |       lease, nanoseconds      |
+ *     |     round     | tokens' round |     |       lease, nanoseconds      |
  *  40 +---------------+---------------+  40 +-------------------------------+
+ *     | memory since  |   reserved    |     |        renewed secret         |
+ *  48 +---------------+---------------+  80 +-------------------------------+
  *                                           |            tokens             |
  *                                           +-------------------------------+
  *                                           |            spares             |
@@ -40,7 +43,9 @@ final class HeartbeatDescriptor
     static final int PASSED_EPOCH_OFFSET = INCARNATION_OFFSET + Integer.BYTES;
     static final int WANTS_EPOCHS_OFFSET = PASSED_EPOCH_OFFSET + Long.BYTES;
     static final int NEWEST_TOKEN_OFFSET = WANTS_EPOCHS_OFFSET + Integer.BYTES;
-    static final int MEMORY_SINCE_OFFSET = NEWEST_TOKEN_OFFSET + Integer.BYTES;
+    static final int ROUND_OFFSET = NEWEST_TOKEN_OFFSET + Integer.BYTES;
+    static final int TOKENS_ROUND_OFFSET = ROUND_OFFSET + Integer.BYTES;
+    static final int MEMORY_SINCE_OFFSET = TOKENS_ROUND_OFFSET + Integer.BYTES;
     static final int RESERVED_OFFSET = MEMORY_SINCE_OFFSET + Integer.BYTES;
     static final int REQUEST_LENGTH_BYTES = RESERVED_OFFSET + Integer.BYTES;
 
@@ -48,7 +53,8 @@ final class HeartbeatDescriptor
     static final int REPLY_SAFE_EPOCH_OFFSET = REPLY_EPOCH_OFFSET + Long.BYTES;
     static final int REPLY_MEMBERSHIP_VERSION_OFFSET = REPLY_SAFE_EPOCH_OFFSET + Long.BYTES;
     static final int REPLY_LEASE_OFFSET = REPLY_MEMBERSHIP_VERSION_OFFSET + Long.BYTES;
-    static final int REPLY_TOKENS_OFFSET = REPLY_LEASE_OFFSET + Long.BYTES;
+    static final int REPLY_SECRET_OFFSET = REPLY_LEASE_OFFSET + Long.BYTES;
+    static final int REPLY_TOKENS_OFFSET = REPLY_SECRET_OFFSET + RegistrationSecretDescriptor.LENGTH_BYTES;
 
     private static final ByteOrder ORDER = ControlHeaderDescriptor.ORDER;
 
@@ -61,7 +67,7 @@ final class HeartbeatDescriptor
         final int incarnation,
         final long passedEpoch,
         final boolean wantsEpochs,
-        final int newestToken,
+        final HeldSecrets held,
         final int memorySince,
         final MutableDirectBuffer buffer,
         final int offset)
@@ -71,7 +77,9 @@ final class HeartbeatDescriptor
         buffer.putInt(offset + INCARNATION_OFFSET, incarnation, ORDER);
         buffer.putLong(offset + PASSED_EPOCH_OFFSET, passedEpoch, ORDER);
         buffer.putInt(offset + WANTS_EPOCHS_OFFSET, wantsEpochs ? 1 : 0, ORDER);
-        buffer.putInt(offset + NEWEST_TOKEN_OFFSET, newestToken, ORDER);
+        buffer.putInt(offset + NEWEST_TOKEN_OFFSET, held.newestToken(), ORDER);
+        buffer.putInt(offset + ROUND_OFFSET, held.round(), ORDER);
+        buffer.putInt(offset + TOKENS_ROUND_OFFSET, held.tokensRound(), ORDER);
         buffer.putInt(offset + MEMORY_SINCE_OFFSET, memorySince, ORDER);
         buffer.putInt(offset + RESERVED_OFFSET, 0, ORDER);
         return REQUEST_LENGTH_BYTES;
@@ -79,7 +87,7 @@ final class HeartbeatDescriptor
 
     static void requireRequest(final int lengthBytes)
     {
-        ControlHeaderDescriptor.require(lengthBytes, MEMORY_SINCE_OFFSET, "heartbeat request");
+        ControlHeaderDescriptor.require(lengthBytes, REQUEST_LENGTH_BYTES, "heartbeat request");
     }
 
     static int nodeId(final DirectBuffer buffer, final int offset)
@@ -102,15 +110,18 @@ final class HeartbeatDescriptor
         return buffer.getInt(offset + WANTS_EPOCHS_OFFSET, ORDER) != 0;
     }
 
-    static int newestToken(final DirectBuffer buffer, final int offset)
+    static HeldSecrets held(final DirectBuffer buffer, final int offset)
     {
-        return buffer.getInt(offset + NEWEST_TOKEN_OFFSET, ORDER);
+        return new HeldSecrets(
+            buffer.getInt(offset + ROUND_OFFSET, ORDER),
+            buffer.getInt(offset + TOKENS_ROUND_OFFSET, ORDER),
+            buffer.getInt(offset + NEWEST_TOKEN_OFFSET, ORDER));
     }
 
     /** 0 of nodes that do not say it. */
-    static int memorySince(final DirectBuffer buffer, final int offset, final int lengthBytes)
+    static int memorySince(final DirectBuffer buffer, final int offset)
     {
-        return lengthBytes < REQUEST_LENGTH_BYTES ? 0 : buffer.getInt(offset + MEMORY_SINCE_OFFSET, ORDER);
+        return buffer.getInt(offset + MEMORY_SINCE_OFFSET, ORDER);
     }
 
     static int encodeReply(final Heartbeat reply, final MutableDirectBuffer buffer, final int offset)
@@ -120,6 +131,7 @@ final class HeartbeatDescriptor
         buffer.putLong(offset + REPLY_SAFE_EPOCH_OFFSET, reply.safeEpoch(), ORDER);
         buffer.putLong(offset + REPLY_MEMBERSHIP_VERSION_OFFSET, reply.membershipVersion(), ORDER);
         buffer.putLong(offset + REPLY_LEASE_OFFSET, reply.leaseNs(), ORDER);
+        RegistrationSecretDescriptor.encode(reply.renewed(), buffer, offset + REPLY_SECRET_OFFSET);
         final int spares = REPLY_TOKENS_OFFSET +
             AdmissionTokensDescriptor.encode(reply.tokens(), buffer, offset + REPLY_TOKENS_OFFSET);
         return spares + SparesDescriptor.encode(reply.spares(), buffer, offset + spares);
@@ -137,6 +149,7 @@ final class HeartbeatDescriptor
             buffer.getLong(offset + REPLY_MEMBERSHIP_VERSION_OFFSET, ORDER),
             buffer.getLong(offset + REPLY_LEASE_OFFSET, ORDER),
             tokens,
-            SparesDescriptor.decode(buffer, offset + spares, lengthBytes - spares));
+            SparesDescriptor.decode(buffer, offset + spares, lengthBytes - spares),
+            RegistrationSecretDescriptor.decode(buffer, offset + REPLY_SECRET_OFFSET));
     }
 }

@@ -4,6 +4,7 @@ import io.verbena.protocol.access.User;
 import io.verbena.protocol.message.DeniedOperations;
 import io.verbena.protocol.message.ForgottenNode;
 import io.verbena.protocol.message.Heartbeat;
+import io.verbena.protocol.message.HeldSecrets;
 import io.verbena.protocol.message.NodePage;
 import io.verbena.protocol.message.NodeRegistration;
 import io.verbena.protocol.message.NotificationRequest;
@@ -124,7 +125,7 @@ public final class MetaClient
      * @param incarnation of this life.
      * @param passedEpoch every operation begun before this epoch was heard has ended.
      * @param wantsEpochs whether this node waits for epochs; without anybody who does they pass slowly.
-     * @param newestToken highest incarnation of a memory node for which this node has a token, 0 for none.
+     * @param held        secrets that this node has.
      * @param timeoutNs   deadline.
      * @return the call.
      */
@@ -133,10 +134,10 @@ public final class MetaClient
         final int incarnation,
         final long passedEpoch,
         final boolean wantsEpochs,
-        final int newestToken,
+        final HeldSecrets held,
         final long timeoutNs)
     {
-        return heartbeat(nodeId, incarnation, passedEpoch, wantsEpochs, newestToken, 0, timeoutNs);
+        return heartbeat(nodeId, incarnation, passedEpoch, wantsEpochs, held, 0, timeoutNs);
     }
 
     /**
@@ -146,7 +147,7 @@ public final class MetaClient
      * @param incarnation of this life.
      * @param passedEpoch every operation begun before this epoch was heard has ended.
      * @param wantsEpochs whether this node waits for epochs; without anybody who does they pass slowly.
-     * @param newestToken highest incarnation of a memory node for which this node has a token, 0 for none.
+     * @param held        secrets that this node has.
      * @param memorySince of a memory node: incarnation since which its memory has everything; 0: it does not say.
      * @param timeoutNs   deadline.
      * @return the call.
@@ -156,14 +157,14 @@ public final class MetaClient
         final int incarnation,
         final long passedEpoch,
         final boolean wantsEpochs,
-        final int newestToken,
+        final HeldSecrets held,
         final int memorySince,
         final long timeoutNs)
     {
         return proxy.call(
             ControlMethod.HEARTBEAT,
             (buffer, offset) -> HeartbeatDescriptor.encodeRequest(
-                nodeId, incarnation, passedEpoch, wantsEpochs, newestToken, memorySince, buffer, offset),
+                nodeId, incarnation, passedEpoch, wantsEpochs, held, memorySince, buffer, offset),
             HeartbeatDescriptor::decodeReply,
             timeoutNs);
     }

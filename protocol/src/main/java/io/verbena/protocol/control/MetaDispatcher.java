@@ -321,8 +321,8 @@ public final class MetaDispatcher extends ControlDispatcher
             HeartbeatDescriptor.incarnation(request, offset),
             HeartbeatDescriptor.passedEpoch(request, offset),
             HeartbeatDescriptor.wantsEpochs(request, offset),
-            HeartbeatDescriptor.newestToken(request, offset),
-            HeartbeatDescriptor.memorySince(request, offset, lengthBytes));
+            HeartbeatDescriptor.held(request, offset),
+            HeartbeatDescriptor.memorySince(request, offset));
         return HeartbeatDescriptor.encodeReply(heartbeat, to.buffer(), to.offset());
     }
 
@@ -338,7 +338,8 @@ public final class MetaDispatcher extends ControlDispatcher
 
     /**
      * What concerns the whole cluster is for who has its token. A node that has not registered proves the same as an
-     * operator does. Who asks for users is one of these, or a compute node with a lease.
+     * operator does. Who asks for users, or for
+     * certificates that were revoked, is one of these, or a compute node with a lease.
      */
     private void requireOperator(final PeerIdentity caller, final int method, final RpcReply connection)
     {
@@ -350,7 +351,8 @@ public final class MetaDispatcher extends ControlDispatcher
             default -> false;
         };
         if (!isOperators || !service.isGuarded() ||
-            ControlMethod.USERS == method && connection.actsForAny(service::mayChangeTables))
+            (ControlMethod.USERS == method || ControlMethod.REVOCATIONS == method) &&
+            connection.actsForAny(service::mayChangeTables))
         {
             return;
         }

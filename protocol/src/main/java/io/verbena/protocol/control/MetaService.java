@@ -6,6 +6,7 @@ import io.verbena.protocol.message.ControlStatus;
 import io.verbena.protocol.message.DeniedOperations;
 import io.verbena.protocol.message.ForgottenNode;
 import io.verbena.protocol.message.Heartbeat;
+import io.verbena.protocol.message.HeldSecrets;
 import io.verbena.protocol.message.NodePage;
 import io.verbena.protocol.message.NodeRegistration;
 import io.verbena.protocol.message.NotificationRequest;
@@ -60,13 +61,13 @@ public interface MetaService
      * @param incarnation of its life.
      * @param passedEpoch every operation begun before this epoch was heard has ended.
      * @param wantsEpochs whether the node waits for epochs.
-     * @param newestToken highest incarnation of a memory node for which the node has a token.
+     * @param held        secrets that the node has.
      * @param memorySince of a memory node: the incarnation of it since which its memory has everything that was written
      *                    to it; 0: it does not say.
-     * @return epochs and the new lease.
+     * @return epochs and the new lease, and secrets that it has not.
      */
     Heartbeat heartbeat(
-        int nodeId, int incarnation, long passedEpoch, boolean wantsEpochs, int newestToken, int memorySince);
+        int nodeId, int incarnation, long passedEpoch, boolean wantsEpochs, HeldSecrets held, int memorySince);
 
     /**
      * @param identity for which a connection acts.

@@ -5,11 +5,11 @@ import io.verbena.protocol.message.ControlException;
 import io.verbena.protocol.message.ControlStatus;
 import io.verbena.protocol.message.NodeRegistration;
 import io.verbena.protocol.message.Registration;
+import io.verbena.protocol.message.RegistrationSecret;
 import io.verbena.raas.ReadTargetAddress;
 import io.verbena.raas.RemoteRegion;
 import io.verbena.raas.directory.NodeRole;
 import io.verbena.raas.directory.TcpAddress;
-import io.verbena.raas.identity.IdentitySecret;
 import io.verbena.rdma.verbs.DeviceAddress;
 import org.agrona.DirectBuffer;
 import org.agrona.MutableDirectBuffer;
@@ -40,17 +40,17 @@ import java.util.List;
  *     |    device service locator     |     |          cluster id           |
  *  64 +-------------------------------+  64 +-------------------------------+
  *     |           memory id           |     |                               |
- *  72 +-------------------------------+     |            secret             |
- *     |          cluster id           |     |                               |
- *  80 +---------------+---------------+  80 +-------------------------------+
- *     | target number |   TCP port    |     |            tokens             |
- *  88 +---------------+---------------+     +-------------------------------+
- *     |    target access key (DC)     |
- *  96 +-------------------------------+
- *     |       TCP address, high       |
- * 104 +-------------------------------+
- *     |       TCP address, low        |
- * 112 +-------------------------------+
+ *  72 +-------------------------------+     |                               |
+ *     |          cluster id           |     |            secret             |
+ *  80 +---------------+---------------+     |                               |
+ *     | target number |   TCP port    |     |                               |
+ *  88 +---------------+---------------+     |                               |
+ *     |    target access key (DC)     |     |                               |
+ *  96 +-------------------------------+     |                               |
+ *     |       TCP address, high       |     |                               |
+ * 104 +-------------------------------+ 104 +-------------------------------+
+ *     |       TCP address, low        |     |            tokens             |
+ * 112 +-------------------------------+     +-------------------------------+
  * </pre>
  *
  * <p>A compute node that is a spare has a role of its own: a meta server that knows no spares refuses it.
@@ -88,7 +88,7 @@ final class RegisterDescriptor
     static final int REPLY_RESERVED_OFFSET = REPLY_WRITER_NUMBER_OFFSET + Integer.BYTES;
     static final int REPLY_CLUSTER_ID_OFFSET = REPLY_RESERVED_OFFSET + Integer.BYTES;
     static final int REPLY_SECRET_OFFSET = REPLY_CLUSTER_ID_OFFSET + Long.BYTES;
-    static final int REPLY_TOKENS_OFFSET = REPLY_SECRET_OFFSET + IdentitySecret.LENGTH_BYTES;
+    static final int REPLY_TOKENS_OFFSET = REPLY_SECRET_OFFSET + RegistrationSecretDescriptor.LENGTH_BYTES;
 
     private static final ByteOrder ORDER = ControlHeaderDescriptor.ORDER;
 
@@ -173,7 +173,7 @@ final class RegisterDescriptor
         buffer.putInt(offset + REPLY_WRITER_NUMBER_OFFSET, reply.writerNumber(), ORDER);
         buffer.putInt(offset + REPLY_RESERVED_OFFSET, 0, ORDER);
         buffer.putLong(offset + REPLY_CLUSTER_ID_OFFSET, reply.clusterId(), ORDER);
-        reply.secret().write(buffer, offset + REPLY_SECRET_OFFSET);
+        RegistrationSecretDescriptor.encode(reply.secret(), buffer, offset + REPLY_SECRET_OFFSET);
         final int spares = REPLY_TOKENS_OFFSET +
             AdmissionTokensDescriptor.encode(reply.tokens(), buffer, offset + REPLY_TOKENS_OFFSET);
         return spares + SparesDescriptor.encode(reply.spares(), buffer, offset + spares);
@@ -185,6 +185,11 @@ final class RegisterDescriptor
         final List<AdmissionToken> tokens = AdmissionTokensDescriptor.decode(
             buffer, offset + REPLY_TOKENS_OFFSET, lengthBytes - REPLY_TOKENS_OFFSET);
         final int spares = REPLY_TOKENS_OFFSET + AdmissionTokensDescriptor.lengthBytes(tokens.size());
+        final RegistrationSecret secret = RegistrationSecretDescriptor.decode(buffer, offset + REPLY_SECRET_OFFSET);
+        if (null == secret)
+        {
+            throw new ControlException(ControlStatus.INVALID_REQUEST, "register reply without a secret");
+        }
         return new Registration(
             buffer.getInt(offset + REPLY_NODE_ID_OFFSET, ORDER),
             buffer.getInt(offset + REPLY_INCARNATION_OFFSET, ORDER),
@@ -194,7 +199,7 @@ final class RegisterDescriptor
             buffer.getLong(offset + REPLY_MEMBERSHIP_VERSION_OFFSET, ORDER),
             buffer.getLong(offset + REPLY_LEASE_OFFSET, ORDER),
             buffer.getLong(offset + REPLY_CLUSTER_ID_OFFSET, ORDER),
-            IdentitySecret.read(buffer, offset + REPLY_SECRET_OFFSET),
+            secret,
             tokens,
             SparesDescriptor.decode(buffer, offset + spares, lengthBytes - spares));
     }

@@ -7,8 +7,9 @@ import io.verbena.raas.identity.IdentitySecret;
  *
  * @param nodeId      of the memory node.
  * @param incarnation of its registration.
+ * @param round       from whose secret of the memory node it follows.
  * @param secret      of the compute node's registration, towards it.
  */
-public record AdmissionToken(int nodeId, int incarnation, IdentitySecret secret)
+public record AdmissionToken(int nodeId, int incarnation, int round, IdentitySecret secret)
 {
 }

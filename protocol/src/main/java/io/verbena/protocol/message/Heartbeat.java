@@ -11,11 +11,20 @@ import java.util.List;
  * @param safeEpoch         passed by all living compute nodes.
  * @param membershipVersion changes when a node joins or leaves: then ask for the nodes again.
  * @param leaseNs           new length of the lease.
- * @param tokens            of a compute node: for memory nodes that have registered since, by ascending incarnation.
+ * @param tokens            of a compute node: for memory nodes that have registered since, or all of a new round, by
+ *                          ascending incarnation.
  * @param spares            of a memory node: identities that compute nodes may be given any time.
+ * @param renewed           what proves the registration from now on, as it is sent; null: the node has the latest.
  */
 public record Heartbeat(
     long epoch, long safeEpoch, long membershipVersion, long leaseNs, List<AdmissionToken> tokens,
-    List<PeerIdentity> spares)
+    List<PeerIdentity> spares, RegistrationSecret renewed)
 {
+    /** Of a node that has the latest secret. */
+    public Heartbeat(
+        final long epoch, final long safeEpoch, final long membershipVersion, final long leaseNs,
+        final List<AdmissionToken> tokens, final List<PeerIdentity> spares)
+    {
+        this(epoch, safeEpoch, membershipVersion, leaseNs, tokens, spares, null);
+    }
 }

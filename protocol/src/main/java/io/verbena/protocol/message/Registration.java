@@ -1,7 +1,6 @@
 package io.verbena.protocol.message;
 
 import io.verbena.raas.identity.PeerIdentity;
-import io.verbena.raas.identity.IdentitySecret;
 
 import java.util.List;
 
@@ -31,7 +30,7 @@ public record Registration(
     long membershipVersion,
     long leaseNs,
     long clusterId,
-    IdentitySecret secret,
+    RegistrationSecret secret,
     List<AdmissionToken> tokens,
     List<PeerIdentity> spares)
 {

@@ -1,7 +1,10 @@
 package io.verbena.protocol.session;
 
 import io.verbena.protocol.message.AdmissionToken;
+import io.verbena.protocol.message.Heartbeat;
+import io.verbena.protocol.message.HeldSecrets;
 import io.verbena.protocol.message.Registration;
+import io.verbena.protocol.message.RegistrationSecret;
 import io.verbena.raas.PeerAddress;
 import io.verbena.raas.identity.PeerIdentity;
 import io.verbena.raas.identity.IdentitySecret;
@@ -11,7 +14,8 @@ import java.util.List;
 
 /**
  * With what one registration proves who it is: its secret towards the meta server, a token towards each memory node. A
- * memory node derives with its own secret what it shares with whom. One thread.
+ * memory node derives with its own secret what it shares with whom. Secrets belong to rounds: heartbeats bring those of
+ * a new one, and what follows from the round before is taken as well. One thread.
  */
 public final class Credentials
 {
@@ -20,8 +24,10 @@ public final class Credentials
     private static final String SENT_TOKEN = "sent token for a memory node";
 
     private final PeerIdentity identity;
-    private final IdentitySecret secret;
+    private final IdentitySecret ofToken;
     private final Int2ObjectHashMap<AdmissionToken> tokens = new Int2ObjectHashMap<>();
+    private RegistrationSecret secret;
+    private int tokensRound;
     private int newestToken;
 
     /** Of a cluster without a token. */
@@ -36,6 +42,7 @@ public final class Credentials
      */
     public Credentials(final Registration registration, final IdentitySecret ofToken)
     {
+        this.ofToken = ofToken;
         identity = registration.identity();
         secret = sentSecret(ofToken, identity, registration.secret());
         add(registration.tokens());
@@ -43,48 +50,76 @@ public final class Credentials
 
     /**
      * Hides the secret of a registration on its way to the node, or shows it there: packets can be read, and what a
-     * node proves to register is not in them.
+     * node proves to register is not in them. Who has stolen the secret of one round cannot read that of the next.
      *
      * @param ofToken  what nodes prove to register; null: nothing, and the secret is sent as it is.
      * @param identity registered.
      * @param secret   of it, as it is or as it is sent.
      * @return the other one.
      */
-    public static IdentitySecret sentSecret(
-        final IdentitySecret ofToken, final PeerIdentity identity, final IdentitySecret secret)
+    public static RegistrationSecret sentSecret(
+        final IdentitySecret ofToken, final PeerIdentity identity, final RegistrationSecret secret)
     {
-        return null == ofToken ? secret :
-            ofToken.mask(SENT_SECRET, identity.nodeId(), identity.incarnation(), secret);
+        return null == ofToken ? secret : new RegistrationSecret(
+            secret.round(),
+            maskedSecret(ofToken, identity, secret.round(), secret.latest()),
+            null == secret.before() ? null :
+                maskedSecret(ofToken, identity, secret.round() - 1, secret.before()));
+    }
+
+    /** What hides it is never used for another secret: else who knows one had the other. */
+    private static IdentitySecret maskedSecret(
+        final IdentitySecret ofToken, final PeerIdentity identity, final int round, final IdentitySecret secret)
+    {
+        return ofToken.mask(inRound(SENT_SECRET, round), identity.nodeId(), identity.incarnation(), secret);
+    }
+
+    private static String inRound(final String purpose, final int round)
+    {
+        return purpose + " in round " + round;
     }
 
     /**
      * Hides a token on its way to its holder, or shows it there.
      *
-     * @param holderSecret of the holder's registration.
+     * @param holderSecret of the holder's registration, the latest.
      * @param token        as it is or as it is sent.
      * @return the other one.
      */
     public static AdmissionToken sentToken(final IdentitySecret holderSecret, final AdmissionToken token)
     {
-        return new AdmissionToken(token.nodeId(), token.incarnation(),
-            holderSecret.mask(SENT_TOKEN, token.nodeId(), token.incarnation(), token.secret()));
+        return new AdmissionToken(token.nodeId(), token.incarnation(), token.round(), holderSecret.mask(
+            inRound(SENT_TOKEN, token.round()), token.nodeId(), token.incarnation(), token.secret()));
     }
 
-    /** @param newTokens as they are sent, by ascending incarnation of their memory nodes. */
-    public void add(final List<AdmissionToken> newTokens)
+    /** @param heartbeat brought what this node had not. */
+    public void renew(final Heartbeat heartbeat)
+    {
+        if (null != heartbeat.renewed())
+        {
+            secret = sentSecret(ofToken, identity, heartbeat.renewed());
+        }
+        add(heartbeat.tokens());
+    }
+
+    /** As they are sent: hidden by the latest secret, by ascending incarnation of their memory nodes. */
+    private void add(final List<AdmissionToken> newTokens)
     {
         for (final AdmissionToken sent : newTokens)
         {
-            final AdmissionToken token = sentToken(secret, sent);
+            final AdmissionToken token = sentToken(secret.latest(), sent);
             tokens.put(token.nodeId(), token);
-            newestToken = Math.max(newestToken, token.incarnation());
+            // The first part of a round: the rest is still to come.
+            newestToken = token.round() == tokensRound ? Math.max(newestToken, token.incarnation()) :
+                token.incarnation();
+            tokensRound = token.round();
         }
     }
 
-    /** @return highest incarnation of a memory node of which a token is here; 0 when there is none. */
-    public int newestToken()
+    /** @return what is here. */
+    public HeldSecrets held()
     {
-        return newestToken;
+        return new HeldSecrets(secret.round(), tokensRound, newestToken);
     }
 
     /** @return whose they are. */
@@ -101,7 +136,7 @@ public final class Credentials
     {
         if (0 == peer.nodeId())
         {
-            return secret;
+            return secret.latest();
         }
         final AdmissionToken token = tokens.get(peer.nodeId());
         return null == token || token.incarnation() != peer.incarnation() ? null : token.secret();
@@ -115,17 +150,33 @@ public final class Credentials
      */
     public IdentitySecret ofCaller(final PeerIdentity caller)
     {
+        return ofCaller(caller, secret.latest());
+    }
+
+    /**
+     * As above, of the round before: who connects may not have heard of this one.
+     *
+     * @param caller claims to be that.
+     * @return null: nothing.
+     */
+    public IdentitySecret ofCallerBefore(final PeerIdentity caller)
+    {
+        return null == secret.before() ? null : ofCaller(caller, secret.before());
+    }
+
+    private static IdentitySecret ofCaller(final PeerIdentity caller, final IdentitySecret own)
+    {
         if (PeerIdentity.META_SERVER.equals(caller))
         {
-            return secret;
+            return own;
         }
-        return caller.nodeId() < 1 ? null : token(secret, caller);
+        return caller.nodeId() < 1 ? null : token(own, caller);
     }
 
     /**
      * Derives the token of a compute node for a memory node.
      *
-     * @param memorySecret of the memory node's registration.
+     * @param memorySecret of the memory node's registration, of one round.
      * @param computeNode  registered.
      * @return the token's secret.
      */

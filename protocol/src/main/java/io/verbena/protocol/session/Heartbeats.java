@@ -35,7 +35,7 @@ public final class Heartbeats
 
     /**
      * @param registered  the registration, ended with OK.
-     * @param credentials of it; get the tokens that come.
+     * @param credentials of it; get the secrets and tokens that come.
      */
     public Heartbeats(final ControlCall<Registration> registered, final Credentials credentials)
     {
@@ -57,7 +57,7 @@ public final class Heartbeats
         final MetaClient client, final long passedEpoch, final boolean wantsEpochs, final long timeoutNs)
     {
         requireEnded();
-        call = client.heartbeat(nodeId, incarnation, passedEpoch, wantsEpochs, credentials.newestToken(), timeoutNs);
+        call = client.heartbeat(nodeId, incarnation, passedEpoch, wantsEpochs, credentials.held(), timeoutNs);
     }
 
     /**
@@ -71,7 +71,7 @@ public final class Heartbeats
     {
         requireEnded();
         call = client.heartbeat(
-            nodeId, incarnation, 0, false, credentials.newestToken(), memorySince, timeoutNs);
+            nodeId, incarnation, 0, false, credentials.held(), memorySince, timeoutNs);
     }
 
     private void requireEnded()
@@ -95,7 +95,7 @@ public final class Heartbeats
         if (ControlStatus.OK == ended.status())
         {
             lease.renew(ended);
-            credentials.add(ended.result().tokens());
+            credentials.renew(ended.result());
             return Outcome.RENEWED;
         }
         if (ControlStatus.UNKNOWN_NODE == ended.status() || ControlStatus.FORBIDDEN == ended.status())

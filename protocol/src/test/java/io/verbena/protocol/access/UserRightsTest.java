@@ -154,6 +154,36 @@ class UserRightsTest
         assertThat(TableRight.text(TableRight.ALL)).isEqualTo("read,write,admin");
     }
 
+    /** A ticket is bound to the certificate of its login, and says nothing of another one. */
+    @Test
+    void shouldGiveEachLoginASecretUntilItsCertificateIsRevoked()
+    {
+        final IdentitySecret cluster = IdentitySecret.random(new SecureRandom());
+        final User ann = user("ann", 1, new Grant("t", READ, new byte[0]));
+        final AccessRules rules = AccessRules.of(cluster, 1, List.of(ann));
+        final PeerIdentity first = ann.identity().withLogin(7);
+        final PeerIdentity second = ann.identity().withLogin(8);
+        final IdentitySecret secret = rules.secretOf(first);
+        assertThat(secret).isNotEqualTo(rules.secretOf(second)).isNotEqualTo(rules.secretOf(ann.identity()))
+            .isNotEqualTo(rules.secretOf(PeerIdentity.user(2, 11).withLogin(7)));
+        assertThat(allows(rules.rights(first), READ, 1, "t", "a")).isTrue();
+
+        final AccessRules revoking = rules.revoking(2, List.of(7));
+        assertThat(revoking.version()).isEqualTo(2);
+        assertThat(revoking.secretOf(first)).isNull();
+        assertThat(revoking.secretOf(second)).isEqualTo(rules.secretOf(second));
+        assertThat(revoking.secretOf(ann.identity())).isEqualTo(rules.secretOf(ann.identity()));
+        assertThat(revoking.secretOf(PeerIdentity.OPERATOR)).isEqualTo(cluster);
+        assertThat(allows(revoking.rights(first), READ, 1, "t", "a")).isFalse();
+        assertThat(revoking.rights(first).refusal("GET", "t")).contains("certificate").contains("was revoked");
+        assertThat(allows(revoking.rights(second), READ, 1, "t", "a")).isTrue();
+        assertThat(allows(revoking.rights(ann.identity()), READ, 1, "t", "a")).isTrue();
+        assertThat(allows(revoking.with(3, List.of(ann)).rights(first), READ, 1, "t", "a"))
+            .as("users change, and certificates do not").isFalse();
+        assertThat(revoking.suspended("why").secretOf(first)).isNull();
+        assertThat(allows(revoking.revoking(4, List.of()).rights(first), READ, 1, "t", "a")).as("restored").isTrue();
+    }
+
     @Test
     void shouldRefuseUsersThatCannotBe()
     {
@@ -183,8 +213,8 @@ class UserRightsTest
         {
             users.add(user("u" + i, i, new Grant("t", READ, bytes("key"))));
         }
-        final AccessRules rules = AccessRules.of(null, 1, users);
-        final PeerIdentity caller = users.get(500).identity();
+        final AccessRules rules = AccessRules.of(null, 1, users).revoking(2, List.of(5, 6, 7));
+        final PeerIdentity caller = users.get(500).identity().withLogin(123_456);
         final byte[] key = bytes("key1");
         final ThreadMXBean threads = (ThreadMXBean)ManagementFactory.getThreadMXBean();
         long least = Long.MAX_VALUE;

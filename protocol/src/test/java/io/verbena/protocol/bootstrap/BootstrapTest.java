@@ -536,15 +536,15 @@ class BootstrapTest
         assertThat(HexFormat.of().formatHex(BootstrapDescriptor.hello(1, 2, nonce, "")))
             .isEqualTo("5652424e" + "0100" + "0000" + "02000000" + "00000000" + nonceHex);
         assertThat(HexFormat.of().formatHex(BootstrapDescriptor.challenge(1, "no", nonce)))
-            .isEqualTo("5652424e" + "0400" + "0100" + "0b000000" + "02000000" + nonceHex + "6e6f");
+            .isEqualTo("5652424e" + "0400" + "0100" + "0c000000" + "02000000" + nonceHex + "6e6f");
         assertThat(HexFormat.of().formatHex(BootstrapDescriptor.refusal(2, "no")))
             .isEqualTo("0200" + "0000" + "02000000" + "6e6f");
         assertThat(HexFormat.of().formatHex(BootstrapDescriptor.answer(
             new BootstrapAnswer(4, "sim", ANSWER.metaServer()).withMembers(ClusterAddress.parse("a:1,b:2").all()))))
             .isEqualTo(
-            "0000" + "0000" + "66000000" + "00".repeat(32) + "0100000000000000" + "0200000000000000" +
+            "0000" + "0000" + "6a000000" + "00".repeat(32) + "0100000000000000" + "0200000000000000" +
             "0300000000000000" +
-            "0400000000000000" + "ffff0300" + "00".repeat(24) + "73696d" + "613a312c623a32");
+            "0400000000000000" + "ffff0300" + "00".repeat(28) + "73696d" + "613a312c623a32");
         assertThat(HexFormat.of().formatHex(ClusterToken.ofHex(HEX, "test").proof("verbena client", nonce, nonce)))
             .isEqualTo("fc46b44a8236b5a912ad8586190527e1c3a5a541de4414aaae574277ef083ab8");
     }

@@ -232,14 +232,41 @@ class TlsHandshakeTest
         final UserLogin login = UserLogin.of("ann", "open sesame");
         for (final String name : List.of("user", "two"))
         {
+            final PeerIdentity identity = ann.identity().withLogin(number(name));
             assertThat(BootstrapClient.ask(server.address(), login.with(clientSide("ca.crt", name)), TIMEOUT_MS)
-                .ticket().identity()).isEqualTo(ann.identity());
+                .ticket()).isEqualTo(new AccessTicket(identity, rules.secretOf(identity)));
         }
         assertThatThrownBy(() -> BootstrapClient.ask(
             server.address(), login.with(clientSide("ca.crt", "compute")), TIMEOUT_MS))
             .isInstanceOf(BootstrapException.class)
             .hasMessageContaining("the certificate has roles compute: a user takes one with verbena:role/client");
         assertThat(server.lastRefusal()).contains("roles compute");
+    }
+
+    /** The list of users may have heard of it, and the first look at the certificate not. */
+    @Test
+    void shouldGiveNoTicketWhenTheCertificateWasRevokedMeanwhile()
+    {
+        final User ann = new User("ann", 3, 8, 9, SecretVerifier.of("open sesame"), List.of());
+        rules = AccessRules.of(token.clusterSecret(), 9, List.of(ann)).revoking(10, List.of(number("user")));
+        open(serverSide("meta", "ca.crt"));
+        final UserLogin login = UserLogin.of("ann", "open sesame");
+        assertThatThrownBy(() -> BootstrapClient.ask(
+            server.address(), login.with(clientSide("ca.crt", "user")), TIMEOUT_MS))
+            .isInstanceOf(BootstrapException.class);
+        assertThat(BootstrapClient.ask(server.address(), login.with(clientSide("ca.crt", "two")), TIMEOUT_MS)
+            .ticket()).isNotNull();
+    }
+
+    /** Where no certificate is asked for, none is looked at. */
+    @Test
+    void shouldBindNoTicketToACertificateThatNobodyAsksFor()
+    {
+        final User ann = new User("ann", 3, 8, 9, SecretVerifier.of("open sesame"), List.of());
+        rules = AccessRules.of(token.clusterSecret(), 9, List.of(ann));
+        open(serverSide("server", null));
+        assertThat(BootstrapClient.ask(server.address(), UserLogin.of("ann", "open sesame")
+            .with(clientSide("ca.crt", "client")), TIMEOUT_MS).ticket().identity()).isEqualTo(ann.identity());
     }
 
     @Test

@@ -7,6 +7,7 @@ import io.verbena.protocol.message.ControlException;
 import io.verbena.protocol.message.ControlStatus;
 import io.verbena.protocol.message.ForgottenNode;
 import io.verbena.protocol.message.Heartbeat;
+import io.verbena.protocol.message.HeldSecrets;
 import io.verbena.protocol.message.MemoryNodeStat;
 import io.verbena.protocol.message.MirrorAction;
 import io.verbena.protocol.message.MirrorAnswer;
@@ -144,10 +145,12 @@ class ControlClientsTest
         assertThat(await(call).result()).isEqualTo(RecordingMetaService.REGISTRATION);
         assertThat(call.calledAtNs() - beforeNs).isNotNegative();
         assertThat(call.calledAtNs() - client.clock().nanoTime()).isNegative();
-        assertThat(await(meta.heartbeat(7, 2, 41, false, 0, TIMEOUT_NS)).result()).isEqualTo(
+        assertThat(await(meta.heartbeat(7, 2, 41, false, HeldSecrets.NONE, TIMEOUT_NS)).result()).isEqualTo(
             new Heartbeat(42, 41, 3, 9, List.of(), List.of()));
-        assertThat(await(meta.heartbeat(7, 2, 42, true, 0, TIMEOUT_NS)).status()).isEqualTo(ControlStatus.OK);
-        assertThat(await(meta.heartbeat(7, 2, 0, false, 0, 6, TIMEOUT_NS)).status()).isEqualTo(ControlStatus.OK);
+        assertThat(await(meta.heartbeat(7, 2, 42, true, HeldSecrets.NONE, TIMEOUT_NS)).status())
+            .isEqualTo(ControlStatus.OK);
+        assertThat(await(meta.heartbeat(7, 2, 0, false, HeldSecrets.NONE, 6, TIMEOUT_NS)).status())
+            .isEqualTo(ControlStatus.OK);
         assertThat(await(meta.leave(7, 2, TIMEOUT_NS)).result()).isNull();
         assertThat(metaService.asked).containsExactly(
             "register " + request, "heartbeat 7 2 41", "heartbeat 7 2 42 wants epochs",
@@ -186,7 +189,7 @@ class ControlClientsTest
         assertThat(metaService.registering.give()).isTrue();
         assertThat(await(late).status()).isEqualTo(ControlStatus.EXHAUSTED);
         assertThat(late.retryDelayNs()).as("cut, not wrapped").isGreaterThan(RecordingMetaService.RETRY_DELAY_NS);
-        assertThat(await(meta.heartbeat(7, 2, 41, false, 0, TIMEOUT_NS)).status())
+        assertThat(await(meta.heartbeat(7, 2, 41, false, HeldSecrets.NONE, TIMEOUT_NS)).status())
             .as("a refused one gives no identity").isEqualTo(ControlStatus.FORBIDDEN);
     }
 
@@ -199,7 +202,7 @@ class ControlClientsTest
         await(call);
         metaService.asked.clear();
         final ControlCall<Void> news = meta.awaitChange(new NotificationRequest(7, 2, 42, 3), TIMEOUT_NS);
-        await(meta.heartbeat(7, 2, 41, false, 0, TIMEOUT_NS));
+        await(meta.heartbeat(7, 2, 41, false, HeldSecrets.NONE, TIMEOUT_NS));
         assertThat(news.isDone()).as("told when there are some").isFalse();
         assertThat(metaService.asked).containsExactly(
             "NotificationRequest[nodeId=7, incarnation=2, epoch=42, membershipVersion=3]", "heartbeat 7 2 41");

@@ -12,6 +12,7 @@ import io.verbena.protocol.message.ControlStatus;
 import io.verbena.protocol.message.DeniedOperations;
 import io.verbena.protocol.message.ForgottenNode;
 import io.verbena.protocol.message.Heartbeat;
+import io.verbena.protocol.message.HeldSecrets;
 import io.verbena.protocol.message.MemoryNodeStat;
 import io.verbena.protocol.message.MirrorAction;
 import io.verbena.protocol.message.MirrorAnswer;
@@ -20,6 +21,7 @@ import io.verbena.protocol.message.NodePage;
 import io.verbena.protocol.message.NodeRegistration;
 import io.verbena.protocol.message.NotificationRequest;
 import io.verbena.protocol.message.Registration;
+import io.verbena.protocol.message.RegistrationSecret;
 import io.verbena.protocol.message.RevocationPage;
 import io.verbena.protocol.message.TableEntry;
 import io.verbena.protocol.message.TablePage;
@@ -56,7 +58,8 @@ class ControlMessagesFuzzTest
     private static final TableEntry TABLE = new TableEntry("orders", 5, new byte[]{1, 2, 3, 4, 5, 6, 7, 8, 9});
     private static final IdentitySecret SECRET = IdentitySecret.random(new SecureRandom());
     private static final List<AdmissionToken> TOKENS =
-        List.of(new AdmissionToken(5, 6, SECRET), new AdmissionToken(7, 8, SECRET));
+        List.of(new AdmissionToken(5, 6, 2, SECRET), new AdmissionToken(7, 8, 2, SECRET));
+    private static final RegistrationSecret RENEWED = new RegistrationSecret(3, SECRET, SECRET);
     private static final List<PeerIdentity> SPARES = List.of(new PeerIdentity(8, 9));
 
     private final MessageFuzzer fuzzer = new MessageFuzzer(20, ControlException.class);
@@ -74,7 +77,8 @@ class ControlMessagesFuzzTest
         fuzz("register", (to) -> RegisterDescriptor.encodeRequest(new NodeRegistration(
             3, NodeRole.MEMORY_NODE, new DeviceAddress(1, 2, 3), 4_000, new RemoteRegion(1, 2, 3)), to, 0),
             RegisterDescriptor::decodeRequest);
-        fuzz("heartbeat", (to) -> HeartbeatDescriptor.encodeRequest(3, 9, 2, true, 8, 6, to, 0),
+        fuzz("heartbeat", (to) -> HeartbeatDescriptor.encodeRequest(
+            3, 9, 2, true, new HeldSecrets(3, 2, 8), 6, to, 0),
             (message, offset, lengthBytes) ->
             {
                 HeartbeatDescriptor.requireRequest(lengthBytes);
@@ -82,8 +86,8 @@ class ControlMessagesFuzzTest
                 HeartbeatDescriptor.incarnation(message, offset);
                 HeartbeatDescriptor.passedEpoch(message, offset);
                 HeartbeatDescriptor.wantsEpochs(message, offset);
-                HeartbeatDescriptor.newestToken(message, offset);
-                HeartbeatDescriptor.memorySince(message, offset, lengthBytes);
+                HeartbeatDescriptor.held(message, offset);
+                HeartbeatDescriptor.memorySince(message, offset);
             });
         fuzz("identity", (to) -> IdentityDescriptor.encode(new PeerIdentity(3, 4), to, 0), IdentityDescriptor::decode);
         fuzz("news", (to) -> NotificationDescriptor.encode(new NotificationRequest(3, 9, 1, 2), to, 0),
@@ -144,10 +148,11 @@ class ControlMessagesFuzzTest
     void shouldReadOrRefuseReplies()
     {
         fuzz("registration", (to) -> RegisterDescriptor.encodeReply(
-            new Registration(3, 9, 4, 100, 97, 12, 5, 6, SECRET, TOKENS, SPARES), to, 0),
+            new Registration(3, 9, 4, 100, 97, 12, 5, 6, RENEWED, TOKENS, SPARES), to, 0),
             RegisterDescriptor::decodeReply);
         fuzz("heartbeat",
-            (to) -> HeartbeatDescriptor.encodeReply(new Heartbeat(100, 97, 12, 1, TOKENS, SPARES), to, 0),
+            (to) -> HeartbeatDescriptor.encodeReply(
+                new Heartbeat(100, 97, 12, 1, TOKENS, SPARES, RENEWED), to, 0),
             HeartbeatDescriptor::decodeReply);
         fuzz("forgotten", (to) -> ForgetNodeDescriptor.encodeReply(new ForgottenNode(3, 9, 5, true), to, 0),
             ForgetNodeDescriptor::decodeReply);

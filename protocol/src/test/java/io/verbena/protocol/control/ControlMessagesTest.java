@@ -8,6 +8,7 @@ import io.verbena.protocol.message.ControlException;
 import io.verbena.protocol.message.ControlStatus;
 import io.verbena.protocol.message.ForgottenNode;
 import io.verbena.protocol.message.Heartbeat;
+import io.verbena.protocol.message.HeldSecrets;
 import io.verbena.protocol.message.MemoryNodeStat;
 import io.verbena.protocol.message.MirrorAction;
 import io.verbena.protocol.message.MirrorAnswer;
@@ -16,6 +17,7 @@ import io.verbena.protocol.message.NodePage;
 import io.verbena.protocol.message.NodeRegistration;
 import io.verbena.protocol.message.NotificationRequest;
 import io.verbena.protocol.message.Registration;
+import io.verbena.protocol.message.RegistrationSecret;
 import io.verbena.protocol.message.TableEntry;
 import io.verbena.protocol.message.TablePage;
 import io.verbena.raas.identity.PeerIdentity;
@@ -45,6 +47,8 @@ class ControlMessagesTest
 {
     private static final IdentitySecret SECRET = IdentitySecret.read(
         new UnsafeBuffer(new byte[]{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15}), 0);
+    private static final IdentitySecret BEFORE = IdentitySecret.read(
+        new UnsafeBuffer(new byte[]{-16, -15, -14, -13, -12, -11, -10, -9, -8, -7, -6, -5, -4, -3, -2, -1}), 0);
     private static final String HEADER = "02000000" + "00000000";
     private static final int AT = 8;
 
@@ -82,12 +86,17 @@ class ControlMessagesTest
         assertThatThrownBy(() -> RegisterDescriptor.decodeRequest(buffer, AT, 111))
             .isInstanceOf(ControlException.class).hasMessageContaining("of 111 bytes, needs 112");
         final Registration reply = new Registration(
-            3, 9, 0xFFFF, 100, 97, 12, 5_000_000_000L, 0x0102, SECRET, List.of(), List.of(new PeerIdentity(7, 8)));
+            3, 9, 0xFFFF, 100, 97, 12, 5_000_000_000L, 0x0102, new RegistrationSecret(4, SECRET, BEFORE),
+            List.of(), List.of(new PeerIdentity(7, 8)));
         assertThat(hex(to -> RegisterDescriptor.encodeReply(reply, to, AT))).isEqualTo(
             HEADER + "0300000009000000" + "6400000000000000" + "6100000000000000" + "0c00000000000000" +
             "00f2052a01000000" + "ffff000000000000" + "0201000000000000" +
-            "000102030405060708090a0b0c0d0e0f" + "0000000000000000" + "0100000000000000" + "0700000008000000");
-        assertThat(RegisterDescriptor.decodeReply(buffer, AT, 104)).isEqualTo(reply);
+            "0400000000000000" + "000102030405060708090a0b0c0d0e0f" + "f0f1f2f3f4f5f6f7f8f9fafbfcfdfeff" +
+            "0000000000000000" + "0100000000000000" + "0700000008000000");
+        assertThat(RegisterDescriptor.decodeReply(buffer, AT, 128)).isEqualTo(reply);
+        buffer.putInt(AT + 64, 0);
+        assertThatThrownBy(() -> RegisterDescriptor.decodeReply(buffer, AT, 128))
+            .isInstanceOf(ControlException.class).hasMessageContaining("without a secret");
     }
 
     @Test
@@ -104,20 +113,20 @@ class ControlMessagesTest
     @Test
     void shouldWriteTheseBytesForHeartbeatAndIdentity()
     {
-        assertThat(hex(to -> HeartbeatDescriptor.encodeRequest(3, 9, 0x0102L, true, 8, 6, to, AT))).isEqualTo(
-            HEADER + "0300000009000000" + "0201000000000000" + "0100000008000000" + "0600000000000000");
+        assertThat(hex(to -> HeartbeatDescriptor.encodeRequest(
+            3, 9, 0x0102L, true, new HeldSecrets(6, 5, 8), 4, to, AT))).isEqualTo(HEADER +
+            "0300000009000000" + "0201000000000000" + "0100000008000000" + "0600000005000000" + "0400000000000000");
+        assertThat(HeartbeatDescriptor.memorySince(buffer, AT)).isEqualTo(4);
+        assertThat(HeartbeatDescriptor.held(buffer, AT)).isEqualTo(new HeldSecrets(6, 5, 8));
         assertThat(HeartbeatDescriptor.wantsEpochs(buffer, AT)).isTrue();
-        assertThat(HeartbeatDescriptor.memorySince(buffer, AT, 40)).isEqualTo(6);
-        HeartbeatDescriptor.requireRequest(32);
-        assertThat(HeartbeatDescriptor.memorySince(buffer, AT, 32)).as("an older build does not say it").isZero();
-        assertThatThrownBy(() -> HeartbeatDescriptor.requireRequest(31)).hasMessageContaining("needs 32");
-        final Heartbeat reply = new Heartbeat(100, 97, 12, 1, List.of(new AdmissionToken(5, 6, SECRET)),
-            List.of(new PeerIdentity(7, 8)));
+        final Heartbeat reply = new Heartbeat(100, 97, 12, 1, List.of(new AdmissionToken(5, 6, 3, SECRET)),
+            List.of(new PeerIdentity(7, 8)), new RegistrationSecret(4, BEFORE, SECRET));
         assertThat(hex(to -> HeartbeatDescriptor.encodeReply(reply, to, AT))).isEqualTo(
             HEADER + "6400000000000000" + "6100000000000000" + "0c00000000000000" + "0100000000000000" +
-            "0100000000000000" + "0500000006000000" + "000102030405060708090a0b0c0d0e0f" +
+            "0400000000000000" + "f0f1f2f3f4f5f6f7f8f9fafbfcfdfeff" + "000102030405060708090a0b0c0d0e0f" +
+            "0100000003000000" + "0500000006000000" + "000102030405060708090a0b0c0d0e0f" +
             "0100000000000000" + "0700000008000000");
-        assertThat(HeartbeatDescriptor.decodeReply(buffer, AT, 48 + 24 + 16)).isEqualTo(reply);
+        assertThat(HeartbeatDescriptor.decodeReply(buffer, AT, 88 + 24 + 16)).isEqualTo(reply);
         final NotificationRequest news = new NotificationRequest(3, 9, 0x0102L, 0x0304L);
         assertThat(hex(to -> NotificationDescriptor.encode(news, to, AT))).isEqualTo(
             HEADER + "0300000009000000" + "0201000000000000" + "0403000000000000");
@@ -246,7 +255,7 @@ class ControlMessagesTest
             NotificationDescriptor.encode(new NotificationRequest(1, 1, 1, 1), buffer, 0),
             NotificationDescriptor::decode);
         refuseTruncations(HeartbeatDescriptor.encodeReply(
-            new Heartbeat(1, 1, 1, 1, List.of(new AdmissionToken(1, 1, SECRET)), List.of(new PeerIdentity(1, 1))),
+            new Heartbeat(1, 1, 1, 1, List.of(new AdmissionToken(1, 1, 1, SECRET)), List.of(new PeerIdentity(1, 1))),
             buffer, 0),
             HeartbeatDescriptor::decodeReply);
         refuseTruncations(StatDescriptor.encode(new MemoryNodeStat(1, 1, 1, 1, 1, 1, 1), buffer, 0),
@@ -357,12 +366,13 @@ class ControlMessagesTest
     @Test
     void shouldDocumentEveryMessageMethodAndStatus() throws java.io.IOException
     {
+        FormatPage.of("secret-messages.md").shouldAgreeWith(RegistrationSecretDescriptor.class);
+        FormatPage.of("secret-messages.md").shouldAgreeWith(AdmissionTokensDescriptor.class);
         final FormatPage page = FormatPage.of("control-messages.md");
         for (final Class<?> descriptor : List.of(
             ControlHeaderDescriptor.class,
             RegisterDescriptor.class,
             HeartbeatDescriptor.class,
-            AdmissionTokensDescriptor.class,
             SparesDescriptor.class,
             NotificationDescriptor.class,
             IdentityDescriptor.class,

@@ -5,10 +5,12 @@ import io.verbena.protocol.message.ControlException;
 import io.verbena.protocol.message.ControlStatus;
 import io.verbena.protocol.message.ForgottenNode;
 import io.verbena.protocol.message.Heartbeat;
+import io.verbena.protocol.message.HeldSecrets;
 import io.verbena.protocol.message.NodePage;
 import io.verbena.protocol.message.NodeRegistration;
 import io.verbena.protocol.message.NotificationRequest;
 import io.verbena.protocol.message.Registration;
+import io.verbena.protocol.message.RegistrationSecret;
 import io.verbena.protocol.message.TableEntry;
 import io.verbena.protocol.message.TablePage;
 import io.verbena.protocol.message.UserPage;
@@ -30,7 +32,8 @@ import java.util.function.Supplier;
 final class RecordingMetaService implements MetaService
 {
     static final Registration REGISTRATION = new Registration(
-        7, 2, 513, 42, 40, 3, 1_000_000, 99, IdentitySecret.random(new SecureRandom()), List.of(), List.of());
+        7, 2, 513, 42, 40, 3, 1_000_000, 99,
+        new RegistrationSecret(1, IdentitySecret.random(new SecureRandom()), null), List.of(), List.of());
 
     static final long RETRY_DELAY_NS = 7_000_000;
 
@@ -62,7 +65,7 @@ final class RecordingMetaService implements MetaService
     @Override
     public Heartbeat heartbeat(
         final int nodeId, final int incarnation, final long passedEpoch, final boolean wantsEpochs,
-        final int newestToken, final int memorySince)
+        final HeldSecrets held, final int memorySince)
     {
         asked.add("heartbeat " + nodeId + ' ' + incarnation + ' ' + passedEpoch + (wantsEpochs ? " wants epochs" : "") +
             (0 == memorySince ? "" : " memory since " + memorySince));

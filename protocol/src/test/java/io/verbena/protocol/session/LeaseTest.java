@@ -2,6 +2,7 @@ package io.verbena.protocol.session;
 
 import io.verbena.protocol.message.Heartbeat;
 import io.verbena.protocol.message.Registration;
+import io.verbena.protocol.message.RegistrationSecret;
 import io.verbena.raas.identity.IdentitySecret;
 import org.junit.jupiter.api.Test;
 
@@ -15,7 +16,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 class LeaseTest
 {
     private static final Registration REGISTRATION = new Registration(
-        1, 2, 3, 4, 5, 6, 300, 7, IdentitySecret.random(new SecureRandom()), List.of(), List.of());
+        1, 2, 3, 4, 5, 6, 300, 7,
+        new RegistrationSecret(1, IdentitySecret.random(new SecureRandom()), null), List.of(), List.of());
 
     @Test
     void shouldCountFromBeforeTheRegistrationWasSent()

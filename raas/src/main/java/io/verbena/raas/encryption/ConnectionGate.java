@@ -2,13 +2,13 @@ package io.verbena.raas.encryption;
 
 import io.verbena.raas.identity.ConnectionClaim;
 import io.verbena.raas.identity.IdentitySecret;
+import io.verbena.raas.identity.IdentityVerifier;
 import io.verbena.raas.identity.NonceWindows;
 import io.verbena.raas.identity.PeerIdentity;
 import io.verbena.raas.identity.RecentNonces;
 import io.verbena.raas.usage.EncryptionUse;
 
 import java.util.function.BiConsumer;
-import java.util.function.Function;
 import java.util.function.Predicate;
 
 /**
@@ -22,18 +22,19 @@ public final class ConnectionGate
     /** What is refused: a message. */
     public static final String MESSAGE = "message that its end of an encrypted connection has not sealed next";
 
-    private final Function<PeerIdentity, IdentitySecret> verifier;
+    private final IdentityVerifier verifier;
     private final NonceWindows nonces = new NonceWindows();
     private final RecentNonces sharedNonces = new RecentNonces();
     private Predicate<PeerIdentity> encrypted = (_) -> false;
     private BiConsumer<PeerIdentity, String> refusals = (_, _) -> { };
+    private IdentitySecret proved;
     private long refusedProofs;
     private String lastRefusedProof = "";
     private long refusedInClear;
     private long refusedMessages;
 
-    /** @param verifier gives the secret of an identity, or null where there is none; null: identities are claims. */
-    public ConnectionGate(final Function<PeerIdentity, IdentitySecret> verifier)
+    /** @param verifier gives the secrets of an identity, or null where there is none; null: identities are claims. */
+    public ConnectionGate(final IdentityVerifier verifier)
     {
         this.verifier = verifier;
     }
@@ -58,9 +59,8 @@ public final class ConnectionGate
     public String refusal(
         final ConnectionClaim claim, final byte[] proof, final int encryption, final Object source)
     {
-        final PeerIdentity identity = new PeerIdentity(claim.nodeId(), claim.incarnation());
-        final IdentitySecret secret = verifier == null ? null : verifier.apply(identity);
-        if (!isProved(identity, secret, claim, proof))
+        final PeerIdentity identity = new PeerIdentity(claim.nodeId(), claim.incarnation(), claim.login());
+        if (!isProved(identity, claim, proof))
         {
             refusedProofs++;
             lastRefusedProof = "connection from " + source + " does not prove to be " + identity;
@@ -78,31 +78,36 @@ public final class ConnectionGate
         {
             return "encryption " + encryption + " is not known here: update the older of the two nodes";
         }
-        return encryption != 0 && secret == null ?
+        return encryption != 0 && proved == null ?
             "encryption takes keys, and " + identity + " proves nothing: give the cluster's token or a user" : null;
     }
 
     /** Whether the peer has the secret of the identity that it claims, and this request was not here before. */
-    private boolean isProved(
-        final PeerIdentity identity, final IdentitySecret secret, final ConnectionClaim claim, final byte[] proof)
+    private boolean isProved(final PeerIdentity identity, final ConnectionClaim claim, final byte[] proof)
     {
-        if (verifier == null || secret == null)
+        if (claim.login() != 0 && !identity.isUser())
+        {
+            return false;
+        }
+        proved = verifier == null ? null : verifier.secret(identity);
+        if (proved == null)
         {
             return verifier == null || identity.isAnonymous();
         }
+        if (!claim.isProvedBy(proved, proof))
+        {
+            proved = verifier.secretBefore(identity);
+        }
         // The number last: who has not proved it uses none up.
-        return claim.isProvedBy(secret, proof) && (identity.isShared() ?
+        return proved != null && claim.isProvedBy(proved, proof) && (identity.isShared() ?
             sharedNonces.use(claim.nonce()) :
             nonces.use(identity.nodeId(), identity.incarnation(), claim.nonce()));
     }
 
-    /**
-     * @param identity whose connection is not refused.
-     * @return the secret that the keys of it follow from.
-     */
-    public IdentitySecret secret(final PeerIdentity identity)
+    /** @return what proved the request that was not refused last, and what its keys follow from; null: nothing. */
+    public IdentitySecret proved()
     {
-        return verifier.apply(identity);
+        return proved;
     }
 
     /** A message of an encrypted connection of this identity did not open. */

@@ -18,20 +18,21 @@ import java.security.MessageDigest;
  * @param encryption      that is asked for; 0: none.
  * @param randomHigh      first half of the random number that goes with the encryption; 0 without one.
  * @param randomLow       second half.
+ * @param login           the identity.
  */
 public record ConnectionClaim(
     int nodeId, int incarnation, long nonce, int queuePairNumber, long gidHigh, long gidLow, int servicePort,
-    int encryption, long randomHigh, long randomLow)
+    int encryption, long randomHigh, long randomLow, int login)
 {
-    private static final int LENGTH_BYTES = 3 * Long.BYTES + 4 * Integer.BYTES;
+    private static final int LENGTH_BYTES = 3 * Long.BYTES + 5 * Integer.BYTES;
     private static final int ENCRYPTED_LENGTH_BYTES = LENGTH_BYTES + Integer.BYTES + 2 * Long.BYTES;
 
-    /** In clear. */
+    /** In clear, of who has not logged in with a certificate. */
     public ConnectionClaim(
         final int nodeId, final int incarnation, final long nonce, final int queuePairNumber, final long gidHigh,
         final long gidLow, final int servicePort)
     {
-        this(nodeId, incarnation, nonce, queuePairNumber, gidHigh, gidLow, servicePort, 0, 0, 0);
+        this(nodeId, incarnation, nonce, queuePairNumber, gidHigh, gidLow, servicePort, 0, 0, 0, 0);
     }
 
     /**
@@ -45,7 +46,7 @@ public record ConnectionClaim(
         final ByteBuffer claim = ByteBuffer.allocate(encryption == 0 ? LENGTH_BYTES : ENCRYPTED_LENGTH_BYTES)
             .order(ByteOrder.LITTLE_ENDIAN)
             .putInt(nodeId).putInt(incarnation).putLong(nonce).putInt(queuePairNumber)
-            .putLong(gidHigh).putLong(gidLow).putInt(servicePort);
+            .putLong(gidHigh).putLong(gidLow).putInt(servicePort).putInt(login);
         if (encryption != 0)
         {
             // Else whoever changes packets could have the connection in clear, proved, and use it.

@@ -2,15 +2,16 @@ package io.verbena.raas.identity;
 
 /**
  * Who a node is when it connects: what fencing goes by. It proves that by a secret where the server has a verifier, see
- * {@link io.verbena.raas.RaasContext#serve(int, ConnectionAcceptor, java.util.function.Function, RpcHandler)}.
+ * {@link io.verbena.raas.RaasContext#serve(int, ConnectionAcceptor, IdentityVerifier, RpcHandler)}.
  *
  * @param nodeId      number of the node; 0 for a node that has not registered yet, and for a client that names no user;
  *                    of a user its number and 65,536.
  * @param incarnation number of its life, or generation of a user's secret; of those without a number 0 for a node, 1
  *                    for a client, 2 for the meta server, 3 for an operator; 32 times the number of its certificate,
  *                    and the set of roles that this names, for who joins with one.
+ * @param login       of a user: number of the certificate with which it has logged in; 0 for none, and for all others.
  */
-public record PeerIdentity(int nodeId, int incarnation)
+public record PeerIdentity(int nodeId, int incarnation, int login)
 {
     /** A node that has not registered yet. */
     public static final PeerIdentity UNREGISTERED = new PeerIdentity(0, 0);
@@ -26,6 +27,21 @@ public record PeerIdentity(int nodeId, int incarnation)
     private static final int MAX_ROLES = (1 << ROLES_BITS) - 1;
     /** Number of a certificate, at most. */
     public static final int MAX_CERTIFICATE = (1 << 26) - 1;
+
+    /** Of who has not logged in with a certificate. */
+    public PeerIdentity(final int nodeId, final int incarnation)
+    {
+        this(nodeId, incarnation, 0);
+    }
+
+    /**
+     * @param certificate number of the one with which this user logs in; 0: with none.
+     * @return the user as it is known then: when the certificate is revoked, it is nobody any more.
+     */
+    public PeerIdentity withLogin(final int certificate)
+    {
+        return new PeerIdentity(nodeId, incarnation, certificate);
+    }
 
     /**
      * A client that proves which user it is.
@@ -102,7 +118,8 @@ public record PeerIdentity(int nodeId, int incarnation)
         }
         if (isUser())
         {
-            return "user " + userNumber() + " generation " + incarnation;
+            return "user " + userNumber() + " generation " + incarnation +
+                (login == 0 ? "" : " with certificate " + login);
         }
         if (joiningRoles() > 0)
         {

@@ -25,7 +25,8 @@ class ConnectionClaimTest
             new ConnectionClaim(3, 7, 1, 18, 0xA, 0xB, 4),
             new ConnectionClaim(3, 7, 1, 17, 0xB, 0xB, 4),
             new ConnectionClaim(3, 7, 1, 17, 0xA, 0xA, 4),
-            new ConnectionClaim(3, 7, 1, 17, 0xA, 0xB, 5)};
+            new ConnectionClaim(3, 7, 1, 17, 0xA, 0xB, 5),
+            new ConnectionClaim(3, 7, 1, 17, 0xA, 0xB, 4, 0, 0, 0, 9)};
         for (final ConnectionClaim other : others)
         {
             assertThat(other.isProvedBy(secret, proof)).as(other.toString()).isFalse();
@@ -37,15 +38,16 @@ class ConnectionClaimTest
     @Test
     void shouldProveTheEncryptionThatIsAskedForAndItsNumber()
     {
-        final ConnectionClaim encrypted = new ConnectionClaim(3, 7, 1, 17, 0xA, 0xB, 4, 1, 0xC, 0xD);
+        final ConnectionClaim encrypted = new ConnectionClaim(3, 7, 1, 17, 0xA, 0xB, 4, 1, 0xC, 0xD, 0);
         final byte[] proof = encrypted.proof(secret);
         assertThat(encrypted.isProvedBy(secret, proof)).isTrue();
         for (final ConnectionClaim other : new ConnectionClaim[]{
             CLAIM,
-            new ConnectionClaim(3, 7, 1, 17, 0xA, 0xB, 4, 0, 0xC, 0xD),
-            new ConnectionClaim(3, 7, 1, 17, 0xA, 0xB, 4, 2, 0xC, 0xD),
-            new ConnectionClaim(3, 7, 1, 17, 0xA, 0xB, 4, 1, 0xD, 0xD),
-            new ConnectionClaim(3, 7, 1, 17, 0xA, 0xB, 4, 1, 0xC, 0xC)})
+            new ConnectionClaim(3, 7, 1, 17, 0xA, 0xB, 4, 0, 0xC, 0xD, 0),
+            new ConnectionClaim(3, 7, 1, 17, 0xA, 0xB, 4, 2, 0xC, 0xD, 0),
+            new ConnectionClaim(3, 7, 1, 17, 0xA, 0xB, 4, 1, 0xD, 0xD, 0),
+            new ConnectionClaim(3, 7, 1, 17, 0xA, 0xB, 4, 1, 0xC, 0xC, 0),
+            new ConnectionClaim(3, 7, 1, 17, 0xA, 0xB, 4, 1, 0xC, 0xD, 9)})
         {
             assertThat(other.isProvedBy(secret, proof)).as(other.toString()).isFalse();
         }

@@ -1,0 +1,98 @@
+package io.verbena.raas.encryption;
+
+import io.verbena.raas.identity.ConnectionClaim;
+import io.verbena.raas.identity.IdentitySecret;
+import io.verbena.raas.identity.IdentityVerifier;
+import io.verbena.raas.identity.PeerIdentity;
+import org.junit.jupiter.api.Test;
+
+import java.security.SecureRandom;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/** Whoever has a secret of an identity is let in by it: the latest one, or the one before, and by no other. */
+class ConnectionGateTest
+{
+    private static final PeerIdentity NODE = new PeerIdentity(3, 7);
+    private static final byte[] NO_PROOF = new byte[IdentitySecret.LENGTH_BYTES];
+
+    private final IdentitySecret latest = IdentitySecret.random(new SecureRandom());
+    private final IdentitySecret before = IdentitySecret.random(new SecureRandom());
+    private final IdentitySecret older = IdentitySecret.random(new SecureRandom());
+    private final ConnectionGate gate = new ConnectionGate(IdentityVerifier.of(
+        (identity) -> isNode(identity) || identity.isUser() ? latest : null,
+        (identity) -> isNode(identity) ? before : null));
+    private long nonce;
+
+    /** As servers derive secrets: by these two. */
+    private static boolean isNode(final PeerIdentity identity)
+    {
+        return NODE.nodeId() == identity.nodeId() && NODE.incarnation() == identity.incarnation();
+    }
+
+    private String refusal(final PeerIdentity identity, final IdentitySecret secret, final int encryption)
+    {
+        final ConnectionClaim claim = new ConnectionClaim(identity.nodeId(), identity.incarnation(), ++nonce, 17, 1, 2,
+            4, encryption, 0, 0, identity.login());
+        return gate.refusal(claim, null == secret ? NO_PROOF : claim.proof(secret), encryption, "test");
+    }
+
+    @Test
+    void shouldTakeTheLatestSecretAndTheOneBefore()
+    {
+        assertThat(refusal(NODE, latest, 0)).isNull();
+        assertThat(refusal(NODE, before, 0)).isNull();
+        assertThat(gate.refusedProofs()).isZero();
+        assertThat(refusal(NODE, older, 0)).contains("did not prove");
+        assertThat(refusal(NODE, null, 0)).contains("did not prove");
+        assertThat(gate.refusedProofs()).isEqualTo(2);
+        assertThat(gate.lastRefusedProof()).contains("node 3 incarnation 7");
+    }
+
+    /** Keys of both ends follow from what the peer has. */
+    @Test
+    void shouldEncryptWithTheSecretThatWasProved()
+    {
+        assertThat(refusal(NODE, before, SealedMessageDescriptor.AES_128_GCM)).isNull();
+        assertThat(gate.proved()).isEqualTo(before);
+        assertThat(refusal(NODE, latest, SealedMessageDescriptor.AES_128_GCM)).isNull();
+        assertThat(gate.proved()).isEqualTo(latest);
+        assertThat(refusal(PeerIdentity.CLIENT, null, 0)).isNull();
+        assertThat(gate.proved()).isNull();
+        assertThat(refusal(PeerIdentity.CLIENT, null, SealedMessageDescriptor.AES_128_GCM)).contains("takes keys");
+    }
+
+    /** A number is good once, by whichever secret. */
+    @Test
+    void shouldTakeANumberOnceOnly()
+    {
+        assertThat(refusal(NODE, latest, 0)).isNull();
+        nonce--;
+        assertThat(refusal(NODE, before, 0)).contains("did not prove");
+        assertThat(refusal(NODE, before, 0)).isNull();
+    }
+
+    @Test
+    void shouldNotTakeTheOneBeforeOfAnotherIdentity()
+    {
+        assertThat(refusal(PeerIdentity.user(5, 6), before, 0)).contains("did not prove");
+        assertThat(refusal(PeerIdentity.user(5, 6), latest, 0)).isNull();
+        assertThat(refusal(new PeerIdentity(3, 8), before, 0)).contains("did not prove");
+    }
+
+    @Test
+    void shouldTakeALoginOfUsersOnly()
+    {
+        assertThat(refusal(PeerIdentity.user(5, 6).withLogin(9), latest, 0)).isNull();
+        assertThat(refusal(NODE.withLogin(9), latest, 0)).contains("did not prove");
+        assertThat(refusal(PeerIdentity.CLIENT.withLogin(9), null, 0)).contains("did not prove");
+    }
+
+    @Test
+    void shouldTakeClaimsWhereNothingIsVerified()
+    {
+        final ConnectionGate open = new ConnectionGate(null);
+        assertThat(open.refusal(new ConnectionClaim(3, 7, 1, 17, 1, 2, 4), NO_PROOF, 0, "test")).isNull();
+        assertThat(open.proved()).isNull();
+    }
+}
