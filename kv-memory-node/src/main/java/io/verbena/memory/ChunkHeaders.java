@@ -45,6 +45,19 @@ final class ChunkHeaders
         version = SuperblockDescriptor.viewVersion(region);
     }
 
+    /** Whether a group of memory nodes has leased one of the chunks. */
+    boolean hasGroups()
+    {
+        boolean hasGroups = false;
+        for (int i = 0; i < chunkCount; i++)
+        {
+            header.wrap(headers.address() + (long)i * ChunkDescriptor.HEADER_BYTES, ChunkDescriptor.HEADER_BYTES);
+            hasGroups |= ChunkDescriptor.STATE_FREE != ChunkDescriptor.state(header, 0) &&
+                0 != ChunkDescriptor.group(header, 0);
+        }
+        return hasGroups;
+    }
+
     /** Writes one header; {@link #publish} makes it visible. */
     void write(
         final int index, final int state, final PeerIdentity owner, final PeerIdentity reaper, final long leaseNumber,

@@ -20,6 +20,30 @@ public final class OfflineCheckpoint
     }
 
     /**
+     * @param fabric where the memory is.
+     * @param folder of the node.
+     * @return whether its memory has chunks of a group of memory nodes: a checkpoint has no leases of these, and brings
+     *     records back at other offsets than the other members have them.
+     */
+    public static boolean hasCopies(final Fabric fabric, final MemoryFolder folder)
+    {
+        if (0 == folder.nodeId() || !fabric.hasNamed(folder.memoryName()))
+        {
+            return false;
+        }
+
+        try (Device device = fabric.openDevice("copies");
+            ProtectionDomain domain = device.allocateProtectionDomain();
+            MemoryRegion region =
+                domain.allocateNamed(folder.memoryName(), folder.regionLengthBytes(), AccessFlags.ALL_REMOTE))
+        {
+            final Superblock superblock = SuperblockDescriptor.recover(region.segment());
+            return null != superblock && new ChunkHeaders(
+                region.segment(), superblock.chunkHeadersOffset(), superblock.chunkCount()).hasGroups();
+        }
+    }
+
+    /**
      * Makes the checkpoint; blocks.
      *
      * @param fabric where the memory is.

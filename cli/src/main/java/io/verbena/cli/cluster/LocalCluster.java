@@ -427,7 +427,14 @@ public final class LocalCluster implements AutoCloseable
                 progress.accept(memoryNode + ": " +
                     records(MemoryFolder.lastCheckpoint(path)) + " in its checkpoint");
             }
-            fabric.discardNamed(MemoryFolder.memoryName(path));
+            if (OfflineCheckpoint.hasCopies(fabric, node))
+            {
+                progress.accept(memoryNode + ": its memory stays in shared memory, where its copies of tables are");
+            }
+            else
+            {
+                fabric.discardNamed(MemoryFolder.memoryName(path));
+            }
             return true;
         }
         catch (final CheckpointException | MemoryNodeException | RdmaException ex)

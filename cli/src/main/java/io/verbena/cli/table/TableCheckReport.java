@@ -27,7 +27,8 @@ import java.util.function.ToLongFunction;
  * @param notSwept    one line for each compute node that has not ended the sweep it was asked for.
  */
 record TableCheckReport(
-    String title, boolean isLive, List<Integer> groups, StoreCheck check, long heldBytes, List<String> repairs, List<String> notSwept)
+    String title, boolean isLive, List<Integer> groups, StoreCheck check, long heldBytes, List<String> repairs,
+    List<String> notSwept)
 {
     static final long NOT_KNOWN = -1;
     private static final int MAX_LINES = 20;
@@ -124,7 +125,8 @@ record TableCheckReport(
     {
         final TextTable rows =
             new TextTable().row("MEMORY NODE", "FREE", "INDEX", "LEASED", "IN RECORDS", "CLOSED", "INDEX UNUSED");
-        check.spaces().forEach((space) -> rows.row((groups.contains(space.memoryNodeId) ? "group " : "") + space.memoryNodeId,
+        check.spaces().forEach((space) -> rows.row(
+            (groups.contains(space.memoryNodeId) ? "group " : "") + space.memoryNodeId,
             Units.mebibytes(space.freeChunkBytes), Units.mebibytes(space.indexBytes),
             Units.mebibytes(space.leasedBytes), Units.mebibytes(space.namedBytes), Units.mebibytes(space.orphanBytes),
             Units.mebibytes(space.unnamedIndexBytes)));

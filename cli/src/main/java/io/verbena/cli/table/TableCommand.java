@@ -65,9 +65,9 @@ public final class TableCommand implements Runnable
         private long records;
 
         @Option(names = "--replicas", paramLabel = "N", defaultValue = "1",
-            description = "Copies of each record, each on another memory node, 1 to 3: all of these nodes but one may " +
-            "be lost. A lost one is not replaced, and a table with more than one copy does not grow, in this " +
-            "version: give --records for all that it is to hold. Default: ${DEFAULT-VALUE}.")
+            description = "Copies of each record, each on another memory node, 1 to 3: all of these but one may be " +
+            "lost. Lost ones are not replaced, and a table with more than one copy does not grow, in this version: " +
+            "give --records for all that it is to hold. Default: ${DEFAULT-VALUE}.")
         private int replicas;
 
         @Override

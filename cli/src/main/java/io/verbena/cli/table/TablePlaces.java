@@ -11,7 +11,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
-import java.util.stream.Stream;
 
 /**
  * On which memory nodes a table is, and how many copies it has there, as the meta server knows it.
@@ -52,11 +51,17 @@ record TablePlaces(int copies, List<Integer> memoryNodes, List<Integer> groups)
     {
         final List<Integer> ids =
             Subtable.of(table).stream().map(Subtable::memoryNodeId).distinct().sorted().toList();
+        final List<List<Integer>> places = ids.stream().map((id) -> memoryNodes(id, views)).toList();
         return new TablePlaces(
-            ids.stream().mapToInt((id) -> views.containsKey(id) ? views.get(id).survivors().size() : 1).min().orElse(0),
-            ids.stream().flatMap((id) -> views.containsKey(id) ?
-                views.get(id).survivors().stream().map(PeerIdentity::nodeId) : Stream.of(id)).distinct().sorted().toList(),
+            places.stream().mapToInt(List::size).min().orElse(0),
+            places.stream().flatMap(List::stream).distinct().sorted().toList(),
             ids.stream().filter(views::containsKey).toList());
+    }
+
+    private static List<Integer> memoryNodes(final int id, final Map<Integer, View> views)
+    {
+        return views.containsKey(id) ? views.get(id).survivors().stream().map(PeerIdentity::nodeId).toList() :
+            List.of(id);
     }
 
     /** For programs. */

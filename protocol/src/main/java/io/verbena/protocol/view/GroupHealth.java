@@ -16,8 +16,8 @@ public final class GroupHealth
     }
 
     /**
-     * Of a group that has ended a view, it is taken that it has lost members: the record of a view does not say how many
-     * the group was made with.
+     * Of a group that has ended a view, it is taken that it has lost members: the record of a view does not say how
+     * many the group was made with.
      *
      * @param view the latest one of a group.
      * @return one line: what, why, and what to do; empty when all is well.
@@ -34,8 +34,8 @@ public final class GroupHealth
         return switch (view.state())
         {
             case ACTIVE -> 1 == view.number() ? "" : group + "records have " + copies(survivors) +
-                "; a lost memory node is not replaced in this version: 'verbena dump' and 'verbena load' copy a table " +
-                "into one with all copies";
+                "; a lost memory node is not replaced in this version: 'verbena dump' and 'verbena load' copy a " +
+                "table into one with all copies";
             case CLOSING -> group + lost(view) + "; operations on its tables wait until view " + view.number() +
                 " is closed at memory node " + ids(survivors) + ", and left by all compute nodes, a lease at most";
             case RECONCILING -> group + lost(view) + "; operations on its tables wait until " +
