@@ -258,7 +258,7 @@ class ReplayTest
         assertThat(pair.client.usage().queuePairs()).isEqualTo(1);
     }
 
-    /** Also one that had nothing under way when the queue pair broke: it fails, and its owner has done nothing wrong. */
+    /** Also one that had nothing under way when the queue pair broke: its owner has done nothing wrong. */
     @Test
     void shouldFailAnIdleOneWhenThePeerGrantsNothingAnyMore()
     {

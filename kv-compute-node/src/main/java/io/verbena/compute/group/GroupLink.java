@@ -151,7 +151,7 @@ public final class GroupLink implements AutoCloseable
         return isReady() ? links.byId().get(view.members().getLast().nodeId()).lookAgain() : () -> true;
     }
 
-    /** @return by which leases its chunks are had now: own ones, and what was seen last at members that are connected. */
+    /** @return by which leases its chunks are had now: own ones, and what was seen last at connected members. */
     KnownLeases known()
     {
         final List<ChunkView> looks = new ArrayList<>();

@@ -219,7 +219,7 @@ final class GroupSweep
             index, group, count, state, identity.nodeId(), identity.incarnation()));
     }
 
-    /** A claim, or an adoption, of this node was cut off: the chunk is its own at some members, and closed at others. */
+    /** A claim, or an adoption, of this node was cut off: the chunk is its own at some members, closed at others. */
     private boolean isHalfClosed(final List<ChunkView> looks, final int index)
     {
         final long count = looks.getFirst().groupCount(index);

@@ -7,8 +7,8 @@ import org.agrona.collections.Int2ObjectHashMap;
 import java.util.function.IntToLongFunction;
 
 /**
- * By which leases chunks were had at one moment, as far as this node knew then. Who returns a chunk that goes out of use
- * afterwards names one of them: whoever has the chunk later has it by a later lease, and keeps it. Of a chunk whose
+ * By which leases chunks were had at one moment, as far as this node knew then. Who returns a chunk that goes out of
+ * use afterwards names one of them: whoever has the chunk later has it by a later lease, and keeps it. Of a chunk whose
  * lease was not known, or is a later one, the return does nothing: it stays taken until it is swept. Immutable.
  */
 public final class KnownLeases

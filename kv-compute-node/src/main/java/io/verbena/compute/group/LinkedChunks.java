@@ -160,7 +160,8 @@ public record LinkedChunks(
     /** @return whether what goes back, or is reclaimed, waits for epochs. */
     public boolean wantsEpochs(final TableEngine engine)
     {
-        return isReclaiming() || returns.wantsEpochs(engine) || groups.all().stream().anyMatch((group) -> group.chunks().wantsEpochs());
+        return isReclaiming() || returns.wantsEpochs(engine) ||
+            groups.all().stream().anyMatch((group) -> group.chunks().wantsEpochs());
     }
 
     /** There was no memory for an index. */
