@@ -38,6 +38,8 @@ class MirroredTableSimTest
     private static final Duration TIMEOUT = Duration.ofNanos(TIMEOUT_NS);
     private static final long MAX_PAUSE_NS = 200_000;
     private static final long MAX_STEPS = 80_000_000;
+    private static final long LEAST_RETRY_NS = 200_000;
+    private static final long LONG_RETRY_NS = 100_000_000;
     private static final int ROUNDS = 20;
     private static final int KEYS_AT_ONCE = 20;
     private static final int MOST_LEASES = 100;
@@ -104,6 +106,44 @@ class MirroredTableSimTest
             {
                 requireValue(cluster, table, key, key);
             }
+        }
+    }
+
+    /** The connection to a process that has ended fails; its lease need not run out. */
+    @Test
+    void shouldGoOnBeforeTheLeaseOfWhoHasEndedRunsOut()
+    {
+        try (SimCluster cluster = new SimCluster(2, new SimFabricOptions().retryTimeoutNs(LEAST_RETRY_NS), 3, 2))
+        {
+            final KvTable table = cluster.createTable("t", 100, 3);
+            put(cluster, table, 1, 1);
+            cluster.runFor(SimCluster.LEASE_NS);
+            cluster.memoryMachines().get(1).kill();
+            final long killedNs = cluster.world().clock().nanoTime();
+            put(cluster, table, 1, 2);
+            assertThat(cluster.world().clock().nanoTime() - killedNs).as("until a write was acknowledged")
+                .isLessThan(SimCluster.LEASE_NS * 5 / 4);
+            assertThat(view(cluster).members()).hasSize(2);
+            requireValue(cluster, table, 1, 2);
+        }
+    }
+
+    /** It may stand still: so its lease decides. */
+    @Test
+    void shouldWaitForTheLeaseOfWhoIsSilent()
+    {
+        try (SimCluster cluster = new SimCluster(3, new SimFabricOptions().retryTimeoutNs(LONG_RETRY_NS), 3, 2))
+        {
+            final KvTable table = cluster.createTable("t", 100, 3);
+            put(cluster, table, 1, 1);
+            final SimNode silent = cluster.memoryMachines().get(1);
+            silent.pause();
+            cluster.runFor(SimCluster.LEASE_NS / 2);
+            assertThat(view(cluster).state()).isEqualTo(ViewState.ACTIVE);
+            silent.resume();
+            cluster.runFor(4 * SimCluster.LEASE_NS);
+            assertThat(view(cluster).members()).hasSize(3);
+            put(cluster, table, 1, 2);
         }
     }
 

@@ -19,7 +19,7 @@ class GrowingMirrorSimTest
     private static final int SEEDS = Integer.getInteger("verbena.table.growingMirrorSeeds", 24);
     private static final int CHECKED_SEEDS = Integer.getInteger("verbena.table.checkedMirrorSeeds", 20);
     private static final int WIDE_SEEDS = Integer.getInteger("verbena.table.wideMirrorSeeds", 30);
-    private static final int LAST_MEMBER_SEEDS = Integer.getInteger("verbena.table.lastMemberSeeds", 40);
+    private static final int LAST_MEMBER_SEEDS = Integer.getInteger("verbena.table.lastMemberSeeds", 120);
     private static final int FIRST = Integer.getInteger("verbena.table.firstMirrorSeed", 1);
     private static final int PROPOSING_SEEDS = 4;
     private static final int MOST_MUTATION_SEEDS = 1000;

@@ -16,7 +16,9 @@ import io.verbena.raas.directory.PeerRecord;
 import io.verbena.raas.identity.PeerIdentity;
 
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import java.util.function.BiConsumer;
 import java.util.function.Function;
 
@@ -30,10 +32,17 @@ final class MemoryNodeCalls implements FenceCaller, ViewCaller, AutoCloseable
     @FunctionalInterface
     private interface Outcome
     {
-        void onEnd(boolean isDone, long nowNs);
+        void onEnd(ControlStatus status, long nowNs);
     }
 
-    private record Call(int memoryNodeId, View view, VirtualQp vqp, ControlCall<Void> call, Outcome outcome)
+    /** Takes what came of a probe. */
+    @FunctionalInterface
+    interface Probed
+    {
+        void onProbed(PeerIdentity memoryNode, boolean isThere, long nowNs);
+    }
+
+    private record Call(int memoryNodeId, View view, VirtualQp vqp, ControlCall<?> call, Outcome outcome)
     {
     }
 
@@ -44,13 +53,19 @@ final class MemoryNodeCalls implements FenceCaller, ViewCaller, AutoCloseable
     private final MembershipTable members;
     private final long timeoutNs;
     private final BiConsumer<PeerIdentity, View> onClosed;
+    private final Probed onProbed;
+    private final Set<PeerIdentity> probing = new HashSet<>();
     private final List<Call> calls = new ArrayList<>();
 
-    /** @param onClosed takes each memory node that has closed a view. */
+    /**
+     * @param onClosed takes each memory node that has closed a view.
+     * @param onProbed takes each that has answered a probe, or to which the connection has failed.
+     */
     MemoryNodeCalls(
         final RaasContext raas, final MembershipTable members, final BiConsumer<PeerIdentity, View> onClosed,
-        final long timeoutNs)
+        final Probed onProbed, final long timeoutNs)
     {
+        this.onProbed = onProbed;
         this.onClosed = onClosed;
         this.raas = raas;
         this.members = members;
@@ -68,7 +83,7 @@ final class MemoryNodeCalls implements FenceCaller, ViewCaller, AutoCloseable
 
         final PeerIdentity identity = new PeerIdentity(round.nodeId(), round.incarnation());
         call(memoryNodeId, null, (client) -> client.fence(identity, timeoutNs),
-            (isDone, nowNs) -> round.onAnswer(memoryNodeId, isDone, nowNs));
+            (status, nowNs) -> round.onAnswer(memoryNodeId, ControlStatus.OK == status, nowNs));
     }
 
     /** One that finds no room, or an earlier one under way, is made again, as one that is not answered. */
@@ -80,11 +95,31 @@ final class MemoryNodeCalls implements FenceCaller, ViewCaller, AutoCloseable
         if (calls.size() < MAX_CALLS && null != member && member.incarnation() == memoryNode.incarnation() &&
             !isUnderWay(memoryNode.nodeId(), view))
         {
-            call(memoryNode.nodeId(), view, (client) -> client.closeView(view, timeoutNs), (isDone, nowNs) ->
+            call(memoryNode.nodeId(), view, (client) -> client.closeView(view, timeoutNs), (status, nowNs) ->
             {
-                if (isDone)
+                if (ControlStatus.OK == status)
                 {
                     onClosed.accept(memoryNode, view);
+                }
+            });
+        }
+    }
+
+    @Override
+    public void probe(final PeerIdentity memoryNode)
+    {
+        final Member member = members.member(memoryNode.nodeId());
+
+        if (calls.size() < MAX_CALLS && null != member && member.incarnation() == memoryNode.incarnation() &&
+            probing.add(memoryNode))
+        {
+            call(memoryNode.nodeId(), null, (client) -> client.stat(timeoutNs), (status, nowNs) ->
+            {
+                probing.remove(memoryNode);
+
+                if (ControlStatus.OK == status || ControlStatus.PEER_FAILED == status)
+                {
+                    onProbed.onProbed(memoryNode, ControlStatus.OK == status, nowNs);
                 }
             });
         }
@@ -100,7 +135,7 @@ final class MemoryNodeCalls implements FenceCaller, ViewCaller, AutoCloseable
     private void call(
         final int memoryNodeId,
         final View view,
-        final Function<MemoryNodeClient, ControlCall<Void>> request,
+        final Function<MemoryNodeClient, ControlCall<?>> request,
         final Outcome outcome)
     {
         final PeerRecord memoryNode = members.member(memoryNodeId).node().record();
@@ -121,7 +156,7 @@ final class MemoryNodeCalls implements FenceCaller, ViewCaller, AutoCloseable
             {
                 calls.remove(i);
                 call.vqp.close();
-                call.outcome.onEnd(ControlStatus.OK == call.call.status(), nowNs);
+                call.outcome.onEnd(call.call.status(), nowNs);
                 workCount++;
             }
         }
@@ -134,5 +169,6 @@ final class MemoryNodeCalls implements FenceCaller, ViewCaller, AutoCloseable
     {
         calls.forEach((call) -> call.vqp.close());
         calls.clear();
+        probing.clear();
     }
 }

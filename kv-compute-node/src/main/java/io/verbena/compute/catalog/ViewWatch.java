@@ -34,7 +34,9 @@ public final class ViewWatch
     private ControlCall<ViewPage> call;
     private long askedVersion = NOT_ASKED;
     private long comingVersion;
-    private long dueNs;
+    /** Not before this after a failure, and the same for a question that only time asks for. */
+    private long retryAtNs;
+    private long changeDueNs;
     private long rounds;
     private boolean isWanted;
     private boolean hasUnreported;
@@ -53,7 +55,8 @@ public final class ViewWatch
         this.timeoutNs = timeoutNs;
         this.onLater = onLater;
         backoff = metaLink.retryBackoff();
-        dueNs = nowNs;
+        retryAtNs = nowNs;
+        changeDueNs = nowNs;
     }
 
     /** @return what is known; live. */
@@ -99,7 +102,17 @@ public final class ViewWatch
 
     private boolean isAsking()
     {
-        return askedVersion != catalog.heardVersion() || isWanted || hasUnreported || isChanging;
+        return hasNews() || isChanging;
+    }
+
+    private boolean hasNews()
+    {
+        return askedVersion != catalog.heardVersion() || isWanted || hasUnreported;
+    }
+
+    private boolean isDue(final long nowNs)
+    {
+        return retryAtNs - nowNs <= 0 && (hasNews() || isChanging && changeDueNs - nowNs <= 0);
     }
 
     /**
@@ -112,7 +125,7 @@ public final class ViewWatch
     {
         if (null == call)
         {
-            if (!isAsking() || dueNs - nowNs > 0 || !metaLink.isUsable())
+            if (!isDue(nowNs) || !metaLink.isUsable())
             {
                 return 0;
             }
@@ -136,7 +149,7 @@ public final class ViewWatch
         else
         {
             hasUnreported = true;
-            dueNs = nowNs + backoff.nextPauseNs();
+            retryAtNs = nowNs + backoff.nextPauseNs();
         }
         return 1;
     }
@@ -164,8 +177,7 @@ public final class ViewWatch
         rounds++;
         askedVersion = comingVersion;
         backoff.reset();
-        // What was just left is reported at once.
-        dueNs = hasUnreported || !isChanging ? nowNs : nowNs + CHANGE_PAUSE_NS;
+        changeDueNs = nowNs + CHANGE_PAUSE_NS;
     }
 
     @Override

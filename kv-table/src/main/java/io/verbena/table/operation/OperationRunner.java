@@ -460,6 +460,11 @@ final class OperationRunner extends OperationFlow
             op.repeats = true;
             restart(op);
         }
+        else if (repeatsLost && !Step.isDecisive(op.step) && op.request.link.isOfGroup)
+        {
+            // Nothing was decided, and the group goes on without the member that did not answer.
+            restart(op);
+        }
         else
         {
             end(op, Step.isDecisive(op.step) ? OperationResult.OUTCOME_UNKNOWN : OperationResult.NODE_UNAVAILABLE);

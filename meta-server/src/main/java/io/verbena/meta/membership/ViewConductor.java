@@ -41,6 +41,17 @@ public final class ViewConductor
          * @param view       closing.
          */
         void close(PeerIdentity memoryNode, View view);
+
+        /**
+         * Asks a memory node whether it is there. Never blocks. {@link #onProbed} is to be called when it has answered,
+         * and when the connection to it has failed, and not for a mere silence: it may stand still.
+         *
+         * @param memoryNode who is asked.
+         */
+        default void probe(final PeerIdentity memoryNode)
+        {
+            // Then its lease has to run out.
+        }
     }
 
     /** A survivor that has not confirmed in the time of so many calls is lost, where another one has. */
@@ -66,6 +77,7 @@ public final class ViewConductor
     private final MembershipTable members;
     private final MembershipListener listener;
     private final long retryNs;
+    private final MemberProbes probes;
     private final Map<Integer, Change> changes = new TreeMap<>();
     /** What compute nodes have left, by group. */
     private final Map<PeerIdentity, Map<Integer, Long>> left = new HashMap<>();
@@ -86,6 +98,7 @@ public final class ViewConductor
         this.listener = listener;
         this.ledger = ledger;
         this.members = members;
+        probes = new MemberProbes(members.leaseNs());
         this.retryNs = retryNs;
         restored.forEach((view) ->
         {
@@ -170,6 +183,18 @@ public final class ViewConductor
     {
         final Change change = changes.get(group);
         return null == change ? null : change.view;
+    }
+
+    /**
+     * A member was asked whether it is there.
+     *
+     * @param memoryNode who.
+     * @param isThere    whether it has answered; else the connection to it has failed.
+     * @param nowNs      the clock now.
+     */
+    public void onProbed(final PeerIdentity memoryNode, final boolean isThere, final long nowNs)
+    {
+        probes.onProbed(memoryNode, isThere, nowNs);
     }
 
     /**
@@ -296,13 +321,14 @@ public final class ViewConductor
      */
     public int doWork(final long nowNs, final ViewCaller caller)
     {
-        int workCount = 0;
+        int workCount = changes.isEmpty() ? 0 : probes.poll(views(), nowNs, caller);
 
         for (final Change change : changes.values())
         {
             workCount += drive(change, nowNs, caller);
         }
 
+        probes.retain(this::isLive);
         left.keySet().removeIf((node) -> !isLive(node));
         memorySince.keySet().removeIf((node) -> !isLive(node));
         return workCount;
@@ -311,7 +337,7 @@ public final class ViewConductor
     private int drive(final Change change, final long nowNs, final ViewCaller caller)
     {
         final View view = change.view;
-        final int lost = lostOf(view);
+        final int lost = lostOf(view) | probes.lostOf(view, nowNs);
 
         if (lost != view.lost() || ViewState.ACTIVE != view.state() && lacksReconciler(view))
         {

@@ -112,6 +112,11 @@ class ViewConductorTest
         return conductor.views().view(7);
     }
 
+    private ViewState state()
+    {
+        return work().state();
+    }
+
     private void beginAndLoseFirst()
     {
         conductor.views().begin(View.first(7, List.of(first, second)));
@@ -375,5 +380,75 @@ class ViewConductorTest
         assertThatThrownBy(() -> conductor.views().begin(View.first(8, List.of(new PeerIdentity(99, 1)))))
             .hasMessageContaining("without a lease");
         assertThat(work()).isEqualTo(view);
+    }
+
+    /** A process that has ended refuses connections; twice, since one may break for another reason. */
+    @Test
+    void shouldLoseAMemberToWhichTheConnectionFailsTwice()
+    {
+        conductor.views().begin(View.first(7, List.of(first, second)));
+        conductor.views().onProbed(second, true, nowNs);
+        conductor.views().onProbed(first, false, nowNs);
+        assertThat(state()).isEqualTo(ViewState.ACTIVE);
+        conductor.views().onProbed(first, true, nowNs);
+        conductor.views().onProbed(first, false, nowNs);
+        assertThat(state()).as("it has answered meanwhile").isEqualTo(ViewState.ACTIVE);
+        conductor.views().onProbed(second, true, nowNs);
+        conductor.views().onProbed(first, false, nowNs);
+        final View closing = work();
+        assertThat(closing.state()).isEqualTo(ViewState.CLOSING);
+        assertThat(closing.lost()).isEqualTo(1);
+    }
+
+    /** It is this server that reaches nobody, or did lately: others may. */
+    @Test
+    void shouldLoseNobodyWhileNoMemberAnswers()
+    {
+        conductor.views().begin(View.first(7, List.of(first, second)));
+        conductor.views().onProbed(second, true, nowNs);
+        nowNs += OPTIONS.membership().leaseNs() / 8;
+        for (int i = 0; i < 5; i++)
+        {
+            conductor.heartbeat(first.nodeId(), first.incarnation(), 0, nowNs);
+            conductor.heartbeat(second.nodeId(), second.incarnation(), 0, nowNs);
+            conductor.views().onProbed(first, false, nowNs);
+        }
+        assertThat(state()).as("the answer is old").isEqualTo(ViewState.ACTIVE);
+        conductor.views().onProbed(second, false, nowNs);
+        conductor.views().onProbed(second, false, nowNs);
+        assertThat(state()).isEqualTo(ViewState.ACTIVE);
+    }
+
+    @Test
+    void shouldProbeMembersOfWhichOthersAreLeft()
+    {
+        final List<PeerIdentity> probed = new ArrayList<>();
+        final ViewConductor.ViewCaller caller = new ViewConductor.ViewCaller()
+        {
+            @Override
+            public void close(final PeerIdentity memoryNode, final View view)
+            {
+                calls.add("close");
+            }
+
+            @Override
+            public void probe(final PeerIdentity memoryNode)
+            {
+                probed.add(memoryNode);
+            }
+        };
+        conductor.views().doWork(nowNs, caller);
+        assertThat(probed).as("without a group").isEmpty();
+        conductor.views().begin(View.first(7, List.of(first)));
+        conductor.views().doWork(nowNs, caller);
+        assertThat(probed).as("nobody goes on without an only member").isEmpty();
+        conductor.views().begin(View.first(8, List.of(first, second)));
+        nowNs += OPTIONS.membership().leaseNs() / 25;
+        conductor.views().doWork(nowNs, caller);
+        conductor.views().doWork(nowNs, caller);
+        assertThat(probed).containsExactlyInAnyOrder(first, second);
+        nowNs += OPTIONS.membership().leaseNs() / 25;
+        conductor.views().doWork(nowNs, caller);
+        assertThat(probed).hasSize(4);
     }
 }
