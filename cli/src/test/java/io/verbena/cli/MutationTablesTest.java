@@ -30,7 +30,8 @@ class MutationTablesTest
         Pattern.compile("\\n    @(?:Test|ParameterizedTest)\\b(?s:.*?)\\n    }\\n");
     /** How a test comes from the name of a step, in its annotation, to the mutation. */
     private static final Pattern BY_NAME =
-        Pattern.compile("\\bTableMutation\\.named\\(name\\)|\\bReclaimMutation left\\b|\\bFlaw flaw\\b");
+        Pattern.compile("\\bTableMutation\\.named\\(name\\)|\\bReclaimMutation left\\b|\\bGroupMutation left\\b|" +
+            "\\bFlaw flaw\\b");
     /** What makes a test fail, by itself or in the class that it hands its shape to. */
     private static final Pattern ASSERTION = Pattern.compile("assert|\\bMutationSearch\\.shouldShow\\(");
     /** Argued on their page; nobody has found a schedule that shows them. */
@@ -158,6 +159,7 @@ class MutationTablesTest
         check(mutations, offences, "point-operations-tests.md", "growth-tests.md");
         check(constants("ReclaimMutation.java"), offences, "reclamation-tests.md");
         check(constants("MirrorLeaseMutation.java"), offences, "mirrored-leases.md");
+        check(constants("GroupMutation.java"), offences, "mirrored-leases.md");
         check(constants("MemoryMutation.java"), offences, "durability-tests.md", "reclamation-tests.md");
         check(constants("ViewMutation.java"), offences, "views.md");
         assertThat(offences).isEmpty();

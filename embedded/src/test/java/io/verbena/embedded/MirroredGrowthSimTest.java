@@ -1,15 +1,19 @@
 package io.verbena.embedded;
 
 import io.verbena.client.KvTable;
+import io.verbena.compute.group.GroupMutation;
 import io.verbena.protocol.view.View;
 import io.verbena.protocol.view.ViewState;
 import io.verbena.rdma.sim.schedule.SimFabricOptions;
 import io.verbena.table.check.StoreCheck;
 import io.verbena.table.format.ChunkDescriptor;
+import io.verbena.test.Mutation;
 
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
+import java.util.List;
 import java.util.random.RandomGenerator;
 import java.util.stream.LongStream;
 
@@ -25,6 +29,7 @@ class MirroredGrowthSimTest
     private static final long TIMEOUT_NS = 400_000_000;
     private static final long MAX_PAUSE_NS = 400_000;
     private static final long MAX_STEPS = 200_000_000;
+    private static final int MOST_MUTATION_SEEDS = 20;
     private static final long LEFT_NS = 600_000_000;
 
     /** Seeds 1 to 8, or as many as the system property verbena.mirror.clusterSeeds says. */
@@ -59,6 +64,60 @@ class MirroredGrowthSimTest
     {
         final StoreCheck check = MirroredStore.check(cluster);
         assertThat(check.isSound()).as("seed %d: %s %s", seed, check.problems(), check.differences()).isTrue();
+    }
+
+    private static List<Long> indexesAfterATide(final long seed)
+    {
+        final int copies = 2 + (int)(seed % 2);
+        try (SimCluster cluster = SimCluster.shrinking(seed, new SimFabricOptions(), 3, 2);
+            ReturnedChunks returned = ReturnedChunks.watchAtOnce(cluster))
+        {
+            final KvTable table = cluster.createTable("t", 50, copies);
+            final int least = subtables(cluster);
+            final SimTide tide = new SimTide(cluster.world(), table, FILLED_KEYS);
+            tide.rise();
+            tide.finish();
+            tide.fall();
+            tide.finish();
+            cluster.world().runUntil(() -> subtables(cluster) == least, MAX_STEPS);
+            cluster.settle();
+            assertThat(returned.reached()).as("seed %d: requests to memory that went back", seed).isEmpty();
+            return MirroredStore.chunks(cluster, ChunkDescriptor.STATE_INDEX).stream()
+                .map((count) -> count - least).toList();
+        }
+    }
+
+    /** Chunks whose leases were not known when they went out of use stay taken. */
+    @Test
+    void shouldKeepWhatIsNotNeededWhenItIsNotLookedFirst()
+    {
+        try (Mutation.Opened _ = GroupMutation.LOOK_FIRST.mutation().open())
+        {
+            assertThat(indexesAfterATide(2)).allMatch((lost) -> lost > 0);
+        }
+        assertThat(indexesAfterATide(2)).allMatch((lost) -> 0 == lost);
+    }
+
+    /** Somebody looks in memory that is free by then. */
+    @Test
+    void shouldReachWhatWentBackWhenNobodyWaits()
+    {
+        List<Long> lost = List.of();
+        String found = "";
+        long seed = 0;
+        try (Mutation.Opened _ = GroupMutation.GROUP_INDEX_WAIT.mutation().open())
+        {
+            while (found.isEmpty() && ++seed <= MOST_MUTATION_SEEDS)
+            {
+                lost = indexesAfterATide(seed);
+            }
+        }
+        catch (final AssertionError ex)
+        {
+            found = String.valueOf(ex.getMessage());
+        }
+        System.out.println("GROUP_INDEX_WAIT seed " + seed + ": " + found + lost);
+        assertThat(found).contains("went back");
     }
 
     /** Nobody ends: splits and merges, and in the end each chunk of what was replaced is free on all members. */

@@ -102,9 +102,9 @@ final class GroupReclaimer implements AutoCloseable
     /**
      * The group can be used in a view.
      *
-     * @param members   of the view.
-     * @param newPort   to their memory.
-     * @param newLinks  to the members in their order: head first, primary last.
+     * @param members  of the view.
+     * @param newPort  to their memory.
+     * @param newLinks to the members in their order: head first, primary last.
      */
     void begin(final GroupMembers members, final OneSidedPort newPort, final List<MemoryLink> newLinks)
     {
@@ -119,13 +119,16 @@ final class GroupReclaimer implements AutoCloseable
         freshEpoch = engine.epoch();
     }
 
-    /** It cannot any more. What was claimed stays so, and is found again; what was being adopted is judged again. */
+    /** It cannot any more. What was claimed stays so, and is found again; own chunks that were not yet are due. */
     void end()
     {
-        if (Step.ADOPTING == step)
+        if (Step.ADOPTING == step || Step.CLAIMING == step)
         {
-            sweep.add(current);
-            adopting.forEach(sweep::add);
+            sweep.add(current); // whether it was adopted, or claimed, is not known
+        }
+        if (Step.IDLE != step)
+        {
+            claiming.forEach(sweep::add);
         }
         if (!indexes.isEmpty())
         {

@@ -63,7 +63,7 @@ final class GroupSweep
         areIndexesAsked = true;
     }
 
-    /** A chunk is due whose adoption is in doubt; null for none. */
+    /** A chunk is due, if it is this node's own; null for none. */
     void add(final MirroredChunk doubtful)
     {
         if (null != doubtful)
