@@ -3,6 +3,7 @@ package io.verbena.embedded;
 import io.verbena.client.KvClient;
 import io.verbena.client.KvTable;
 import io.verbena.client.TableOptions;
+import io.verbena.compute.ComputeNodeException;
 import io.verbena.compute.StoreObserver;
 import io.verbena.memory.MemoryNodeConfiguration;
 import io.verbena.protocol.view.View;
@@ -25,11 +26,13 @@ import org.junit.jupiter.api.io.TempDir;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 /** Tables with two copies, checked beside their users by a node that joins for it. */
 @Timeout(120)
@@ -41,6 +44,7 @@ class MirroredStoreObserverTest
     @TempDir
     private Path directory;
     private RemoteCluster cluster;
+    private AgentThread second;
     private KvClient client;
     private StoreObserver observer;
     private volatile boolean isStopped;
@@ -49,7 +53,7 @@ class MirroredStoreObserverTest
     void start()
     {
         cluster = new RemoteCluster(directory, 1);
-        cluster.addMemoryNode(new MemoryNodeConfiguration().regionLengthBytes(32 << 20));
+        second = cluster.addMemoryNode(new MemoryNodeConfiguration().regionLengthBytes(32 << 20));
         client = cluster.client();
         client.createTable("alone", new TableOptions(100));
         observer = cluster.observer();
@@ -179,5 +183,35 @@ class MirroredStoreObserverTest
         observer.swap(group, slot, word, SlotWord.EMPTY);
         assertThat(word(group, slot)).isEqualTo(SlotWord.EMPTY);
         assertThat(word(head, slot)).as("of a group, all copies are swapped").isEqualTo(SlotWord.EMPTY);
+    }
+
+    /** Copies of two views do not belong together. */
+    @Test
+    void shouldReadCopiesOfOneViewOnly()
+    {
+        final KvTable table =
+            client.createTable("t", new TableOptions(2_000, 2)).withTimeout(RemoteCluster.STEP);
+        table.put(bytes(1), bytes(2));
+        final int group = observer.groupIds().getFirst();
+        final UnsafeBuffer word = new UnsafeBuffer(new byte[Long.BYTES]);
+        assertThat(observer.copyCount(group)).isEqualTo(2);
+        observer.readCopy(group, 1, 0, word, Long.BYTES);
+        final long magic = word.getLong(0);
+
+        cluster.end(second);
+        assertThatThrownBy(() ->
+        {
+            while (true)
+            {
+                observer.readCopy(group, 0, 0, word, Long.BYTES);
+            }
+        }).isInstanceOf(ComputeNodeException.class).hasMessageContaining("the view of group " + group)
+            .hasMessageContaining("look again");
+        assertThat(observer.copyCount(group)).isEqualTo(1);
+        assertThat(observer.view(group).number()).isEqualTo(2);
+        observer.readCopy(group, 0, 0, word, Long.BYTES);
+        assertThat(word.getLong(0)).isEqualTo(magic);
+        table.put(bytes(2), bytes(3));
+        assertThat(new StoreChecker(observer).only("t").check(List.of()).tables().get("t").committed).isEqualTo(2);
     }
 }

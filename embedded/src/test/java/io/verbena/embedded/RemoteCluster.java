@@ -106,12 +106,21 @@ final class RemoteCluster implements AutoCloseable
         }
     }
 
-    void addMemoryNode(final MemoryNodeConfiguration configuration)
+    /** @return its thread, to be ended by {@link #end}. */
+    AgentThread addMemoryNode(final MemoryNodeConfiguration configuration)
     {
         final String name = "memory-" + devices.size();
         final MemoryNode memory = MemoryNode.open(openDevice(name), metaServer.address(), configuration);
         start(name, memory);
         await(memory::isReady);
+        return threads.getLast();
+    }
+
+    /** Ends a memory node without a word to anybody. */
+    void end(final AgentThread memoryNode)
+    {
+        threads.remove(memoryNode);
+        memoryNode.close(STEP_NS);
     }
 
     Compute addComputeNode()

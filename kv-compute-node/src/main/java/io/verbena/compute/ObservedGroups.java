@@ -109,15 +109,25 @@ final class ObservedGroups
     void read(
         final int group, final int copy, final long offset, final MutableDirectBuffer target, final int lengthBytes)
     {
-        final GroupLink link = ready(group);
-        if (!Objects.equals(link.view(), counted.get(group)))
+        final long deadlineNs = clock.nanoTime() + timeoutNs;
+        boolean isRead = false;
+        while (!isRead)
         {
-            throw changed(group);
+            final GroupLink link = ready(group);
+            if (!Objects.equals(link.view(), counted.get(group)))
+            {
+                throw changed(group);
+            }
+            final RegionAccess access = link.observerAccess();
+            access.readAt(link.port(), copy, offset, lengthBytes, (piece, pieceBytes, at) ->
+                target.putBytes((int)(at - offset), piece, 0, pieceBytes));
+            isRead = await(link, access);
+            if (!isRead)
+            {
+                // The connection was lost: the view may have ended, or there is another port of it.
+                work.work(deadlineNs, "an answer of group " + group + " of memory nodes");
+            }
         }
-        final RegionAccess access = link.observerAccess();
-        access.readAt(link.port(), copy, offset, lengthBytes, (piece, pieceBytes, at) ->
-            target.putBytes((int)(at - offset), piece, 0, pieceBytes));
-        await(link, access);
     }
 
     /** As clients do: of all copies, or of none. */
@@ -136,11 +146,14 @@ final class ObservedGroups
         }
         final RegionAccess access = link.observerAccess();
         access.swap(port, offset, expected, desired);
-        await(link, access);
+        if (!await(link, access))
+        {
+            throw changed(group);
+        }
     }
 
-    /** What was posted to a port that was left is not answered. */
-    private void await(final GroupLink link, final RegionAccess access)
+    /** What was posted to a port that was left is not answered. @return whether it is done. */
+    private boolean await(final GroupLink link, final RegionAccess access)
     {
         final OneSidedPort port = link.port();
         final long deadlineNs = clock.nanoTime() + timeoutNs;
@@ -149,14 +162,11 @@ final class ObservedGroups
             work.work(deadlineNs, "an answer of group " + link.group() + " of memory nodes");
             if (!link.isReady() || link.port() != port)
             {
-                throw changed(link.group());
+                return false;
             }
             access.poll();
         }
-        if (access.hasFailed())
-        {
-            throw changed(link.group());
-        }
+        return !access.hasFailed();
     }
 
     private static ComputeNodeException changed(final int group)

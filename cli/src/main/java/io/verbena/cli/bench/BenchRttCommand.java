@@ -1,7 +1,9 @@
 package io.verbena.cli.bench;
 
 import io.verbena.cli.console.ExitStatus;
+import io.verbena.cli.console.OptionRange;
 import io.verbena.cli.console.OutputFile;
+import io.verbena.client.TableOptions;
 import io.verbena.load.bench.RoundTripBenchmark;
 import io.verbena.load.bench.RoundTripRow;
 import io.verbena.load.report.JsonWriter;
@@ -34,11 +36,17 @@ final class BenchRttCommand implements Callable<Integer>
     @Option(names = "--json", paramLabel = "FILE", description = "Write the figures to this file too, as an array.")
     private Path json;
 
+    @Option(names = "--replicas", paramLabel = "N", defaultValue = "1",
+        description = "Copies of the table, 1 to 3; with several, splits and merges are left out. Default: " +
+        "${DEFAULT-VALUE}.")
+    private int replicas;
+
     @Override
     public Integer call() throws IOException
     {
+        OptionRange.check("--replicas", replicas, 1, TableOptions.MAX_COPIES);
         final OutputFile output = OutputFile.open("--json", json);
-        final List<RoundTripRow> rows = new RoundTripBenchmark().run();
+        final List<RoundTripRow> rows = new RoundTripBenchmark(replicas).run();
         final PrintWriter out = spec.commandLine().getOut();
         out.println("operation                        location  round_trips doorbells  verbs bytes_on_wire  budget");
         for (final RoundTripRow row : rows)
@@ -47,7 +55,10 @@ final class BenchRttCommand implements Callable<Integer>
                 row.doorbells(), row.verbs(), row.bytesOnWire(),
                 row.mostRoundTrips() + (row.isWithinBudget() ? "" : " EXCEEDED"));
         }
-        out.println("multi_get reads " + RoundTripBenchmark.MULTI_GET_KEYS + " keys.");
+        if (1 == replicas)
+        {
+            out.println("multi_get reads " + RoundTripBenchmark.MULTI_GET_KEYS + " keys.");
+        }
         out.flush();
         output.write(JsonWriter.write(rows.stream().map(RoundTripRow::fields).toList()));
         return rows.stream().allMatch(RoundTripRow::isWithinBudget) ? ExitStatus.OK : ExitStatus.FAILED;

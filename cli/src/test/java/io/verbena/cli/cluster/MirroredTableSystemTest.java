@@ -159,4 +159,35 @@ class MirroredTableSystemTest
         assertThat(run("table", "create", "u", "--replicas", "4")).isEqualTo(ExitStatus.USAGE);
         assertThat(last.err()).contains("--replicas 4: must be 1 to 3").hasLineCount(1);
     }
+
+    @Test
+    void shouldCompareCopiesOfAClusterWhoseProcessesHaveEnded()
+    {
+        said("table", "create", "t", "--replicas", "2", "--records", "2000");
+        said("put", "key", "value", "--table", "t");
+        new ProcessTable(folder().processes()).entries().forEach((entry) ->
+        {
+            final ProcessHandle process = entry.process().orElseThrow();
+            process.destroyForcibly();
+            process.onExit().join();
+        });
+        assertThat(said("table", "check", "--all")).contains("SOUND: every invariant holds", "  group ");
+        final String slot = said("table", "inspect", "slot", "--key", "key", "--table", "t");
+        assertThat(slot).containsPattern("slot at 0x[0-9a-f]+ of group \\d+, memory nodes \\d, \\d");
+        final long offset = Long.decode(slot.replaceAll("(?s)slot at (0x[0-9a-f]+) .*", "$1"));
+        final long word = Long.parseUnsignedLong(slot.replaceAll("(?s).*word +0x([0-9a-f]+).*", "$1"), 16);
+        try (OfflineStore store = OfflineStore.open(folder()))
+        {
+            final int group = store.groupIds().getFirst();
+            assertThat(store.copyCount(group)).isEqualTo(2);
+            store.swapCopy(group, 0, offset, word, 0);
+        }
+        assertThat(run("table", "check", "--all")).isEqualTo(ExitStatus.FAILED);
+        assertThat(last.out()).contains("copy 1 of 2 of group ", "NOT SOUND: 1 violation");
+        try (OfflineStore store = OfflineStore.open(folder()))
+        {
+            store.swapCopy(store.groupIds().getFirst(), 0, offset, 0, word);
+        }
+        assertThat(said("table", "check", "--all", "--repair")).contains("SOUND: every invariant holds");
+    }
 }

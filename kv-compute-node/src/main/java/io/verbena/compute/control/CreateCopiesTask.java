@@ -34,11 +34,14 @@ final class CreateCopiesTask extends NewTableTask
         SLOT, GROUP, PORT, CHUNKS
     }
 
+    /** For memory nodes that were just started to be heard of and connected: 1 s. */
+    private static final long CONNECT_PATIENCE_NS = 1_000_000_000;
     /** Of a plan by which chunks are leased. */
     private static final int NO_ID_YET = 1;
 
     private final MemoryLinks links;
     private final GroupLinks groups;
+    private final long begunNs;
     private Wait wait = Wait.SLOT;
     private MetaRead<View> making;
     private GroupLink group;
@@ -58,6 +61,7 @@ final class CreateCopiesTask extends NewTableTask
         super(request, session, tables, slot, random, nowNs);
         this.links = links;
         this.groups = groups;
+        begunNs = nowNs;
     }
 
     @Override
@@ -82,25 +86,35 @@ final class CreateCopiesTask extends NewTableTask
         giveBack();
         end(Status.TIMED_OUT, null, switch (wait)
         {
-            case SLOT -> "it waited for other creations of this compute node until its deadline";
+            case SLOT -> links.ready().size() < request().copies() ? tooFew(links.ready().size()) :
+                "it waited for other creations of this compute node until its deadline";
             case GROUP -> "the meta server did not make a group of memory nodes in time: " + making.call().failure();
             case PORT -> "its group of memory nodes cannot be used: " + group.failure();
             case CHUNKS -> "not all chunks were leased in time";
         });
     }
 
+    private String tooFew(final int memoryNodes)
+    {
+        return request().copies() + " copies need as many memory nodes, and " + memoryNodes +
+            (memoryNodes == 1 ? " is" : " are") + " connected to this compute node: start more, or ask for fewer";
+    }
+
     private int pollSlot(final long nowNs)
     {
-        if (!mayLease())
-        {
-            return 0;
-        }
         final List<MemoryLink> ready = new ArrayList<>(links.ready());
         if (ready.size() < request().copies())
         {
-            end(Status.REFUSED, null, request().copies() + " copies need as many memory nodes, and " + ready.size() +
-                (ready.size() == 1 ? " is" : " are") + " connected to this compute node: start more, or ask for fewer");
+            if (nowNs - begunNs < CONNECT_PATIENCE_NS)
+            {
+                return 0;
+            }
+            end(Status.REFUSED, null, tooFew(ready.size()));
             return 1;
+        }
+        if (!mayLease())
+        {
+            return 0;
         }
         final Int2IntCounterMap uses = new Int2IntCounterMap(0);
         for (final View known : session().views().views().all())

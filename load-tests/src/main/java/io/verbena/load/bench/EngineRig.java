@@ -28,6 +28,7 @@ import io.verbena.table.directory.GrowthSource;
 import io.verbena.table.directory.OpenTable;
 import io.verbena.table.directory.TableCreator;
 import io.verbena.table.directory.TablePlan;
+import io.verbena.table.mirror.MirrorPort;
 import io.verbena.table.operation.Operation;
 import io.verbena.table.operation.OperationKind;
 import io.verbena.table.operation.OperationListener;
@@ -43,8 +44,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 
 /**
- * An engine over virtual queue pairs on the soft fabric, with the memory of one node, all stepped by the calling
- * thread. The memory's owner does nothing but admit the connection.
+ * An engine over virtual queue pairs on the soft fabric, with the memory of one node, or of a group of them, all stepped
+ * by the calling thread. The memory's owner does nothing but admit the connection.
  */
 final class EngineRig implements AutoCloseable, OperationListener
 {
@@ -61,9 +62,12 @@ final class EngineRig implements AutoCloseable, OperationListener
     private final Device clientDevice;
     private final RaasContext server;
     private final RaasContext client;
+    /** The one that is read. */
     private final MemoryRegion region;
-    private final RpcServer rpcServer;
-    private final VirtualQp vqp;
+    private final List<MemoryRegion> regions = new ArrayList<>();
+    private final List<RpcServer> rpcServers = new ArrayList<>();
+    private final VirtualQp[] members;
+    private final MirrorPort mirror;
     private final TableEngine engine;
     private final long chunkBytes;
     private long nextChunk = FIRST_CHUNK;
@@ -92,6 +96,14 @@ final class EngineRig implements AutoCloseable, OperationListener
         final long regionBytes, final long chunkBytes, final int slots, final int cacheEntries,
         final GrowthSource growthSource) throws IOException
     {
+        this(regionBytes, chunkBytes, slots, cacheEntries, growthSource, 1);
+    }
+
+    /** @param copies of the memory, each at another port of the server. */
+    EngineRig(
+        final long regionBytes, final long chunkBytes, final int slots, final int cacheEntries,
+        final GrowthSource growthSource, final int copies) throws IOException
+    {
         this.chunkBytes = chunkBytes;
         directory = Files.createTempDirectory(Path.of("/dev/shm"), "verbena-bench-");
         fabric = Fabrics.open("soft:" + directory);
@@ -99,19 +111,57 @@ final class EngineRig implements AutoCloseable, OperationListener
         clientDevice = fabric.openDevice("compute-node");
         server = RaasContext.open(serverDevice, new RaasConfiguration());
         client = RaasContext.open(clientDevice, new RaasConfiguration().identity(new PeerIdentity(3, 1)));
-        region = server.protectionDomain().allocateRegistered(regionBytes, AccessFlags.ALL_REMOTE);
-        rpcServer = server.serve(PORT,
-            (caller, source) -> Admission.accept(AccessFlags.ALL_REMOTE, new byte[0], region),
-            (caller, method, request, offset, length, reply) -> 0);
+        for (int copy = 0; copy < copies; copy++)
+        {
+            serve(copy, server.protectionDomain().allocateRegistered(regionBytes, AccessFlags.ALL_REMOTE));
+        }
+        region = regions.getLast();
         engine = TableEngine.open(client.protectionDomain(), clientDevice.attributes(), client.clock(),
             new TableEngineConfiguration().operationSlots(slots).locationCacheEntries(cacheEntries)
                 .maxQuarantineBytes(regionBytes).chunkSource(this::lease).operationListener(this)
                 .growthSource(growthSource));
-        vqp = client.connect(new PeerAddress(serverDevice.address(), PORT, NODE, 1),
-            ReadTargetAddress.NONE, RemoteRegion.of(region),
-            (connection, cookie, status) -> engine.onBatchComplete(cookie, status), TIMEOUT_NS);
-        runUntil(() -> vqp.state() == VirtualQp.State.READY);
-        engine.attach(NODE, vqp);
+        members = new VirtualQp[copies];
+        mirror = 1 == copies ? null : connectMembers();
+        if (null == mirror)
+        {
+            members[0] = connect(0, engine::onBatchComplete);
+        }
+        engine.attach(NODE, null == mirror ? members[0] : mirror);
+    }
+
+    private void serve(final int copy, final MemoryRegion memory)
+    {
+        regions.add(memory);
+        rpcServers.add(server.serve(port(copy),
+            (caller, source) -> Admission.accept(AccessFlags.ALL_REMOTE, new byte[0], memory),
+            (caller, method, request, offset, length, reply) -> 0));
+    }
+
+    /** The next port is that of queue pairs of their own. */
+    private int port(final int copy)
+    {
+        return PORT + 2 * copy;
+    }
+
+    private VirtualQp connect(final int copy, final MirrorPort.Completions completions)
+    {
+        final VirtualQp member = client.connect(
+            new PeerAddress(serverDevice.address(), port(copy), NODE + copy, 1), ReadTargetAddress.NONE,
+            RemoteRegion.of(regions.get(copy)),
+            (connection, cookie, status) -> completions.onBatchComplete(cookie, status), TIMEOUT_NS);
+        runUntil(() -> member.state() == VirtualQp.State.READY);
+        return member;
+    }
+
+    private MirrorPort connectMembers()
+    {
+        final MirrorPort[] made = new MirrorPort[1];
+        for (int copy = 0; copy < members.length; copy++)
+        {
+            members[copy] = connect(copy, (cookie, status) -> made[0].onMemberComplete(cookie, status));
+        }
+        made[0] = new MirrorPort(client.protectionDomain(), 1, members, engine::onBatchComplete);
+        return made[0];
     }
 
     private void lease(final int memoryNodeId)
@@ -155,10 +205,19 @@ final class EngineRig implements AutoCloseable, OperationListener
             engine.poll();
             client.poll();
             server.poll();
+            pollMirror();
             if (client.clock().nanoTime() - deadlineNs > 0)
             {
                 throw new IllegalStateException("the engine did not get ready in " + TIMEOUT_NS + " ns");
             }
+        }
+    }
+
+    private void pollMirror()
+    {
+        if (null != mirror)
+        {
+            mirror.poll();
         }
     }
 
@@ -224,10 +283,25 @@ final class EngineRig implements AutoCloseable, OperationListener
         return region.segment();
     }
 
-    /** @return what the engine's connection was asked to do. Live. */
+    /** @return what the engine's connections were asked to do. Live where there is one copy, else a sum. */
     VerbCounters counters()
     {
-        return vqp.counters();
+        if (null == mirror)
+        {
+            return members[0].counters();
+        }
+        final VerbCounters sum = new VerbCounters();
+        for (final VirtualQp member : members)
+        {
+            sum.add(member.counters());
+        }
+        return sum;
+    }
+
+    /** @return steps, each after the one before, that went to several copies; 0 where there is one. */
+    long stepsPosted()
+    {
+        return null == mirror ? 0 : mirror.stepsPosted();
     }
 
     /** @return a second engine on the same memory, which only splits and merges; to be closed first. */
@@ -314,6 +388,7 @@ final class EngineRig implements AutoCloseable, OperationListener
         while (completed < count)
         {
             client.poll();
+            pollMirror();
             if (completed < count)
             {
                 engine.poll();
@@ -395,12 +470,19 @@ final class EngineRig implements AutoCloseable, OperationListener
     @Override
     public void close()
     {
-        vqp.close();
+        for (final VirtualQp member : members)
+        {
+            member.close();
+        }
+        if (null != mirror)
+        {
+            mirror.close();
+        }
         engine.close();
         extras.forEach(Runnable::run);
         client.close();
-        rpcServer.close();
-        region.close();
+        rpcServers.forEach(RpcServer::close);
+        regions.forEach(MemoryRegion::close);
         server.close();
         clientDevice.close();
         serverDevice.close();

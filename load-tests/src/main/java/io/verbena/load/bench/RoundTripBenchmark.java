@@ -1,6 +1,7 @@
 package io.verbena.load.bench;
 
 import io.verbena.rdma.verbs.VerbCounters;
+import io.verbena.table.directory.GrowthSource;
 import io.verbena.table.directory.OpenTable;
 import io.verbena.table.operation.OperationKind;
 import io.verbena.table.operation.OperationResult;
@@ -29,17 +30,30 @@ public final class RoundTripBenchmark
     private static final long CHUNK_BYTES = 1L << 20;
 
     private final List<RoundTripRow> rows = new ArrayList<>();
+    private final int copies;
     private EngineRig rig;
     private OpenTable table;
     private MemorySegment key;
     private MemorySegment value;
     private int next;
 
+    /** Of tables with one copy. */
+    public RoundTripBenchmark()
+    {
+        this(1);
+    }
+
+    /** @param copies of the table: with several, what meets a split or a merge is not measured. */
+    public RoundTripBenchmark(final int copies)
+    {
+        this.copies = copies;
+    }
+
     /** @return a row for each operation and state of the cache, and for those that meet a split or a merge. */
     public List<RoundTripRow> run() throws IOException
     {
         try (Arena arena = Arena.ofConfined();
-            EngineRig opened = new EngineRig(REGION_BYTES, CHUNK_BYTES, 64, 1 << 16))
+            EngineRig opened = new EngineRig(REGION_BYTES, CHUNK_BYTES, 64, 1 << 16, GrowthSource.NONE, copies))
         {
             rig = opened;
             key = arena.allocate(KEY_BYTES, Long.BYTES);
@@ -50,11 +64,38 @@ public final class RoundTripBenchmark
                 one(OperationKind.PUT, i, 0, OperationResult.STORED);
                 one(OperationKind.INCREMENT, COUNTERS_FROM + i, 1, OperationResult.STORED);
             }
-            measureAll();
+            if (1 == copies)
+            {
+                measureAll();
+            }
+            else
+            {
+                measureCopies();
+            }
         }
-        rows.addAll(new SplitRoundTrips().run());
-        rows.addAll(new MergeRoundTrips().run());
+        if (1 == copies)
+        {
+            rows.addAll(new SplitRoundTrips().run());
+            rows.addAll(new MergeRoundTrips().run());
+        }
         return rows;
+    }
+
+    /** One round trip more for a write than where there is one copy: it is decided at the head before it counts. */
+    private void measureCopies()
+    {
+        onBoth("get", 1, 2, i -> one(OperationKind.GET, i, 0, OperationResult.FOUND));
+        measure("get_absent", false, 1, i -> one(OperationKind.GET, ABSENT_FROM + i, 0, OperationResult.NOT_FOUND));
+        onBoth("update", 2, 4, i -> one(OperationKind.PUT, i, 0, OperationResult.STORED));
+        measureReplace(true, 2);
+        measureReplace(false, 4);
+        measure("insert", false, 4, i -> one(OperationKind.PUT, ABSENT_FROM + i, 0, OperationResult.STORED));
+        measure("put_if_absent", false, 4,
+            i -> one(OperationKind.PUT_IF_ABSENT, ABSENT_FROM + i, 0, OperationResult.STORED));
+        onBoth("delete", 2, 4, i -> one(OperationKind.DELETE, i, 0, OperationResult.DELETED));
+        onBoth("increment", 2, 4,
+            i -> one(OperationKind.INCREMENT, COUNTERS_FROM + i, 1, OperationResult.STORED));
+        onBoth("append", 3, 4, i -> one(OperationKind.APPEND, i, 0, OperationResult.STORED));
     }
 
     private void measureAll()
@@ -142,10 +183,12 @@ public final class RoundTripBenchmark
     private void count(final String operation, final boolean isCached, final int budget, final LongConsumer work)
     {
         rig.mostRoundTrips();
+        final long steps = rig.stepsPosted();
         final VerbCounters before = new VerbCounters().add(rig.counters());
         work.accept(next);
         final VerbCounters after = rig.counters();
-        rows.add(new RoundTripRow(operation, isCached, rig.mostRoundTrips(), after.doorbells - before.doorbells,
+        final long roundTrips = 1 == copies ? rig.mostRoundTrips() : rig.stepsPosted() - steps;
+        rows.add(new RoundTripRow(operation, isCached, roundTrips, after.doorbells - before.doorbells,
             after.verbs() - before.verbs(), after.payloadBytes - before.payloadBytes, budget));
     }
 

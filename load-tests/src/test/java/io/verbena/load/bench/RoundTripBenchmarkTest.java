@@ -14,8 +14,7 @@ class RoundTripBenchmarkTest
     void shouldMeasureEveryOperationWithinItsBudget() throws IOException
     {
         final List<RoundTripRow> rows = new RoundTripBenchmark().run();
-        assertThat(rows).extracting(row -> row.operation() + (row.isCached() ? " cached " : " ") + row.roundTrips() +
-            " " + row.doorbells() + " " + row.verbs()).containsExactly(
+        assertThat(rows).extracting(RoundTripBenchmarkTest::counts).containsExactly(
             "get cached 1 1 2",
             "get 2 2 3",
             "get_stale 2 2 3",
@@ -68,6 +67,32 @@ class RoundTripBenchmarkTest
         assertThat(rows.get(0).bytesOnWire()).isEqualTo(200);
         assertThat(rows.get(0).fields().keySet()).containsExactly(
             "operation", "cached", "round_trips", "doorbells", "verbs", "bytes_on_wire");
+    }
+
+    @Test
+    void shouldMeasureTablesWithCopies() throws IOException
+    {
+        assertThat(of(2)).containsExactly("get cached 1 1 2", "get 2 2 3", "get_absent 1 1 2", "update cached 2 3 4",
+            "update 4 5 7", "update_by_version cached 2 3 4", "update_by_version 4 5 7", "insert 4 5 9",
+            "put_if_absent 4 5 9", "delete cached 2 2 2", "delete 4 4 5", "increment cached 2 3 4",
+            "increment 4 5 7", "append cached 3 4 6", "append 4 5 7");
+        assertThat(of(3)).containsExactly("get cached 1 1 2", "get 2 2 3", "get_absent 1 1 2", "update cached 2 4 6",
+            "update 4 6 9", "update_by_version cached 2 4 6", "update_by_version 4 6 9", "insert 4 7 11",
+            "put_if_absent 4 7 11", "delete cached 2 3 3", "delete 4 5 6", "increment cached 2 4 6",
+            "increment 4 6 9", "append cached 3 5 8", "append 4 6 9");
+    }
+
+    private static List<String> of(final int copies) throws IOException
+    {
+        final List<RoundTripRow> rows = new RoundTripBenchmark(copies).run();
+        assertThat(rows).allMatch(RoundTripRow::isWithinBudget);
+        return rows.stream().map(RoundTripBenchmarkTest::counts).toList();
+    }
+
+    private static String counts(final RoundTripRow row)
+    {
+        return row.operation() + (row.isCached() ? " cached " : " ") + row.roundTrips() + " " + row.doorbells() + " " +
+            row.verbs();
     }
 
     @Test
