@@ -44,8 +44,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 
 /**
- * An engine over virtual queue pairs on the soft fabric, with the memory of one node, or of a group of them, all stepped
- * by the calling thread. The memory's owner does nothing but admit the connection.
+ * An engine over virtual queue pairs on the soft fabric, with the memory of one node, or of a group of them, all
+ * stepped by the calling thread. The memory's owner does nothing but admit the connection.
  */
 final class EngineRig implements AutoCloseable, OperationListener
 {

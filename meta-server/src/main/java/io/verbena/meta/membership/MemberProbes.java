@@ -1,6 +1,5 @@
 package io.verbena.meta.membership;
 
-import io.verbena.meta.membership.ViewConductor.ViewCaller;
 import io.verbena.protocol.view.View;
 import io.verbena.raas.identity.PeerIdentity;
 
@@ -9,6 +8,7 @@ import java.util.HashMap;
 import java.util.HashSet;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.Consumer;
 import java.util.function.Predicate;
 
 /**
@@ -36,7 +36,7 @@ final class MemberProbes
     }
 
     /** Asks the survivors of all views that have several. @return work done. */
-    int poll(final Collection<View> views, final long nowNs, final ViewCaller caller)
+    int poll(final Collection<View> views, final long nowNs, final Consumer<PeerIdentity> probe)
     {
         if (views.isEmpty() || dueAtNs - nowNs > 0)
         {
@@ -46,7 +46,7 @@ final class MemberProbes
         dueAtNs = nowNs + pauseNs;
         final Set<PeerIdentity> asked = new HashSet<>();
         views.stream().map(View::survivors).filter((survivors) -> survivors.size() > 1).forEach(asked::addAll);
-        asked.forEach(caller::probe);
+        asked.forEach(probe);
         return asked.isEmpty() ? 0 : 1;
     }
 

@@ -321,7 +321,7 @@ public final class ViewConductor
      */
     public int doWork(final long nowNs, final ViewCaller caller)
     {
-        int workCount = changes.isEmpty() ? 0 : probes.poll(views(), nowNs, caller);
+        int workCount = changes.isEmpty() ? 0 : probes.poll(views(), nowNs, caller::probe);
 
         for (final Change change : changes.values())
         {
