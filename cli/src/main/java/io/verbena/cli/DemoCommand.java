@@ -41,6 +41,7 @@ import java.util.function.UnaryOperator;
         "          verbena demo --workload f --seconds 30 --rate 20000 --json f.json",
         "          verbena demo --processes",
         "          verbena demo --processes --meta-servers 3",
+        "          verbena demo --processes --replicas 3",
         "          verbena demo -P my.properties",
         "          verbena demo --fabric ibverbs:rxe0 --records 200 --threads 2"})
 final class DemoCommand implements Callable<Integer>
@@ -86,8 +87,8 @@ final class DemoCommand implements Callable<Integer>
         "count from when an operation was meant to start. Default: as fast as it goes.")
     private Long rate;
 
-    @Option(names = "--memory", paramLabel = "MIB", description = "Registered memory of each of the two memory " +
-        "nodes, in MiB, on soft of /dev/shm. Default: what the workload needs.")
+    @Option(names = "--memory", paramLabel = "MIB", description = "Registered memory of each memory node, " +
+        "in MiB, on soft of /dev/shm. Default: what the workload needs.")
     private Long memoryMib;
 
     @Option(names = "--fabric", paramLabel = "NAME", defaultValue = "soft",
@@ -108,6 +109,10 @@ final class DemoCommand implements Callable<Integer>
     @Option(names = "--meta-servers", paramLabel = "N", description = "With --processes: 1, or a group of 3 or 5 " +
         "meta servers, whose leader is killed by SIGKILL before the compute node comes. Default: 1.")
     private Integer metaServers;
+
+    @Option(names = "--replicas", paramLabel = "N", description = "Copies of the table, each on another memory node, " +
+        "1 to 3; with --processes, and more than one, a memory node is killed by SIGKILL. Default: 1.")
+    private Long replicas;
 
     @Option(names = "--inside-hosts", hidden = true, description = "This process is in the first of the hosts.")
     private boolean insideHosts;
@@ -205,6 +210,7 @@ final class DemoCommand implements Callable<Integer>
             .threads((int)given("--threads", orOnHosts(threads, HostsDemo.THREADS), DemoOptions.MAX_THREADS))
             .rate(given("--rate", rate, DemoOptions.MAX_RATE))
             .fabric(fabric)
+            .copies((int)Math.max(1, given("--replicas", replicas, DemoOptions.MAX_COPIES)))
             .history(history)
             .memoryBytesPerNode(given("--memory", memoryMib, MOST_MIB) * BYTES_PER_MIB);
     }

@@ -38,6 +38,7 @@ public final class ProcessDemoCluster implements DemoCluster
     /** How the names of the folders begin. */
     private static final String PREFIX = "verbena-demo-";
     private static final String FIRST = "compute-1";
+    private static final String FIRST_MEMORY = "memory-1";
     private static final String SECOND = "compute-2";
     private static final long BYTES_PER_MIB = 1 << 20;
     private static final long CHECK_TIMEOUT_NS = 20_000_000_000L;
@@ -205,15 +206,27 @@ public final class ProcessDemoCluster implements DemoCluster
     }
 
     @Override
+    public String killMemoryNode()
+    {
+        kill(entry(FIRST_MEMORY));
+        return FIRST_MEMORY;
+    }
+
+    private void kill(final Entry entry)
+    {
+        final ProcessHandle process = entry.process().orElseThrow(() -> new LoadException(
+            LoadException.Reason.FAILED, entry.name() + " has ended by itself: see " + path.resolve("logs")));
+        process.destroyForcibly();
+        process.onExit().join();
+    }
+
+    @Override
     public int removeFirstComputeNode()
     {
         awaitFault();
         final Entry first = entry(FIRST);
         final int nodeId = new ProcessComputeNode(first, 0).nodeId();
-        final ProcessHandle process = first.process().orElseThrow(() -> new LoadException(
-            LoadException.Reason.FAILED, FIRST + " has ended by itself: see " + path.resolve("logs")));
-        process.destroyForcibly();
-        process.onExit().join();
+        kill(first);
         return nodeId;
     }
 

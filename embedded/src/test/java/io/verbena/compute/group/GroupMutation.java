@@ -1,13 +1,10 @@
 package io.verbena.compute.group;
 
 import static io.verbena.test.Mutation.calling;
-import static io.verbena.test.Mutation.doingNothing;
 import static io.verbena.test.Mutation.returning;
 import static io.verbena.test.Mutation.type;
 
-import io.verbena.table.allocation.ChunkWatch;
 import io.verbena.table.allocation.EpochTracker;
-import io.verbena.table.mirror.LeftChunk;
 import io.verbena.test.Mutation;
 
 import java.util.function.BooleanSupplier;
@@ -20,10 +17,6 @@ public enum GroupMutation
 {
     /** What goes out of use goes back by the leases that were seen by chance. */
     LOOK_FIRST(calling(GroupLink.class, "look", GroupMutation.class, "seen")),
-    /** Leases that members do not all show are taken for complete ones. */
-    DIFFERENT_LEASES(returning(LeftChunk.class, "isEverywhere", true)),
-    /** Nodes hold on to what they have of a group's closed chunks. */
-    GROUP_LET_GO(doingNothing(ChunkWatch.class, "add")),
     /** The index of a group's table is used again before every node has closed it. */
     GROUP_INDEX_WAIT(returning(GroupReclaimer.class, "returnEpoch", GroupMutation.PASSED)
         .and(returning(type("io.verbena.compute.NodeSession"), "returnEpoch", GroupMutation.PASSED)));

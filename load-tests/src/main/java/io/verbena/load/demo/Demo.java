@@ -43,6 +43,7 @@ public final class Demo
     private final UnaryOperator<KvClient> clientDecorator;
     private final NanoClock clock = SystemNanoClock.INSTANCE;
     private LeaderDeath leaderDeath;
+    private MemoryNodeDeath memoryNodeDeath;
 
     /**
      * Plans a run on a cluster in this process.
@@ -147,7 +148,8 @@ public final class Demo
             Units.mebibytes(plan.memoryBytesPerNode()) + " and 1 compute node on fabric " + cluster.fabric());
         final DeadlineWatch deadlines = new DeadlineWatch(clock, plan.timeoutNs());
         final KvClient client = deadlines.watch(clientDecorator.apply(cluster.client()));
-        final KvTable table = client.createTable(plan.table(), new TableOptions(plan.expectedRecords()));
+        final KvTable table = client.createTable(
+            plan.table(), new TableOptions(plan.expectedRecords(), plan.copies()));
         final WriteLedger ledger = new WriteLedger(clock);
         final YcsbLoad ycsb = new YcsbLoad(plan, client, ledger, clock);
 
@@ -178,6 +180,7 @@ public final class Demo
             agreement(created, loaded, ran),
             elasticity,
             leaderDeath,
+            memoryNodeDeath,
             register,
             ledger.reads(),
             audit,
@@ -221,6 +224,12 @@ public final class Demo
             startNs + lengthNs * 2 / 3, cluster.kills() ? clock.nanoTime() + lengthNs / 6 : Long.MIN_VALUE);
         endNs.set(cluster.kills() ? killNs + lengthNs / 3 : startNs + lengthNs);
         progress.say("Compute node " + added.nodeId() + " came");
+        showUntil(clock.nanoTime() + (killNs - clock.nanoTime()) / 3, startNs, counters, workers);
+        memoryNodeDeath = MemoryNodeDeath.cause(cluster, plan.copies(), clock, startNs);
+        if (null != memoryNodeDeath)
+        {
+            progress.say(memoryNodeDeath.name() + " was killed");
+        }
         showUntil(killNs, startNs, counters, workers);
         final boolean isUnderLoad = !workers.join(0);
         final int removedNodeId = cluster.removeFirstComputeNode();

@@ -61,6 +61,16 @@ public interface DemoCluster extends AutoCloseable
     }
 
     /**
+     * Kills a memory node; returns when its process has ended.
+     *
+     * @return name of its process; null where memory nodes are no processes, and none is killed.
+     */
+    default String killMemoryNode()
+    {
+        return null;
+    }
+
+    /**
      * Starts one more compute node.
      *
      * @return the node; it may still be joining.

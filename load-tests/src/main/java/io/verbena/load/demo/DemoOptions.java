@@ -30,6 +30,9 @@ public final class DemoOptions
     /** Highest rate, in operations a second. */
     public static final long MAX_RATE = 100_000_000;
 
+    /** Most copies of the table. */
+    public static final int MAX_COPIES = 3;
+
     private String workload = "a";
     private Path propertyFile;
     private String fabric = EmbeddedClusterOptions.DEFAULT_FABRIC;
@@ -39,6 +42,7 @@ public final class DemoOptions
     private int threads;
     private long rate;
     private long memoryBytesPerNode;
+    private int copies = 1;
     private Path history;
 
     /** @return name of a built-in workload; of no account when there is a property file. */
@@ -166,6 +170,26 @@ public final class DemoOptions
     public DemoOptions memoryBytesPerNode(final long memoryBytesPerNode)
     {
         this.memoryBytesPerNode = checked("memory", memoryBytesPerNode, Long.MAX_VALUE);
+        return this;
+    }
+
+    /** @return copies of the table, each on another memory node. */
+    public int copies()
+    {
+        return copies;
+    }
+
+    /**
+     * @param copies 1 to {@link #MAX_COPIES}; there are as many memory nodes, and two at least.
+     * @return this.
+     */
+    public DemoOptions copies(final int copies)
+    {
+        if (copies < 1)
+        {
+            throw new LoadException(LoadException.Reason.USAGE, "copies=" + copies + " must be 1 to " + MAX_COPIES);
+        }
+        this.copies = (int)checked("copies", copies, MAX_COPIES);
         return this;
     }
 

@@ -26,6 +26,7 @@ import java.util.concurrent.TimeUnit;
  * @param threads            that run the workload.
  * @param rate               operations a second over all threads, or 0 for as fast as it goes.
  * @param memoryNodes        in the cluster.
+ * @param copies             of the table, each on another memory node.
  * @param expectedRecords    for the table.
  * @param insertedRecords    that may be inserted in the run, for which there is room; 0 if the workload inserts none.
  * @param memoryBytesPerNode registered memory of each memory node.
@@ -42,6 +43,7 @@ record DemoPlan(
     int threads,
     long rate,
     int memoryNodes,
+    int copies,
     long expectedRecords,
     long insertedRecords,
     long memoryBytesPerNode,
@@ -77,7 +79,9 @@ record DemoPlan(
             throw new LoadException(LoadException.Reason.USAGE, "memory nodes of " + Units.mebibytes(memory) +
                 " are too small: at least " + Units.mebibytes(EmbeddedClusterOptions.MIN_MEMORY_BYTES_PER_NODE));
         }
-        final Sizing sizing = Sizing.of(properties, records, seconds, MEMORY_NODES);
+        final int memoryNodes = Math.max(MEMORY_NODES, options.copies());
+        // With copies each memory node has all records.
+        final Sizing sizing = Sizing.of(properties, records, seconds, options.copies() > 1 ? 1 : memoryNodes);
         return new DemoPlan(
             options.propertyFile() == null ? options.workload() : options.propertyFile().getFileName().toString(),
             properties,
@@ -88,7 +92,8 @@ record DemoPlan(
                 TimeUnit.SECONDS.toNanos(options.timeoutSeconds()) : KvClientOptions.DEFAULT_TIMEOUT.toNanos(),
             (int)threads,
             rate,
-            MEMORY_NODES,
+            memoryNodes,
+            options.copies(),
             sizing.expectedRecords(),
             sizing.insertedRecords(),
             memory > 0 ? memory : sizing.memoryBytesPerNode(),

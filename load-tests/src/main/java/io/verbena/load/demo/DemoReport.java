@@ -23,6 +23,7 @@ public final class DemoReport
     final VerbAgreement verbs;
     final ElasticityFigures elasticity;
     final LeaderDeath leaderDeath;
+    final MemoryNodeDeath memoryNodeDeath;
     final RegisterFigures register;
     final WriteLedger.ReadFigures reads;
     final FinalAudit.Verdict audit;
@@ -40,6 +41,7 @@ public final class DemoReport
         final VerbAgreement verbs,
         final ElasticityFigures elasticity,
         final LeaderDeath leaderDeath,
+        final MemoryNodeDeath memoryNodeDeath,
         final RegisterFigures register,
         final WriteLedger.ReadFigures reads,
         final FinalAudit.Verdict audit,
@@ -56,6 +58,7 @@ public final class DemoReport
         this.verbs = verbs;
         this.elasticity = elasticity;
         this.leaderDeath = leaderDeath;
+        this.memoryNodeDeath = memoryNodeDeath;
         this.register = register;
         this.reads = reads;
         this.audit = audit;
@@ -157,6 +160,8 @@ public final class DemoReport
         verbs.addTo(figures);
         elasticity.addTo(figures);
         LeaderDeath.addTo(leaderDeath, figures);
+        figures.put("copies", plan.copies());
+        MemoryNodeDeath.addTo(memoryNodeDeath, figures);
         register.addTo(figures);
         figures.put("verified_reads", reads.reads());
         figures.put("read_violations", reads.violations());

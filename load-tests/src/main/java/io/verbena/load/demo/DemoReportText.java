@@ -107,6 +107,12 @@ public final class DemoReportText
         line("    " + nodes.joinBreakdown());
         line("  compute node " + nodes.removedNodeId() + (nodes.isKilled() ?
             " was killed" + (nodes.isUnderLoad() ? "" : ", but the load had ended: give more --seconds") : " left"));
+        final MemoryNodeDeath lost = report.memoryNodeDeath;
+        if (null != lost)
+        {
+            line("  " + lost.name() + " was killed " + Units.duration(lost.diedAfterNs()) +
+                " after the start; the table had " + report.plan.copies() + " copies");
+        }
         final LeaderDeath death = report.leaderDeath;
         if (null != death)
         {

@@ -42,7 +42,7 @@ class DemoReportTest
         final KvTable table = stub(KvTable.class, null);
         deadlines.watch(stub(KvClient.class, advancing(table, nowNs))).table("t").name();
         return new DemoReport(
-            null, counters, 1, 1, List.of(), List.of(), verbs, elasticity, null, register, reads, audit,
+            null, counters, 1, 1, List.of(), List.of(), verbs, elasticity, null, null, register, reads, audit,
             tableCheck, deadlines, "")
             .passed();
     }
