@@ -63,6 +63,18 @@ final class MirrorRun extends MirroredRun
             return shape;
         }
 
+        /** Engines die about when members are lost: who lives goes on with what it has begun, and makes copies equal. */
+        static Shape dying(final long seed)
+        {
+            final Shape shape = of(seed);
+            shape.engines = 3;
+            shape.keys = 3;
+            shape.loseOneIn = 300;
+            shape.dieOneIn = 300;
+            shape.breakOneIn = 0;
+            return shape;
+        }
+
         /** Two keys that come and go, where most slots are taken. */
         static Shape inserting(final long seed)
         {
