@@ -77,7 +77,7 @@ final class DemoCommand implements Callable<Integer>
     private Long seconds;
 
     @Option(names = "--timeout", paramLabel = "S", description = "Deadline of each operation in seconds, judged too. " +
-        "Default: 5; an emulated or very busy machine needs more.")
+        "Default: 5, with --replicas 15; an emulated or very busy machine needs more.")
     private Long timeout;
 
     @Option(names = "--threads", paramLabel = "N", description = "Threads that run the workload. Default: 8.")

@@ -31,6 +31,7 @@ class ProcessDemoSystemTest
     private static final int EVERY = 50;
     private ProcessDemoCluster cluster;
     private int metaServers = 1;
+    private int copies = 1;
 
     @Test
     void shouldPassWhenAComputeNodeIsKilledAndLeaveNothingBehind() throws Exception
@@ -65,6 +66,22 @@ class ProcessDemoSystemTest
         assertThat(cluster.path()).doesNotExist();
     }
 
+    /** A memory node is lost for good, and a compute node behind it: no operation fails, and nothing is lost. */
+    @Test
+    void shouldPassWhenAMemoryNodeIsKilledThatOthersHaveCopiesOf() throws Exception
+    {
+        copies = 3;
+
+        final DemoReport report = run(UnaryOperator.identity());
+
+        assertThat(report.passed()).as(DemoReportText.of(report)).isTrue();
+        assertThat(DemoReportText.of(report)).contains(", 3 memory nodes of ")
+            .containsPattern("memory-1 was killed .* after the start; the table had 3 copies").endsWith("PASSED\n");
+        assertThat(report.json()).contains("\"memory_node_killed\": \"memory-1\"", "\"copies\": 3", "\"errors\": 0",
+            "\"linearizable\": true", "\"audit_violations\": 0");
+        assertThat(cluster.path()).doesNotExist();
+    }
+
     @Test
     void shouldFindAnAcknowledgedWriteThatIsLost() throws Exception
     {
@@ -96,7 +113,7 @@ class ProcessDemoSystemTest
     private DemoReport run(final UnaryOperator<KvClient> decorator) throws InterruptedException
     {
         return new Demo(
-            new DemoOptions().records(500).seconds(3).threads(2).memoryBytesPerNode(64L << 20),
+            new DemoOptions().records(500).seconds(3).threads(2).memoryBytesPerNode(64L << 20).copies(copies),
             Progress.plain(new PrintStream(PrintStream.nullOutputStream(), false, StandardCharsets.UTF_8)),
             this::start, decorator).run();
     }

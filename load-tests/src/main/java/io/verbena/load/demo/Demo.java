@@ -70,7 +70,7 @@ public final class Demo
      *
      * @param options         what to run.
      * @param progress        what to show meanwhile.
-     * @param starter         of the cluster, which has two memory nodes and at first one compute node.
+     * @param starter         of the cluster, which has at first one compute node.
      * @param clientDecorator what to put between load and store: nothing, or a fault that the checks must find.
      * @throws LoadException when it cannot be run as asked.
      */
@@ -220,16 +220,17 @@ public final class Demo
 
         showUntil(startNs + lengthNs / 3, startNs, counters, workers);
         final ComputeNodeHandle added = add(cluster, startNs, endNs);
-        final long killNs = Math.max(
-            startNs + lengthNs * 2 / 3, cluster.kills() ? clock.nanoTime() + lengthNs / 6 : Long.MIN_VALUE);
-        endNs.set(cluster.kills() ? killNs + lengthNs / 3 : startNs + lengthNs);
         progress.say("Compute node " + added.nodeId() + " came");
-        showUntil(clock.nanoTime() + (killNs - clock.nanoTime()) / 3, startNs, counters, workers);
         memoryNodeDeath = MemoryNodeDeath.cause(cluster, plan.copies(), clock, startNs);
         if (null != memoryNodeDeath)
         {
             progress.say(memoryNodeDeath.name() + " was killed");
         }
+        // A third of the run with the memory nodes that are left, before a compute node is lost as well.
+        final long leastNs = null == memoryNodeDeath ? lengthNs / 6 : lengthNs / 3;
+        final long killNs = Math.max(
+            startNs + lengthNs * 2 / 3, cluster.kills() ? clock.nanoTime() + leastNs : Long.MIN_VALUE);
+        endNs.set(cluster.kills() ? killNs + lengthNs / 3 : startNs + lengthNs);
         showUntil(killNs, startNs, counters, workers);
         final boolean isUnderLoad = !workers.join(0);
         final int removedNodeId = cluster.removeFirstComputeNode();

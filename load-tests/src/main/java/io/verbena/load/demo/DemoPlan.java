@@ -51,6 +51,7 @@ record DemoPlan(
     Path history)
 {
     private static final int MEMORY_NODES = 2;
+    private static final int TIMES_WITH_COPIES = 3;
 
     /**
      * An option counts more than the property file, and the file more than the defaults.
@@ -88,8 +89,7 @@ record DemoPlan(
             properties.getProperty(CoreWorkload.TABLENAME_PROPERTY, CoreWorkload.TABLENAME_PROPERTY_DEFAULT),
             records,
             seconds,
-            options.timeoutSeconds() > 0 ?
-                TimeUnit.SECONDS.toNanos(options.timeoutSeconds()) : KvClientOptions.DEFAULT_TIMEOUT.toNanos(),
+            timeoutNs(options),
             (int)threads,
             rate,
             memoryNodes,
@@ -99,6 +99,14 @@ record DemoPlan(
             memory > 0 ? memory : sizing.memoryBytesPerNode(),
             checkedFabric(options.fabric()),
             options.history());
+    }
+
+    /** Where a memory node and a compute node are lost at the same time, operations wait for the lease of the second. */
+    private static long timeoutNs(final DemoOptions options)
+    {
+        final long ofOne = KvClientOptions.DEFAULT_TIMEOUT.toNanos();
+        return options.timeoutSeconds() > 0 ? TimeUnit.SECONDS.toNanos(options.timeoutSeconds()) :
+            options.copies() > 1 ? TIMES_WITH_COPIES * ofOne : ofOne;
     }
 
     private static String checkedFabric(final String name)

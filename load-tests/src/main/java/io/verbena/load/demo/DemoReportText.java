@@ -40,8 +40,8 @@ public final class DemoReportText
         line("");
         line("Workload " + plan.workload() + ": " + Units.count(plan.records()) + " records, " + plan.threads() +
             " threads, " + (plan.rate() > 0 ? Units.count(plan.rate()) + " operations/s asked for" :
-            "as fast as it goes") + ", 2 memory nodes of " + Units.mebibytes(plan.memoryBytesPerNode()) +
-            " on fabric " + report.fabric);
+            "as fast as it goes") + ", " + plan.memoryNodes() + " memory nodes of " +
+            Units.mebibytes(plan.memoryBytesPerNode()) + " on fabric " + report.fabric);
         line("");
         text.append(new TextTable()
             .row("throughput", Units.count(Math.round(report.throughputPerSecond())) + " operations/s",
