@@ -40,9 +40,9 @@ class JoinMessagesSimTest
             final SimCluster.Compute late = cluster.addComputeNode();
             cluster.world().runUntil(late::isServing, MAX_STEPS);
             final VerbCounters joined = counters(cluster, late);
-            assertThat(joined.sends).as("REGISTER, and USERS beside the READs").isEqualTo(2);
+            assertThat(joined.sends).as("REGISTER; USERS, REVOCATIONS and VIEWS beside the READs").isEqualTo(4);
             assertThat(joined.reads).as("of the nodes and of the tables").isEqualTo(2);
-            assertThat(joined.doorbells).as("of both calls and of the READs").isEqualTo(3);
+            assertThat(joined.doorbells).as("of the calls and of the READs").isEqualTo(5);
             assertThat(joined.verbs()).isEqualTo(joined.reads + joined.sends);
 
             cluster.runFor(SETTLED_NS);

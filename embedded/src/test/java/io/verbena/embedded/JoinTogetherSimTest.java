@@ -55,7 +55,7 @@ class JoinTogetherSimTest
             assertThat(stat.liveComputeNodes()).isEqualTo(NODES + 2);
             assertThat(stat.fencingNodes()).isZero();
             assertThat(cluster.metaServer().refusedConnections()).isZero();
-            assertThat(sends).as("calls: REGISTER and USERS of each").isEqualTo(2 * NODES);
+            assertThat(sends).as("calls: REGISTER, USERS, REVOCATIONS and VIEWS of each").isEqualTo(4 * NODES);
             assertThat(reads).as("lists of two READs, some of them read again").isBetween(2L * NODES, 6L * NODES);
             assertThat(slowestNs).as("beside %d ns alone", aloneNs).isLessThan(NODES * aloneNs);
         }

@@ -71,7 +71,8 @@ public enum MemoryMutation
     }
 
     static boolean joinFolder(
-        final MemorySegment region, final Superblock superblock, final MemoryFolder folder, final long clusterId)
+        final MemorySegment region, final Superblock superblock, final MemoryFolder folder, final long clusterId,
+        final boolean isComplete)
     {
         if (null != folder)
         {

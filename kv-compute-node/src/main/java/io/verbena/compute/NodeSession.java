@@ -202,7 +202,7 @@ final class NodeSession implements AutoCloseable
 
     private void connect(final int memoryNodeId)
     {
-        memoryLinks.add(parts, memoryNodeId);
+        groups.addMemoryNode(memoryNodeId);
     }
 
     private long leaseEndsNs()

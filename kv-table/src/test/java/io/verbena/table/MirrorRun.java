@@ -63,7 +63,7 @@ final class MirrorRun extends MirroredRun
             return shape;
         }
 
-        /** Engines die about when members are lost: who lives goes on with what it has begun, and makes copies equal. */
+        /** Engines die about when members are lost: who lives goes on with what it has begun. */
         static Shape dying(final long seed)
         {
             final Shape shape = of(seed);

@@ -71,6 +71,12 @@ public final class ViewWatch
         return rounds;
     }
 
+    /** @return whether all views are known as of the last version of the membership that was heard. */
+    public boolean isCurrent()
+    {
+        return rounds > 0 && null == call && !hasNews();
+    }
+
     /** @return the count of {@link #rounds} when a round has ended that has not begun yet. */
     public long nextRound()
     {

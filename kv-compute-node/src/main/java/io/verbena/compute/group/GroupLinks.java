@@ -25,6 +25,8 @@ public final class GroupLinks implements AutoCloseable
     private final IntArrayList undecided = new IntArrayList();
     /** Those of them that operations want memory of. */
     private final IntHashSet wanting = new IntHashSet();
+    /** Memory nodes that the meta server has listed, also where no memory could be had for a connection. */
+    private final IntHashSet memoryNodes = new IntHashSet();
     private SessionParts session;
     private Reconciler reconciler;
     private long decidedFrom;
@@ -45,6 +47,11 @@ public final class GroupLinks implements AutoCloseable
     /** Takes a view that is later than what was known: ports of earlier ones are left when it returns. */
     public void onView(final View later)
     {
+        if (memoryLinks.remove(later.group()))
+        {
+            // A table was read before it was heard that there is such a group.
+            link(later.group()).chunks().requestBlocks();
+        }
         final GroupLink link = byGroup.get(later.group());
         if (null != link)
         {
@@ -54,6 +61,13 @@ public final class GroupLinks implements AutoCloseable
         {
             reconciler.onView(later);
         }
+    }
+
+    /** Has a memory node of the cluster reached. */
+    public void addMemoryNode(final int memoryNodeId)
+    {
+        memoryNodes.add(memoryNodeId);
+        memoryLinks.add(session, memoryNodeId);
     }
 
     /**
@@ -70,6 +84,10 @@ public final class GroupLinks implements AutoCloseable
         if (null != session.views().views().view(id))
         {
             link(id);
+        }
+        else if (memoryNodes.contains(id) || session.views().isCurrent())
+        {
+            memoryLinks.add(session, id);
         }
         else if (!undecided.contains(id))
         {

@@ -64,6 +64,18 @@ public final class MemoryLinks
         }
     }
 
+    /** Ends the connection to what turns out to be no memory node. @return whether there was one. */
+    public boolean remove(final int id)
+    {
+        final MemoryLink link = byId.remove(id);
+        if (null != link)
+        {
+            all.remove(link);
+            link.close();
+        }
+        return null != link;
+    }
+
     /** @return memory nodes that it connects to, and how many these may be. */
     public RaasLimit limit()
     {

@@ -119,4 +119,17 @@ class GroupLinkTest
         rig.meta.runUntil(() -> groups.get(GROUP).isReady());
         rig.meta.runUntil(() -> rig.count("mirrorChunk") > 0);
     }
+
+    /** The descriptor of a table may be read before the news that there is a group of that number. */
+    @Test
+    void shouldTakeAnIdForAGroupAsSoonAsThatIsHeard()
+    {
+        rig.meta.runUntil(() -> rig.parts.views().isCurrent());
+        groups.add(GROUP);
+        groups.requestBlocks(GROUP);
+        assertThat(rig.links().byId().get(GROUP)).as("a memory node, as far as is known").isNotNull();
+        rig.parts.views().hear(FIRST);
+        assertThat(rig.links().byId().get(GROUP)).isNull();
+        rig.meta.runUntil(() -> groups.get(GROUP).isReady() && rig.count("mirrorChunk") > 0);
+    }
 }

@@ -43,7 +43,7 @@ public final class Demo
     private final UnaryOperator<KvClient> clientDecorator;
     private final NanoClock clock = SystemNanoClock.INSTANCE;
     private LeaderDeath leaderDeath;
-    private MemoryNodeDeath memoryNodeDeath;
+    private DemoReport.MemoryNodeDeath memoryNodeDeath;
 
     /**
      * Plans a run on a cluster in this process.
@@ -221,7 +221,7 @@ public final class Demo
         showUntil(startNs + lengthNs / 3, startNs, counters, workers);
         final ComputeNodeHandle added = add(cluster, startNs, endNs);
         progress.say("Compute node " + added.nodeId() + " came");
-        memoryNodeDeath = MemoryNodeDeath.cause(cluster, plan.copies(), clock, startNs);
+        memoryNodeDeath = DemoReport.MemoryNodeDeath.cause(cluster, plan.copies(), clock, startNs);
         if (null != memoryNodeDeath)
         {
             progress.say(memoryNodeDeath.name() + " was killed");

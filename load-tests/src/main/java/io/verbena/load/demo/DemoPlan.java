@@ -101,7 +101,7 @@ record DemoPlan(
             options.history());
     }
 
-    /** Where a memory node and a compute node are lost at the same time, operations wait for the lease of the second. */
+    /** Where a memory node and a compute node are lost at one time, operations wait for the lease of the second. */
     private static long timeoutNs(final DemoOptions options)
     {
         final long ofOne = KvClientOptions.DEFAULT_TIMEOUT.toNanos();

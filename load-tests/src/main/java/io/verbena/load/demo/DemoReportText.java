@@ -107,7 +107,7 @@ public final class DemoReportText
         line("    " + nodes.joinBreakdown());
         line("  compute node " + nodes.removedNodeId() + (nodes.isKilled() ?
             " was killed" + (nodes.isUnderLoad() ? "" : ", but the load had ended: give more --seconds") : " left"));
-        final MemoryNodeDeath lost = report.memoryNodeDeath;
+        final DemoReport.MemoryNodeDeath lost = report.memoryNodeDeath;
         if (null != lost)
         {
             line("  " + lost.name() + " was killed " + Units.duration(lost.diedAfterNs()) +

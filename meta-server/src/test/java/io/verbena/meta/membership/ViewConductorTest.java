@@ -392,6 +392,7 @@ class ViewConductorTest
         assertThat(state()).isEqualTo(ViewState.ACTIVE);
         conductor.views().onProbed(first, true, nowNs);
         conductor.views().onProbed(first, false, nowNs);
+        conductor.views().onProbed(second, true, nowNs);
         assertThat(state()).as("it has answered meanwhile").isEqualTo(ViewState.ACTIVE);
         conductor.views().onProbed(second, true, nowNs);
         conductor.views().onProbed(first, false, nowNs);
@@ -414,9 +415,21 @@ class ViewConductorTest
             conductor.views().onProbed(first, false, nowNs);
         }
         assertThat(state()).as("the answer is old").isEqualTo(ViewState.ACTIVE);
+        conductor.views().onProbed(second, true, nowNs);
         conductor.views().onProbed(second, false, nowNs);
-        conductor.views().onProbed(second, false, nowNs);
-        assertThat(state()).isEqualTo(ViewState.ACTIVE);
+        assertThat(state()).as("the last one to answer fails, too").isEqualTo(ViewState.ACTIVE);
+    }
+
+    @Test
+    void shouldGiveNoNodeTheNumberOfAGroup()
+    {
+        final int next = compute.nodeId() + 1;
+        conductor.views().begin(View.first(next + 1, List.of(first, second)));
+        conductor.views().begin(View.first(next, List.of(second, first)));
+        assertThat(join(NodeRole.MEMORY_NODE).nodeId()).isEqualTo(next + 2);
+        conductor = start();
+        assertThat(join(NodeRole.COMPUTE_NODE).nodeId()).isGreaterThan(next + 2);
+        assertThat(conductor.views().make(List.of(first.nodeId())).group()).isNotIn(next, next + 1, next + 2);
     }
 
     @Test
