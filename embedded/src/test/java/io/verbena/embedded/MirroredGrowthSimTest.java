@@ -32,10 +32,10 @@ class MirroredGrowthSimTest
     private static final int MOST_MUTATION_SEEDS = 20;
     private static final long LEFT_NS = 600_000_000;
 
-    /** Seeds 1 to 8, or as many as the system property verbena.mirror.clusterSeeds says. */
+    /** Seeds 1 to 4, or as many as the system property verbena.mirror.clusterSeeds says. */
     static LongStream seeds()
     {
-        return LongStream.rangeClosed(1, Long.getLong("verbena.mirror.clusterSeeds", 8));
+        return LongStream.rangeClosed(1, Long.getLong("verbena.mirror.clusterSeeds", 4));
     }
 
     private static void awaitMembers(final SimCluster cluster, final int members)

@@ -46,11 +46,12 @@ class MirrorGuardSimTest
     }
 
     @ParameterizedTest
-    @CsvSource({"RECONCILE, a record is missed", "LEAVE_OLD_VIEW, stale answer"})
-    void shouldFindViolationWhenAChangeOfViewLeavesOut(final MirrorRun.Flaw flaw, final String symptom)
+    @CsvSource({"RECONCILE, a record is missed, 700", "LEAVE_OLD_VIEW, stale answer, 1"})
+    void shouldFindViolationWhenAChangeOfViewLeavesOut(
+        final MirrorRun.Flaw flaw, final String symptom, final long first)
     {
         String last = null;
-        for (long seed = 1; (last == null || !last.contains(symptom)) && seed <= MOST_SEEDS; seed++)
+        for (long seed = first; (last == null || !last.contains(symptom)) && seed <= MOST_SEEDS; seed++)
         {
             final String problem = run(seed, shape(flaw, seed), flaw);
             last = problem == null ? last : problem;
