@@ -85,10 +85,21 @@ public final class StoreObserver implements RepairableStore, AutoCloseable
         return observer;
     }
 
-    /** @return ids of all memory nodes that there were when it joined, ascending. */
+    /**
+     * Waits until memory nodes that have ended have no lease any more, or can be reached again.
+     *
+     * @return ids of the memory nodes that there are, ascending.
+     */
     public List<Integer> memoryNodeIds()
     {
-        return session.memoryLinks().all().stream().map(MemoryLink::memoryNodeId).sorted().toList();
+        final long deadlineNs = clock.nanoTime() + timeoutNs;
+        while (session.memoryLinks().all().stream().anyMatch(
+            (link) -> !link.isReady() && !link.isUnregistered()) && clock.nanoTime() - deadlineNs < 0)
+        {
+            work(deadlineNs + timeoutNs, "memory nodes");
+        }
+        return session.memoryLinks().all().stream().filter((link) -> !link.isUnregistered())
+            .map(MemoryLink::memoryNodeId).sorted().toList();
     }
 
     @Override
@@ -191,7 +202,8 @@ public final class StoreObserver implements RepairableStore, AutoCloseable
                 return link;
             }
         }
-        throw new ComputeNodeException("there is no memory node " + memoryNodeId + ": there are " + memoryNodeIds());
+        throw new ComputeNodeException("there is no memory node " + memoryNodeId + ": there are " +
+            session.memoryLinks().byId().keySet().stream().sorted().toList());
     }
 
     private void await(final RegionAccess access, final int memoryNodeId)

@@ -34,7 +34,7 @@ class VersionMismatchSystemTest
     private static final int STATUS_OK = 0;
     private static final int STATUS_VERSION_MISMATCH = 1;
     private static final int VERSION = 4;
-    private static final int FORMATS = 11;
+    private static final int FORMATS = 12;
     private static final int TERMINATED = 128 + 15;
 
     @TempDir

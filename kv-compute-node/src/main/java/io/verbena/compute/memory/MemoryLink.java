@@ -75,6 +75,7 @@ public final class MemoryLink implements AutoCloseable
     private ControlCall<List<LeftView>> naming;
     private long begunNs;
     private boolean isUnreachable;
+    private boolean isUnregistered;
     private String failure = "";
     private boolean isRestored;
 
@@ -138,6 +139,12 @@ public final class MemoryLink implements AutoCloseable
     public PeerIdentity identity()
     {
         return record.identity();
+    }
+
+    /** @return whether the meta server has no memory node of this id, as of the last attempt to connect. */
+    public boolean isUnregistered()
+    {
+        return isUnregistered;
     }
 
     /** @return whether the node's memory is another one than this session knows; it has to end. */
@@ -299,6 +306,7 @@ public final class MemoryLink implements AutoCloseable
             case FOUND ->
             {
                 record = lookup.record();
+                isUnregistered = false;
                 vqp = raas.connect(
                     record.address(), failure.isEmpty() ? record.readTarget() : ReadTargetAddress.NONE,
                     record.region(), this::onBatchComplete, timeoutNs);
@@ -306,7 +314,11 @@ public final class MemoryLink implements AutoCloseable
                 client = new MemoryNodeClient(raas, vqp);
                 state = State.CONNECTING;
             }
-            case NOT_FOUND -> pause(nowNs, "memory node is not registered: nodeId=" + memoryNodeId);
+            case NOT_FOUND ->
+            {
+                isUnregistered = true;
+                pause(nowNs, "memory node is not registered: nodeId=" + memoryNodeId);
+            }
             case FAILED -> pause(nowNs, lookup.failure());
         }
         return 1;
