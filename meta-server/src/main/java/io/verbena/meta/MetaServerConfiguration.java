@@ -130,7 +130,7 @@ public final class MetaServerConfiguration
 
     /**
      * @param lifetimeNs of the secrets of registrations, and of the tokens of compute nodes for memory nodes: after
-     *                   half of it they are renewed, and the former ones are taken for as long again. Default 24 h.
+     *                   half of it they are renewed, and the former ones are accepted for as long again. Default 24 h.
      * @return this.
      */
     public MetaServerConfiguration secretLifetimeNs(final long lifetimeNs)

@@ -21,7 +21,7 @@ import java.util.random.RandomGenerator;
 final class SecretRounds
 {
     private static final Logger LOGGER = LoggerFactory.getLogger(SecretRounds.class);
-    /** Who has had a lease for so many of its lengths has been told often enough. */
+    /** Who has had a lease for so many of its lengths was sent the secret often enough. */
     private static final int PATIENCE_LEASES = 4;
 
     private final MetaLedger ledger;

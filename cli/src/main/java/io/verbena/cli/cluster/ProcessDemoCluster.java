@@ -38,7 +38,6 @@ public final class ProcessDemoCluster implements DemoCluster
     /** How the names of the folders begin. */
     private static final String PREFIX = "verbena-demo-";
     private static final String FIRST = "compute-1";
-    private static final int NONE = -1;
     private static final String FIRST_MEMORY = "memory-1";
     private static final String SECOND = "compute-2";
     private static final long BYTES_PER_MIB = 1 << 20;
@@ -54,7 +53,6 @@ public final class ProcessDemoCluster implements DemoCluster
     private final KvClient client;
     private final Thread fault;
     private final int metaServers;
-    private int lostMemoryNode = NONE;
 
     private ProcessDemoCluster(
         final Path path, final LocalCluster cluster, final String fabric, final KvClient client, final Runnable fault,
@@ -210,9 +208,7 @@ public final class ProcessDemoCluster implements DemoCluster
     @Override
     public String killMemoryNode()
     {
-        final Entry first = entry(FIRST_MEMORY);
-        lostMemoryNode = new ProcessComputeNode(first, 0).nodeId();
-        kill(first);
+        kill(entry(FIRST_MEMORY));
         return FIRST_MEMORY;
     }
 
@@ -265,9 +261,7 @@ public final class ProcessDemoCluster implements DemoCluster
         try (OpenedStore opened = OpenedStore.open(null, null, TlsOptions.NONE, folder, null, false,
             CHECK_TIMEOUT_NS))
         {
-            // Until its lease is over it is one of the cluster's.
-            return figures(new StoreChecker(opened.store()).check(
-                opened.memoryNodeIds().stream().filter((id) -> lostMemoryNode != id).toList()));
+            return figures(new StoreChecker(opened.store()).check(opened.memoryNodeIds()));
         }
         catch (final CommandFailedException | ComputeNodeException ex)
         {

@@ -15,7 +15,7 @@ import java.util.List;
 import java.util.function.Consumer;
 
 /**
- * Keeps the views of groups as the meta server has them, and tells it which of them this node has left: asked whenever
+ * Keeps the views of groups as the meta server has them, and reports which of them this node has left: asked whenever
  * the version of the membership has changed, and again and again while a view is under change. Owned by the node's
  * thread.
  */

@@ -76,7 +76,7 @@ public final class GroupChunks
     /**
      * A lease to be returned.
      *
-     * @param requestId under which it was asked for, when this node was not told that it has it; or 0.
+     * @param requestId under which it was asked for, when no answer said that this node has it; or 0.
      * @param epoch     that all must have passed first.
      */
     private record Left(MirroredChunk chunk, long requestId, long epoch)

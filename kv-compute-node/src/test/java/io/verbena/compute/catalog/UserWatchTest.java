@@ -277,7 +277,7 @@ class UserWatchTest
         assertThat(mayReadWith(ann, 5)).isFalse();
     }
 
-    /** As long as it is not known who is revoked, nobody is taken for somebody. */
+    /** As long as it is not known which certificates are revoked, no login counts. */
     @Test
     void shouldAllowUsersNothingWhenTheListOfCertificatesCannotBeRead()
     {

@@ -45,7 +45,7 @@ public interface MembershipListener
     }
 
     /**
-     * A group stays closed, and waits for a member of it; told again when what is known of the members has changed.
+     * A group stays closed, and waits for a member of it. Called again when what is known of the members has changed.
      *
      * @param why one line.
      */
