@@ -1,7 +1,6 @@
 package io.verbena.compute.group;
 
-import io.verbena.compute.catalog.CatalogWatch;
-import io.verbena.compute.catalog.TableLister;
+import io.verbena.compute.catalog.CurrentTables;
 import io.verbena.compute.memory.MemoryLink;
 import io.verbena.compute.session.SessionParts;
 import io.verbena.protocol.message.MirroredChunk;
@@ -56,8 +55,7 @@ final class GroupReclaimer implements AutoCloseable
     private final TableEngine engine;
     private final int group;
     private final GroupChunks chunks;
-    private final CatalogWatch catalog;
-    private final TableLister lister;
+    private final CurrentTables tables;
     private final GroupSweep sweep;
     private final RegionAccess access;
     /** Leases that are to be refused, or claimed. */
@@ -85,7 +83,6 @@ final class GroupReclaimer implements AutoCloseable
     private long freshEpoch;
     private long waitEpoch;
     private long killEpoch;
-    private long listedVersion;
 
     GroupReclaimer(final SessionParts session, final int group, final GroupChunks chunks)
     {
@@ -93,9 +90,8 @@ final class GroupReclaimer implements AutoCloseable
         this.group = group;
         this.chunks = chunks;
         engine = session.engine();
-        catalog = session.catalog();
-        lister = new TableLister(session.metaLink(), session.timeoutNs(), session.raas().clock());
-        sweep = new GroupSweep(group, session.identity(), engine::epoch, catalog::closedCount);
+        tables = session.newCurrentTables();
+        sweep = new GroupSweep(group, session.identity(), engine::epoch, session.catalog()::closedCount);
         access = new RegionAccess(session.raas().protectionDomain(), COOKIE);
     }
 
@@ -213,7 +209,7 @@ final class GroupReclaimer implements AutoCloseable
     private boolean mayKill()
     {
         killEpoch = engine.epoch();
-        return catalog.version() == listedVersion;
+        return tables.isCurrent();
     }
 
     private boolean areSeen()
@@ -368,48 +364,32 @@ final class GroupReclaimer implements AutoCloseable
         }
         step = next;
         walk = indexes.isEmpty() ? null :
-            new IndexWalk(access, port, group, looks.getLast(), lister.tables());
+            new IndexWalk(access, port, group, looks.getLast(), tables.all());
         return 1;
     }
 
     private void list()
     {
-        listedVersion = catalog.version();
-        lister.start();
+        tables.start();
         step = Step.LISTING;
     }
 
     private int pollListing()
     {
-        lister.poll();
-        if (lister.isUnreadable())
+        tables.poll();
+        if (tables.isUnreadable())
         {
             isIncomplete = true;
             endRound();
             return 1;
         }
-        if (!lister.isDone() || catalog.version() < 0)
+        if (!tables.isDone())
         {
             return 0;
-        }
-        if (isListOld())
-        {
-            return 1;
         }
         waitEpoch = settledEpoch();
         step = Step.SETTLING;
         return 1;
-    }
-
-    /** What it names may be replaced already, and somebody else's before it is read. */
-    private boolean isListOld()
-    {
-        final boolean isOld = catalog.version() != listedVersion;
-        if (isOld)
-        {
-            list();
-        }
-        return isOld;
     }
 
     private int pollWalking()
@@ -421,8 +401,9 @@ final class GroupReclaimer implements AutoCloseable
             {
                 return workCount;
             }
-            if (isListOld())
+            if (!tables.isCurrent())
             {
+                list();
                 return 1;
             }
             onWalked();
@@ -434,7 +415,7 @@ final class GroupReclaimer implements AutoCloseable
         }
         final BitSet scanned = new BitSet();
         closed.keySet().forEach((index) -> scanned.set(index));
-        scan = new OrphanScan(access, port, group, looks.getLast(), scanned, lister.tables(), this::mayKill,
+        scan = new OrphanScan(access, port, group, looks.getLast(), scanned, tables.all(), this::mayKill,
             engine::emptiedWord);
         step = Step.SCANNING;
         return 1;
@@ -471,8 +452,9 @@ final class GroupReclaimer implements AutoCloseable
         {
             return workCount;
         }
-        if (isListOld())
+        if (!tables.isCurrent())
         {
+            list();
             return 1;
         }
         if (!scan.isComplete())

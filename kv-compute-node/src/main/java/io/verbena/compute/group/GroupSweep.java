@@ -1,5 +1,6 @@
 package io.verbena.compute.group;
 
+import io.verbena.compute.maintenance.ShortageWatch;
 import io.verbena.protocol.message.MirroredChunk;
 import io.verbena.raas.identity.PeerIdentity;
 import io.verbena.table.allocation.ChunkView;
@@ -19,22 +20,15 @@ import java.util.function.LongSupplier;
  */
 final class GroupSweep
 {
-    /** Epochs between two rounds over own chunks because memory is short. */
-    private static final long SHORTAGE_PAUSE_EPOCHS = 64;
-
     private final int group;
     private final PeerIdentity identity;
-    private final LongSupplier epoch;
-    private final LongSupplier closedTables;
+    private final ShortageWatch shortage;
     private final BitSet due = new BitSet();
     /** What nodes had left when indexes were judged last: what a table uses is not judged again for each change. */
     private BitSet judged = new BitSet();
     private boolean isAsked;
     private boolean areIndexesAsked;
     private long indexRefusals;
-    private long refusalsSeen;
-    private long closedTablesSeen;
-    private long shortageEpoch;
 
     /**
      * @param group        number.
@@ -47,8 +41,7 @@ final class GroupSweep
     {
         this.group = group;
         this.identity = identity;
-        this.epoch = epoch;
-        this.closedTables = closedTables;
+        shortage = new ShortageWatch(epoch, closedTables);
     }
 
     /** All own chunks are due, as of the next {@link #find}. */
@@ -87,24 +80,13 @@ final class GroupSweep
     /** @return whether refused requests, so many by now for blocks, lead to a sweep that was not asked for yet. */
     boolean isShort(final long refusals)
     {
-        return refusals + indexRefusals != refusalsSeen && epoch.getAsLong() >= shortageEpoch;
+        return shortage.isShort(refusals + indexRefusals);
     }
 
     /** @return whether memory is short, or a table was dropped, for the first time since it was noted: all are due. */
     boolean noteShortage(final long refusals)
     {
-        boolean isNew = false;
-        if (isShort(refusals))
-        {
-            refusalsSeen = refusals + indexRefusals;
-            shortageEpoch = epoch.getAsLong() + SHORTAGE_PAUSE_EPOCHS;
-            isNew = true;
-        }
-        if (closedTablesSeen != closedTables.getAsLong())
-        {
-            closedTablesSeen = closedTables.getAsLong();
-            isNew = true;
-        }
+        final boolean isNew = shortage.note(refusals + indexRefusals);
         isAsked |= isNew;
         areIndexesAsked |= isNew;
         return isNew;

@@ -1,7 +1,6 @@
 package io.verbena.compute.maintenance;
 
-import io.verbena.compute.catalog.CatalogWatch;
-import io.verbena.compute.catalog.TableLister;
+import io.verbena.compute.catalog.CurrentTables;
 import io.verbena.compute.figures.ReclaimCounters;
 import io.verbena.compute.session.SessionParts;
 import io.verbena.protocol.control.ControlCall;
@@ -54,8 +53,7 @@ final class IndexSweep
     private final PeerIdentity identity;
     private final ChunkWatch watch;
     private final Supplier<RegionAccess> access;
-    private final CatalogWatch catalog;
-    private final TableLister lister;
+    private final CurrentTables tables;
     private final ReclaimCounters counters;
     private final BitSet chunks = new BitSet();
     /** What had been left behind when it was judged last. */
@@ -71,7 +69,6 @@ final class IndexSweep
     private boolean isAsked;
     private int attempts;
     private long freshEpoch;
-    private long listedVersion;
     private long waitEpoch;
 
     /** @param access used by nobody else, while this walks. */
@@ -85,9 +82,8 @@ final class IndexSweep
         this.access = access;
         engine = session.engine();
         identity = session.identity();
-        catalog = session.catalog();
         counters = session.counters();
-        lister = new TableLister(session.metaLink(), session.timeoutNs(), session.raas().clock());
+        tables = session.newCurrentTables();
     }
 
     /** A new connection, on which nothing is under way; null while there is none. */
@@ -187,41 +183,25 @@ final class IndexSweep
 
     private void list()
     {
-        listedVersion = catalog.version();
-        lister.start();
+        tables.start();
         step = Step.LISTING;
     }
 
     private int pollListing()
     {
-        lister.poll();
-        if (lister.isUnreadable())
+        tables.poll();
+        if (tables.isUnreadable())
         {
             endUnjudged();
             return 1;
         }
-        if (!lister.isDone() || catalog.version() < 0)
+        if (!tables.isDone())
         {
             return 0;
         }
-        if (isListOld())
-        {
-            return 1;
-        }
-        walk = new IndexWalk(access.get(), port, memoryNodeId, view, lister.tables());
+        walk = new IndexWalk(access.get(), port, memoryNodeId, view, tables.all());
         step = Step.WALKING;
         return 1;
-    }
-
-    /** What a list of before a change names may be somebody else's: while the change was not heard, it is not. */
-    private boolean isListOld()
-    {
-        final boolean isOld = catalog.version() != listedVersion;
-        if (isOld)
-        {
-            list();
-        }
-        return isOld;
     }
 
     private int pollWalking()
@@ -231,8 +211,9 @@ final class IndexSweep
         {
             return workCount;
         }
-        if (isListOld())
+        if (!tables.isCurrent())
         {
+            list();
             return 1;
         }
         if (!walk.isComplete())

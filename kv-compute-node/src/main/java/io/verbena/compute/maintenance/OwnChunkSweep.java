@@ -19,20 +19,14 @@ final class OwnChunkSweep
 {
     /** Most chunks at a time. */
     static final int MAX_CHUNKS = 1024;
-    /** Epochs between two rounds over own chunks because memory is short. */
-    static final long SHORTAGE_PAUSE_EPOCHS = 64;
 
-    private final LongSupplier epoch;
-    private final LongSupplier closedTables;
+    private final ShortageWatch shortage;
     private final PeerIdentity identity;
     private final Runnable onAsked;
     private final BitSet due = new BitSet();
     /** Own chunks that the claim under way asks for: due again if it is not answered. */
     private final BitSet claimed = new BitSet();
     private boolean isAsked;
-    private long refusalsSeen;
-    private long closedTablesSeen;
-    private long shortageEpoch;
 
     /**
      * @param epoch        current.
@@ -43,8 +37,7 @@ final class OwnChunkSweep
     OwnChunkSweep(
         final LongSupplier epoch, final LongSupplier closedTables, final PeerIdentity identity, final Runnable onAsked)
     {
-        this.epoch = epoch;
-        this.closedTables = closedTables;
+        shortage = new ShortageWatch(epoch, closedTables);
         this.identity = identity;
         this.onAsked = onAsked;
     }
@@ -71,25 +64,13 @@ final class OwnChunkSweep
     /** @return whether refused requests, so many by now, lead to a sweep that was not asked for yet. */
     boolean isShort(final long refusals)
     {
-        return refusals != refusalsSeen && epoch.getAsLong() >= shortageEpoch;
+        return shortage.isShort(refusals);
     }
 
     /** @return whether memory is short, or a table was dropped, for the first time since it was noted: then ask. */
     boolean noteShortage(final long refusals)
     {
-        boolean isNew = false;
-        if (isShort(refusals))
-        {
-            refusalsSeen = refusals;
-            shortageEpoch = epoch.getAsLong() + SHORTAGE_PAUSE_EPOCHS;
-            isNew = true;
-        }
-        if (closedTablesSeen != closedTables.getAsLong())
-        {
-            closedTablesSeen = closedTables.getAsLong();
-            isNew = true;
-        }
-        return isNew;
+        return shortage.note(refusals);
     }
 
     /** If it was asked for, all own chunks of a view are due. */

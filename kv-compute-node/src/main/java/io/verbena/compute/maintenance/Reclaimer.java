@@ -1,7 +1,6 @@
 package io.verbena.compute.maintenance;
 
-import io.verbena.compute.catalog.CatalogWatch;
-import io.verbena.compute.catalog.TableLister;
+import io.verbena.compute.catalog.CurrentTables;
 import io.verbena.compute.figures.ReclaimCounters;
 import io.verbena.compute.session.SessionParts;
 import io.verbena.protocol.control.ControlCall;
@@ -45,9 +44,8 @@ final class Reclaimer
     private final int memoryNodeId;
     private final ChunkWatch watch;
     private final RegionAccess access;
-    private final CatalogWatch catalog;
     private final OwnChunkSweep sweep;
-    private final TableLister lister;
+    private final CurrentTables tables;
     private final ReclaimCounters counters;
     private final long timeoutNs;
     private final BitSet chunks = new BitSet();
@@ -61,7 +59,6 @@ final class Reclaimer
     private long freshEpoch = 1;
     private long waitEpoch;
     private long killEpoch;
-    private long listedVersion;
 
     /** @param onSweep called when all own chunks are to be swept. */
     Reclaimer(
@@ -73,11 +70,10 @@ final class Reclaimer
         this.watch = watch;
         this.access = access;
         engine = session.engine();
-        catalog = session.catalog();
-        sweep = new OwnChunkSweep(engine::epoch, catalog::closedCount, session.identity(), onSweep);
+        sweep = new OwnChunkSweep(engine::epoch, session.catalog()::closedCount, session.identity(), onSweep);
         counters = session.counters();
         timeoutNs = session.timeoutNs();
-        lister = new TableLister(session.metaLink(), timeoutNs, session.raas().clock());
+        tables = session.newCurrentTables();
     }
 
     /** A new connection; null while there is none. Only what is adopted already goes on, the rest begins anew. */
@@ -141,7 +137,7 @@ final class Reclaimer
     private boolean mayKill()
     {
         killEpoch = engine.epoch();
-        return catalog.version() == listedVersion;
+        return tables.isCurrent();
     }
 
     Step step()
@@ -258,7 +254,7 @@ final class Reclaimer
                 memoryNodeId,
                 watch.view(),
                 chunks,
-                lister.tables(),
+                tables.all(),
                 this::mayKill,
                 engine::emptiedWord);
         }
@@ -267,29 +263,22 @@ final class Reclaimer
 
     private void list()
     {
-        listedVersion = catalog.version();
-        lister.start();
+        tables.start();
         step = Step.LISTING;
     }
 
     private int pollListing()
     {
-        lister.poll();
-        if (lister.isUnreadable())
+        tables.poll();
+        if (tables.isUnreadable())
         {
             endRound();
             freshEpoch = engine.epoch() + UNREADABLE_EPOCHS;
             return 1;
         }
-        if (!lister.isDone() || catalog.version() < 0)
+        if (!tables.isDone())
         {
             return 0;
-        }
-        if (catalog.version() != listedVersion)
-        {
-            // What it names may be replaced already, and somebody else's before it is scanned.
-            list();
-            return 1;
         }
         waitEpoch = settledEpoch();
         step = Step.SETTLING;
@@ -303,7 +292,7 @@ final class Reclaimer
         {
             return workCount;
         }
-        if (catalog.version() != listedVersion)
+        if (!tables.isCurrent())
         {
             // A table may have been dropped meanwhile, and what was read there may be somebody else's by now.
             list();

@@ -1,6 +1,8 @@
 package io.verbena.compute.session;
 
 import io.verbena.compute.catalog.CatalogWatch;
+import io.verbena.compute.catalog.CurrentTables;
+import io.verbena.compute.catalog.TableLister;
 import io.verbena.compute.catalog.ViewWatch;
 import io.verbena.compute.figures.ReclaimCounters;
 import io.verbena.protocol.session.MetaLink;
@@ -41,4 +43,9 @@ public record SessionParts(
     long timeoutNs,
     boolean reclaims)
 {
+    /** @return what lists the tables for one that judges memory by what they name. */
+    public CurrentTables newCurrentTables()
+    {
+        return new CurrentTables(catalog, new TableLister(metaLink, timeoutNs, raas.clock()));
+    }
 }

@@ -42,7 +42,7 @@ class OwnChunkSweepTest
         assertThat(sweep.isShort(1)).isTrue();
         assertThat(sweep.noteShortage(1)).isTrue();
         assertThat(sweep.noteShortage(1)).as("the same refusals").isFalse();
-        epoch.addAndGet(OwnChunkSweep.SHORTAGE_PAUSE_EPOCHS - 1);
+        epoch.addAndGet(ShortageWatch.PAUSE_EPOCHS - 1);
         assertThat(sweep.noteShortage(2)).as("too soon").isFalse();
         assertThat(sweep.isShort(2)).isFalse();
         epoch.incrementAndGet();
