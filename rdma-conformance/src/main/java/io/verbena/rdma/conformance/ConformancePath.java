@@ -118,7 +118,7 @@ public record ConformancePath(String name, AllowList allowList, Supplier<VerbsRi
             AllowList.of((hasNetwork(fabricName) ? NETWORK : provider(fabricName)) + "-processes"),
             () -> new RealTimeRig(
                 Fabrics.open(fabricName), host.open(fabricName),
-                pace(provider(fabricName), SOFT_PROCESSES)),
+                pace(provider(fabricName), hasNetwork(fabricName) ? ROCE : SOFT_PROCESSES)),
             host::close);
     }
 
