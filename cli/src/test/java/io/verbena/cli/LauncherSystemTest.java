@@ -385,7 +385,22 @@ class LauncherSystemTest
         assertThat(run.out()).endsWith("\nTests run: 7, Failures: 0, Errors: 0, Skipped: 1\n")
             .containsOnlyOnce("skipped ").contains("skipped A.shouldX: no \"disk\" & no rights\n");
         assertThat(tree.run("version").err()).as("the tests' build serves").isEmpty();
-        assertThat(tree.mavenCalls()).hasSize(1);
+        final String state = tree.root().resolve("target/verbena").toString();
+        assertThat(tree.mavenCalls()).satisfiesExactly(
+            (build) -> assertThat(build).endsWith("package -DskipTests"),
+            (tests) -> assertThat(tests).contains("package -Dverbena.launcher.classpath=" + state + "/classpath ")
+                .endsWith("-Dlauncher.flags=\"-XX:AOTCache=" + state +
+                    "/verbena.aot\" -Xlog:aot*=off -Xlog:cds*=off"));
+    }
+
+    @Test
+    void shouldTestWithoutACacheWhereNoneCanBeMade() throws IOException
+    {
+        tree.maven("3.9.9").environment("CACHE_FAILS", "yes").jdk("jdk", "25");
+
+        assertThat(tree.run("test").status()).isZero();
+
+        assertThat(tree.mavenCalls()).hasSize(2).last().asString().endsWith(" package");
     }
 
     @Test
