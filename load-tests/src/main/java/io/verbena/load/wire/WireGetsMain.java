@@ -26,7 +26,7 @@ final class WireGetsMain
 {
     private static final String SCHEDULED = "get_cached_as_scheduled";
     private static final String ECHO = "udp_echo_as_scheduled";
-    private static final String POLLED = "get_polling_memory_as_scheduled";
+    private static final String SLEEPING_MEMORY = "get_sleeping_memory_as_scheduled";
     private static final String BEST = "get_cached_best_placement";
     private static final String BEST_ECHO = "udp_echo_best_placement";
     private static final String RATE = "gets_per_second_in_batches_of_64";
@@ -35,12 +35,12 @@ final class WireGetsMain
     private static final String ECHO_COST = "cpu_per_udp_echo_in_batches_of_64";
     private static final String MEMORY_GET = "memory_node_cpu_per_get";
     private static final String MEMORY_UPDATE = "memory_node_cpu_per_update";
-    private static final String[] FIGURES = {SCHEDULED, ECHO, POLLED, BEST, BEST_ECHO, RATE, ECHO_RATE, COST,
-        ECHO_COST, MEMORY_GET, MEMORY_UPDATE};
+    private static final String[] FIGURES = {SCHEDULED, ECHO, SLEEPING_MEMORY, BEST, BEST_ECHO, RATE, ECHO_RATE,
+        COST, ECHO_COST, MEMORY_GET, MEMORY_UPDATE};
     private static final int REDIS_PORT = 6379;
     private static final int RECORDS = 1_000;
     private static final int VALUE_BYTES = 100;
-    private static final String POLLING = ",spin_us=100";
+    private static final String NO_POLLING = ",spin_us=0";
     /** A GET has so many packets each way. */
     private static final int PACKETS = 2;
     /** Of the packets of a GET together. */
@@ -67,9 +67,9 @@ final class WireGetsMain
     private final long roundNs;
     private final WireMemory memory;
     private final WireStore store;
-    /** Whose process polls before it sleeps. */
-    private final WireMemory polling;
-    private final WireStore pollingStore;
+    /** Whose process sleeps as soon as there is no packet. */
+    private final WireMemory sleeping;
+    private final WireStore sleepingStore;
     private final ResponderProcess echoProcess;
     private final EchoRequester echo;
     /** Null where there is none. */
@@ -81,8 +81,8 @@ final class WireGetsMain
         final WireOptions options,
         final WireMemory memory,
         final WireStore store,
-        final WireMemory polling,
-        final WireStore pollingStore,
+        final WireMemory sleeping,
+        final WireStore sleepingStore,
         final ResponderProcess echoProcess,
         final RedisServer redis) throws IOException
     {
@@ -91,8 +91,8 @@ final class WireGetsMain
         roundNs = options.roundMs() * NS_PER_MS;
         this.memory = memory;
         this.store = store;
-        this.polling = polling;
-        this.pollingStore = pollingStore;
+        this.sleeping = sleeping;
+        this.sleepingStore = sleepingStore;
         this.echoProcess = echoProcess;
         echo = new EchoRequester(WireLink.openNear(), echoProcess.address());
         this.redis = redis;
@@ -121,12 +121,12 @@ final class WireGetsMain
     {
         try (WireMemory memory = new WireMemory(link, "", 1);
             WireStore store = memory.store(0, RECORDS);
-            WireMemory polling = new WireMemory(link, POLLING, 1);
-            WireStore pollingStore = polling.store(0, RECORDS);
+            WireMemory sleeping = new WireMemory(link, NO_POLLING, 1);
+            WireStore sleepingStore = sleeping.store(0, RECORDS);
             ResponderProcess echoProcess = new ResponderProcess(link, "echo", 0, options, ANYWHERE);
             RedisServer redis = startRedis(link))
         {
-            new WireGetsMain(options, memory, store, polling, pollingStore, echoProcess, redis).run();
+            new WireGetsMain(options, memory, store, sleeping, sleepingStore, echoProcess, redis).run();
         }
     }
 
@@ -155,7 +155,7 @@ final class WireGetsMain
         }
         final Work get = store::get;
         final Work getBatch = store::getBatch;
-        final Work pollingGet = pollingStore::get;
+        final Work sleepingGet = sleepingStore::get;
         // One datagram each way; of a batch as many as its GETs have packets.
         final Work echoes = () -> echo.exchange(1, REQUEST_BYTES, 1, ANSWER_BYTES);
         final Work echoBatch =
@@ -165,17 +165,17 @@ final class WireGetsMain
         for (int i = 0; i < WARM_UP_ROUNDS; i++)
         {
             medianNs(get);
-            medianNs(pollingGet);
+            medianNs(sleepingGet);
             medianNs(echoes);
             medianNs(getBatch);
             medianNs(echoBatch);
-            medianNs(store::update);
+            medianNs(sleepingStore::update);
             medianNs(redisGet);
             medianNs(redisBatch);
         }
-        if (options.wants(SCHEDULED, ECHO, POLLED, BEST, BEST_ECHO))
+        if (options.wants(SCHEDULED, ECHO, SLEEPING_MEMORY, BEST, BEST_ECHO))
         {
-            times(redisGet, get, echoes, pollingGet);
+            times(redisGet, get, echoes, sleepingGet);
         }
         if (options.wants(RATE, ECHO_RATE, COST, ECHO_COST))
         {
@@ -183,30 +183,31 @@ final class WireGetsMain
         }
         if (options.wants(MEMORY_GET))
         {
-            System.out.println(WireFigure.value(MEMORY_GET, "us", memoryCpuUs(get), Double.NaN).line());
+            System.out.println(WireFigure.value(MEMORY_GET, "us", memoryCpuUs(sleepingGet), Double.NaN).line());
         }
         if (options.wants(MEMORY_UPDATE))
         {
-            System.out.println(WireFigure.value(MEMORY_UPDATE, "us", memoryCpuUs(store::update), Double.NaN).line());
+            System.out.println(
+                WireFigure.value(MEMORY_UPDATE, "us", memoryCpuUs(sleepingStore::update), Double.NaN).line());
         }
         // These fail when an operation has.
         store.takeRoundTrips();
-        pollingStore.takeRoundTrips();
+        sleepingStore.takeRoundTrips();
     }
 
-    private void times(final Work redisGet, final Work get, final Work echoes, final Work pollingGet)
+    private void times(final Work redisGet, final Work get, final Work echoes, final Work sleepingGet)
         throws IOException, InterruptedException
     {
         final String processors = WirePlaces.allowed();
         echoProcess.ask("wait");
-        final double[] scheduled = inTurn(false, redisGet, get, echoes, pollingGet);
+        final double[] scheduled = inTurn(false, redisGet, get, echoes, sleepingGet);
         echoProcess.ask("poll");
         final double pollingEchoUs = inTurn(false, echoes)[0];
         echoProcess.ask("wait");
-        final double[] best = bestPlaced(scheduled, processors, redisGet, get, echoes, pollingGet);
-        print(SCHEDULED, scheduled[1], scheduled[0], LEAST_AS_SCHEDULED, scheduled[2]);
+        final double[] best = bestPlaced(scheduled, processors, redisGet, get, echoes, sleepingGet);
+        print(SCHEDULED, scheduled[1], scheduled[0], LEAST_AS_SCHEDULED, pollingEchoUs);
         print(ECHO, scheduled[2], scheduled[0], Double.NaN, Double.NaN);
-        print(POLLED, scheduled[3], scheduled[0], LEAST_AS_SCHEDULED, pollingEchoUs);
+        print(SLEEPING_MEMORY, scheduled[3], scheduled[0], Double.NaN, scheduled[2]);
         print(BEST, Math.min(best[1], best[3]), best[0], LEAST_PLACED, best[2]);
         print(BEST_ECHO, best[2], best[0], Double.NaN, Double.NaN);
     }
@@ -253,7 +254,7 @@ final class WireGetsMain
     {
         bind(Files.readSymbolicLink(Path.of("/proc/thread-self")).getFileName().toString(), own, "-pc");
         bind(Long.toString(memory.process.pid()), others, "-apc");
-        bind(Long.toString(polling.process.pid()), others, "-apc");
+        bind(Long.toString(sleeping.process.pid()), others, "-apc");
         bind(Long.toString(echoProcess.pid()), others, "-apc");
         if (redis != null)
         {
@@ -379,7 +380,7 @@ final class WireGetsMain
         final double[] all = new double[rounds];
         for (int i = 0; i < rounds; i++)
         {
-            final long cpuNs = memory.cpuNs();
+            final long cpuNs = sleeping.cpuNs();
             final long startNs = clock.nanoTime();
             long count = 0;
             while (clock.nanoTime() - startNs < roundNs * 2)
@@ -387,7 +388,7 @@ final class WireGetsMain
                 work.run();
                 count++;
             }
-            all[i] = (memory.cpuNs() - cpuNs) / NS_PER_US / count;
+            all[i] = (sleeping.cpuNs() - cpuNs) / NS_PER_US / count;
         }
         return median(all);
     }

@@ -35,7 +35,7 @@ class WireBenchmarkTest
                 "shared_link_at_1_percent_loss", "shared_link_failed_writes"));
         }
         final int gets = names.size();
-        names.addAll(List.of("get_cached_as_scheduled", "udp_echo_as_scheduled", "get_polling_memory_as_scheduled",
+        names.addAll(List.of("get_cached_as_scheduled", "udp_echo_as_scheduled", "get_sleeping_memory_as_scheduled",
             "get_cached_best_placement", "udp_echo_best_placement", "gets_per_second_in_batches_of_64",
             "udp_echo_per_second_in_batches_of_64", "cpu_per_get_in_batches_of_64",
             "cpu_per_udp_echo_in_batches_of_64", "memory_node_cpu_per_get", "memory_node_cpu_per_update",
@@ -51,7 +51,7 @@ class WireBenchmarkTest
         });
         assertThat(figures).filteredOn(figure -> !Double.isNaN(figure.floor())).extracting(WireFigure::name)
             .as("those that plain UDP stood in for").containsExactlyElementsOf(!hasRedis ? List.of() : List.of(
-                "get_cached_as_scheduled", "get_polling_memory_as_scheduled", "get_cached_best_placement",
+                "get_cached_as_scheduled", "get_sleeping_memory_as_scheduled", "get_cached_best_placement",
                 "gets_per_second_in_batches_of_64"));
         // No speed is demanded of a short run on any machine, and garbage of code that is not compiled yet is none.
         assertThat(figures.subList(0, 5)).allSatisfy(figure ->

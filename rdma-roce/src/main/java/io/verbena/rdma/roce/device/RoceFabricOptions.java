@@ -13,7 +13,8 @@ import java.nio.file.Path;
  * @param port    UDP and TCP port of the first device; 0 for any. Others take any.
  * @param mtu     most bytes of payload in a packet: 256, 512, 1024, 2048 or 4096; 0 for what the interface carries.
  * @param spinUs  microseconds for which a thread that waits for packets polls before it sleeps, 0 to 1,000: it answers
- *               without being woken, and keeps its processor busy that long after each packet.
+ *               without being woken, and keeps its processor busy that long after each packet, while that brings
+ *               packets and nobody else wants the processor.
  * @param threads that answer peers, 1 to 32; each has a UDP port, the one after the other where {@code port} is given.
  * @param memory  directory of registered memory; null for the one of the {@code soft} provider.
  * @param secret  with whose keys the packets of all connections are sealed; null: they go in clear.
@@ -37,6 +38,8 @@ public record RoceFabricOptions(
     private static final String DEFAULT_HOST = "::1";
     private static final int MAX_PORT = 65_535;
     private static final int MAX_SPIN_US = 1_000;
+    /** Longer than an exchange with a host of the same switch takes. */
+    private static final int DEFAULT_SPIN_US = 50;
 
     /**
      * Parses.
@@ -66,7 +69,7 @@ public record RoceFabricOptions(
             host = host.substring(0, host.indexOf(':'));
         }
         int mtu = 0;
-        int spinUs = 0;
+        int spinUs = DEFAULT_SPIN_US;
         int threads = 1;
         Path memory = null;
         ConnectionSecret secret = null;

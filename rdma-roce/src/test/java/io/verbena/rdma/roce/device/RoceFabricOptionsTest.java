@@ -26,14 +26,14 @@ class RoceFabricOptionsTest
         "eth0, eth0, 0"})
     void shouldTakeAddressPortOrInterface(final String argument, final String host, final int port)
     {
-        assertThat(RoceFabricOptions.parse(argument)).isEqualTo(new RoceFabricOptions(host, port, 0, 0, 1, null));
+        assertThat(RoceFabricOptions.parse(argument)).isEqualTo(new RoceFabricOptions(host, port, 0, 50, 1, null));
     }
 
     @Test
     void shouldTakeMtuAndDirectory()
     {
-        assertThat(RoceFabricOptions.parse("::1,mtu=1024,spin_us=50,threads=3,memory=/dev/shm/x")).isEqualTo(
-            new RoceFabricOptions("::1", 0, 1024, 50, 3, Path.of("/dev/shm/x")));
+        assertThat(RoceFabricOptions.parse("::1,mtu=1024,spin_us=70,threads=3,memory=/dev/shm/x")).isEqualTo(
+            new RoceFabricOptions("::1", 0, 1024, 70, 3, Path.of("/dev/shm/x")));
     }
 
     @ParameterizedTest
@@ -64,6 +64,7 @@ class RoceFabricOptionsTest
     void shouldSayHowLongAThreadMayPoll(final String spinUs)
     {
         assertThat(RoceFabricOptions.parse("::1,spin_us=1000").spinUs()).isEqualTo(1000);
+        assertThat(RoceFabricOptions.parse("::1,spin_us=0").spinUs()).as("never").isZero();
         assertThatThrownBy(() -> RoceFabricOptions.parse("::1,spin_us=" + spinUs)).isInstanceOf(RdmaException.class)
             .hasMessage("bad fabric argument 'spin_us=" + spinUs +
                 "': spin_us is 0 to 1000 microseconds, which a thread polls before it sleeps");

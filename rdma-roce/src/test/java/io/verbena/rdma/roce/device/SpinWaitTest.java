@@ -41,46 +41,86 @@ class SpinWaitTest
         {
             received++;
             assertThat(spin.mayGoOn(nowNs, received)).isTrue();
-            nowNs += SPIN_NS - 1_000;
-            assertThat(spin.mayGoOn(nowNs, received)).isTrue();
+            for (int us = 1; us < SPIN_NS / 1_000; us++)
+            {
+                nowNs += 1_000;
+                assertThat(spin.mayGoOn(nowNs, received)).isTrue();
+            }
         }
         assertThat(polledNs()).isEqualTo(1_000);
     }
 
-    @Test
-    void shouldSleepWherePollingIsInVainAndTryNowAndThen()
+    /** Attempts in vain until it sleeps at once. */
+    private void giveUp()
     {
         for (int i = 0; i < SpinWait.MOST_VAIN; i++)
         {
             received++;
             assertThat(polledNs()).as("attempt %d", i).isEqualTo(SPIN_NS);
         }
-        for (int round = 0; round < 3; round++)
+    }
+
+    /** That so many packets find it asleep, and that it polls after the next one. */
+    private void shouldTryAgainAfter(final int sleeps)
+    {
+        for (int i = 1; i < sleeps; i++)
         {
-            for (int i = 1; i < SpinWait.SLEEPS_BETWEEN; i++)
-            {
-                received++;
-                assertThat(polledNs()).as("round %d, sleep %d", round, i).isZero();
-            }
             received++;
-            assertThat(polledNs()).isEqualTo(SPIN_NS);
+            assertThat(polledNs()).as("sleep %d of %d", i, sleeps).isZero();
+        }
+        received++;
+        assertThat(polledNs()).as("after %d sleeps", sleeps).isEqualTo(SPIN_NS);
+    }
+
+    @Test
+    void shouldSleepWherePollingIsInVainAndTryMoreAndMoreSeldom()
+    {
+        giveUp();
+        for (int sleeps = SpinWait.FEWEST_SLEEPS; sleeps <= SpinWait.MOST_SLEEPS; sleeps *= 2)
+        {
+            shouldTryAgainAfter(sleeps);
+        }
+        shouldTryAgainAfter(SpinWait.MOST_SLEEPS);
+    }
+
+    @Test
+    void shouldSleepAtOnceWhereAnotherThreadHadTheProcessor()
+    {
+        received++;
+        assertThat(spin.mayGoOn(nowNs, received)).isTrue();
+        nowNs += SpinWait.AWAY_NS - 1;
+        assertThat(spin.mayGoOn(nowNs, received)).as("late, but not away").isTrue();
+        nowNs += SpinWait.AWAY_NS;
+        assertThat(spin.mayGoOn(nowNs, received)).isFalse();
+        shouldTryAgainAfter(SpinWait.FEWEST_SLEEPS);
+        shouldTryAgainAfter(2 * SpinWait.FEWEST_SLEEPS);
+    }
+
+    /** Both ends on one processor: who polls gives it to the peer, and finds the peer's packet when it has it again. */
+    @Test
+    void shouldGoOnWhereThePacketCameWhileAnotherThreadHadTheProcessor()
+    {
+        received++;
+        assertThat(spin.mayGoOn(nowNs, received)).isTrue();
+        for (int i = 0; i < 10; i++)
+        {
+            nowNs += 2 * SpinWait.AWAY_NS;
+            received++;
+            assertThat(spin.mayGoOn(nowNs, received)).isTrue();
         }
     }
 
     @Test
     void shouldPollAlwaysAgainOnceThatHasBroughtAPacket()
     {
-        for (int i = 0; i < SpinWait.MOST_VAIN + SpinWait.SLEEPS_BETWEEN - 1; i++)
+        giveUp();
+        shouldTryAgainAfter(SpinWait.FEWEST_SLEEPS);
+        for (int i = 0; i < 2 * SpinWait.FEWEST_SLEEPS; i++)
         {
             received++;
-            polledNs();
+            spin.mayGoOn(nowNs, received);
         }
-        received++;
-        assertThat(spin.mayGoOn(nowNs, received)).isTrue();
-        received++;
-        assertThat(spin.mayGoOn(nowNs, received)).isTrue();
-        polledNs();
-        received++;
-        assertThat(polledNs()).isEqualTo(SPIN_NS);
+        giveUp();
+        shouldTryAgainAfter(SpinWait.FEWEST_SLEEPS);
     }
 }
