@@ -28,6 +28,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.Predicate;
 
 import static io.verbena.meta.raft.GroupChangeException.Category.OUTCOME_UNKNOWN;
 import static io.verbena.meta.raft.GroupChangeException.Category.REFUSED;
@@ -167,7 +168,7 @@ public final class GroupAdministration implements AutoCloseable
         final View view = view(all);
         final RaftPeer leader = requireLeader(view);
         final RaftPeer present = view.find(address);
-        final GroupInfoReply reply = ask(List.of(address)).get(address);
+        final GroupInfoReply reply = ask(List.of(address), (replies) -> null != replies.get(address)).get(address);
         if (null == reply)
         {
             throw new GroupChangeException(UNAVAILABLE, "nobody of this group answers at " + address + ": start " +
@@ -327,13 +328,7 @@ public final class GroupAdministration implements AutoCloseable
     /** The leader knows who the members are; without one, who knows most of the log. */
     private View view(final List<String> asked)
     {
-        final long sinceNs = SystemNanoClock.INSTANCE.nanoTime();
-        final Map<String, GroupInfoReply> replies = ask(asked);
-        if (!hasLeader(replies) && SystemNanoClock.INSTANCE.nanoTime() - sinceNs >= Math.min(INFO_NS, timeoutNs))
-        {
-            // The first question of a process loads the library: on a busy machine that takes longer than an answer.
-            replies.putAll(ask(asked));
-        }
+        final Map<String, GroupInfoReply> replies = ask(asked, GroupAdministration::hasLeader);
         Collection<RaftPeer> members = members(replies);
         final List<String> more = members.stream().map(RaftPeer::getAddress)
             .filter((address) -> !replies.containsKey(address)).toList();
@@ -368,6 +363,21 @@ public final class GroupAdministration implements AutoCloseable
     {
         return reply.getRoleInfoProto().hasLeaderInfo() ? Long.MAX_VALUE :
             reply.getLogInfoProto().hasCommitted() ? reply.getLogInfoProto().getCommitted().getIndex() : -1;
+    }
+
+    /** Once more where that does not suffice, and was not refused but took too long. */
+    private Map<String, GroupInfoReply> ask(
+        final List<String> asked, final Predicate<Map<String, GroupInfoReply>> suffices)
+    {
+        final long sinceNs = SystemNanoClock.INSTANCE.nanoTime();
+        final Map<String, GroupInfoReply> replies = ask(asked);
+        if (!suffices.test(replies) && SystemNanoClock.INSTANCE.nanoTime() - sinceNs >= Math.min(INFO_NS, timeoutNs))
+        {
+            // The first question to a process has it load the library, as has the first one of a process: on a busy
+            // machine that takes longer than an answer.
+            replies.putAll(ask(asked));
+        }
+        return replies;
     }
 
     /** Null for who does not answer. All are asked at once. */

@@ -11,10 +11,14 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Comparator;
 import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
@@ -105,6 +109,40 @@ class GroupAdministrationTest
         assertThat(members.get(4).stat().snapshotIndex()).isPositive();
         members.write(table("last"));
         members.awaitTables(4, 81);
+    }
+
+    /** On a busy machine a server that has just started takes longer for its first answer than for others. */
+    @Test
+    void shouldAskOnceMoreWhoDoesNotAnswerInTime() throws Exception
+    {
+        startGroup();
+        final String address = addresses.get(3);
+        final List<Socket> asked = new CopyOnWriteArrayList<>();
+        try (ServerSocket silent = new ServerSocket(
+            Integer.parseInt(address.substring(address.lastIndexOf(':') + 1)), 50, InetAddress.getLoopbackAddress()))
+        {
+            Thread.ofVirtual().start(() ->
+            {
+                try
+                {
+                    while (true)
+                    {
+                        asked.add(silent.accept());
+                    }
+                }
+                catch (final IOException ignore)
+                {
+                    // closed at the end
+                }
+            });
+            assertThatThrownBy(() -> group.add(address)).isInstanceOfSatisfying(GroupChangeException.class,
+                (ex) -> assertThat(ex.category()).isEqualTo(UNAVAILABLE)).hasMessageContaining("--join " + address);
+        }
+        assertThat(asked).hasSize(2);
+        for (final Socket socket : asked)
+        {
+            socket.close();
+        }
     }
 
     /** A disk is lost, and an empty server takes the member's place. */
