@@ -30,6 +30,8 @@ public final class NodeLauncher
 {
     /** Of the JVM of each node. */
     public static final List<String> NODE_FLAGS = List.of("-XX:+UseSerialGC", "-Xmx512m");
+    /** Has a JVM record what it loads, for a cache that shortens starts. */
+    public static final String RECORD_FLAG = "-XX:AOTMode=record";
     private static final String MAIN_CLASS = "io.verbena.cli.VerbenaCommand";
     private static final int READY_TIMEOUT_S = 60;
     private static final long POLL_MS = 20;
@@ -195,8 +197,11 @@ public final class NodeLauncher
     {
         final List<String> command = new ArrayList<>();
         command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+        // A JVM that records for a cache takes none.
+        final boolean isRecording = moreFlags.contains(RECORD_FLAG);
         ManagementFactory.getRuntimeMXBean().getInputArguments().stream()
-            .filter((argument) -> !argument.startsWith("-agentlib") && !argument.startsWith("-javaagent"))
+            .filter((argument) -> !argument.startsWith("-agentlib") && !argument.startsWith("-javaagent") &&
+                !(isRecording && argument.startsWith("-XX:AOTCache=")))
             .forEach(command::add);
         command.addAll(moreFlags);
         command.addAll(List.of("-cp", System.getProperty("java.class.path"), mainClass));

@@ -2,6 +2,7 @@ package io.verbena.cli.training;
 
 import io.verbena.cli.cluster.ClusterFolder;
 import io.verbena.cli.cluster.LocalCluster;
+import io.verbena.cli.cluster.NodeLauncher;
 import io.verbena.cli.cluster.TemporaryCluster;
 import io.verbena.cli.console.CommandFailedException;
 import io.verbena.cli.console.ExitStatus;
@@ -69,7 +70,7 @@ public final class CacheTraining
         cluster.readyTimeoutS(READY_TIMEOUT_S);
         cluster.up(LocalCluster.ANY_PORT, 1, MEMORY_MIB, 0, (line) -> {});
         final List<String> flags = new ArrayList<>(FLAGS);
-        flags.addAll(List.of("-XX:AOTMode=record", "-XX:AOTConfiguration=" + configuration));
+        flags.addAll(List.of(NodeLauncher.RECORD_FLAG, "-XX:AOTConfiguration=" + configuration));
         cluster.jvmFlags(flags);
         // As each node starts; the library for command lines, which the other commands start with, it runs besides.
         cluster.mainClass(NODE_MAIN);
