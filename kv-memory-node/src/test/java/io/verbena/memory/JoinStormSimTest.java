@@ -15,6 +15,7 @@ import org.agrona.concurrent.Agent;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 import java.util.ArrayList;
@@ -35,6 +36,7 @@ class JoinStormSimTest
     private static final long LULL_NS = 20_000_000;
 
     private final SlowDisk disk = new SlowDisk();
+    private long syncNs = SYNC_NS;
     private final List<SimComputeNode> nodes = new ArrayList<>();
     private SimWorld world;
     private MetaServer metaServer;
@@ -83,7 +85,7 @@ class JoinStormSimTest
             }
             final int before = disk.writes;
             final int workCount = metaServer.doWork();
-            busyUntilNs = nowNs + (disk.writes - before) * SYNC_NS;
+            busyUntilNs = nowNs + (disk.writes - before) * syncNs;
             final boolean isLacking = metaServer.stat().liveComputeNodes() > 0 && metaServer.spareIdentities() < spares;
             sleeps |= (metaServer.waitingRegistrations() > 0 || isLacking) && metaServer.idleNs() > 0;
             mostWaiting = Math.max(mostWaiting, metaServer.waitingRegistrations());
@@ -177,19 +179,40 @@ class JoinStormSimTest
         open(1, 1024, spareIdentities);
         joinNs(1);
         pause(LULL_NS);
-        final int before = disk.writes;
-        for (int i = 0; i < 100; i++)
-        {
-            add();
-            pause(SPACING_NS);
-        }
-        runUntil(() -> nodes.stream().allMatch((node) -> null != node.registration && node.beats > 0) &&
-            spares <= metaServer.spareIdentities());
-        System.out.println("one a millisecond: spares " + spares + ", writes " + (disk.writes - before));
-        assertThat(disk.writes - before).as("writes of 100 nodes").isBetween(1, 20);
+        expectFewWrites(100, SPACING_NS);
         pause(LULL_NS);
         assertThat(joinNs(1)).as("alone again").isLessThan(2 * SYNC_NS);
         expectEachOnce();
+    }
+
+    /** Whatever a write takes, and however fast they come within 110 ms: as many as a group of meta servers may sync. */
+    @ParameterizedTest
+    @CsvSource({"500000, 1000000, 4", "1000000, 1000000, 0", "2000000, 1100000, 4", "10000000, 1100000, 0"})
+    void shouldShareWritesWhateverTheyTake(final long writeNs, final long spacingNs, final int spareIdentities)
+    {
+        syncNs = writeNs;
+        open(1, 1024, spareIdentities);
+        joinNs(1);
+        pause(LULL_NS);
+        expectFewWrites(100, spacingNs);
+        pause(LULL_NS);
+        assertThat(joinNs(1)).as("alone again").isLessThan(2 * writeNs);
+        expectEachOnce();
+    }
+
+    private void expectFewWrites(final int count, final long spacingNs)
+    {
+        final int before = disk.writes;
+        for (int i = 0; i < count; i++)
+        {
+            add();
+            pause(spacingNs);
+        }
+        runUntil(() -> nodes.stream().allMatch((node) -> null != node.registration && node.beats > 0) &&
+            spares <= metaServer.spareIdentities());
+        System.out.println("a write of " + syncNs + " ns, a node each " + spacingNs + " ns, spares " + spares +
+            ": writes " + (disk.writes - before));
+        assertThat(disk.writes - before).as("writes of %s nodes", count).isBetween(1, 20);
     }
 
     private void pause(final long lengthNs)

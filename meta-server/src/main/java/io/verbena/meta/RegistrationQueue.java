@@ -27,9 +27,8 @@ import java.util.function.Supplier;
  * {@link #GATHER_NS} at most, and share one write. Between two writes every message that has arrived is handled, so
  * that no heartbeat waits for more than one. Bounded: a node beyond is refused, with the time after which to ask again.
  * A compute node for which there is a spare identity is answered at once; what it got is written down when the server
- * is quiet, together with the next spares. While many come one after the other, writes begin {@link #STORM_WRITES}
- * times their length apart: else each would be shared by the few that come during the one before. Used by the
- * server's thread.
+ * is quiet, together with the next spares. While many come one after the other, writes begin at some distance: see
+ * {@link WritePace}. Used by the server's thread.
  */
 final class RegistrationQueue
 {
@@ -37,15 +36,6 @@ final class RegistrationQueue
     static final int MAX_GROUP = 256;
     /** Longest wait for more to arrive: less than the write that it may save. */
     static final long GATHER_NS = TimeUnit.MILLISECONDS.toNanos(1);
-
-    /** At most from the beginning of a write for several nodes to that of the next one, unless no more may wait. */
-    static final long STORM_NS = TimeUnit.MILLISECONDS.toNanos(8);
-
-    /** The same in lengths of the last write: where a write takes no time, nobody waits for one that is saved. */
-    private static final int STORM_WRITES = 4;
-
-    /** Nodes of one write from which on more are expected. */
-    private static final int STORM_JOINS = 4;
 
     /** Without an arrival for the last write's length divided by this, nothing more is expected. */
     private static final int QUIET_FRACTION = 16;
@@ -75,12 +65,9 @@ final class RegistrationQueue
     private final ArrayDeque<PendingRegistration> due = new ArrayDeque<>();
     private long gatheredSinceNs;
     private long lastArrivalNs;
-    private long writeBeganNs;
-    /** That have registered since the last write began, and those that shared it. */
+    private final WritePace pace = new WritePace();
+    /** That have been given spares since the last write began. */
     private int joinedSinceWrite;
-    private int joinedByLastWrite;
-    private boolean hasWritten;
-    private long lastWriteNs;
     private long refused;
 
     /**
@@ -121,7 +108,7 @@ final class RegistrationQueue
         if (waiting.size() >= maxWaiting)
         {
             refused++;
-            final long delayNs = (waiting.size() / MAX_GROUP + 1) * (GATHER_NS + lastWriteNs);
+            final long delayNs = (waiting.size() / MAX_GROUP + 1) * (GATHER_NS + pace.lengthNs());
             throw new ControlException(
                 ControlStatus.UNAVAILABLE,
                 waiting.size() + " registrations wait already, and more may not: register again in " +
@@ -195,11 +182,7 @@ final class RegistrationQueue
     {
         int workCount = 0;
 
-        if (hasWritten)
-        {
-            hasWritten = false;
-            lastWriteNs = nowNs - writeBeganNs;
-        }
+        pace.poll(nowNs);
 
         if (!isQuiet)
         {
@@ -223,18 +206,14 @@ final class RegistrationQueue
     /** Whether a write that could have begun at some time had better wait for no more to arrive. */
     private boolean isGathered(final boolean isQuiet, final long nowNs, final long sinceNs)
     {
-        final boolean isPaced = joinedByLastWrite >= STORM_JOINS &&
-            nowNs - writeBeganNs < Math.min(STORM_NS, STORM_WRITES * lastWriteNs);
-        return !isPaced && (isQuiet && nowNs - lastArrivalNs >= lastWriteNs / QUIET_FRACTION ||
+        return !pace.isPausing(nowNs) && (isQuiet && nowNs - lastArrivalNs >= pace.lengthNs() / QUIET_FRACTION ||
             nowNs - sinceNs >= GATHER_NS);
     }
 
     /** Of those that wait some share the write, or none; of those that were given spares, all. */
     private void beginWrite(final int sharing, final long nowNs)
     {
-        writeBeganNs = nowNs;
-        hasWritten = true;
-        joinedByLastWrite = joinedSinceWrite + sharing;
+        pace.begin(joinedSinceWrite + sharing, nowNs);
         joinedSinceWrite = 0;
     }
 
