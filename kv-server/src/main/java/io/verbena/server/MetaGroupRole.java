@@ -49,7 +49,7 @@ public final class MetaGroupRole implements Role
      * Of a leader: what another one waits before it leads, and a part more. Where a busy machine lets it run out, the
      * leader is silent until it is renewed, and remains the leader.
      */
-    private static final long LEADER_LEASE_NS = TimeUnit.MILLISECONDS.toNanos(600);
+    private static final long LEADER_LEASE_NS = TimeUnit.MILLISECONDS.toNanos(450);
     private static final long WRITE_TIMEOUT_NS = TimeUnit.SECONDS.toNanos(3);
     private static final long NO_LEADERSHIP = -1;
     /** A follower has caught up by then, and its start is over for whoever waits for it. */
@@ -103,6 +103,10 @@ public final class MetaGroupRole implements Role
         warmUpAtNs = nowNs + WARM_UP_DELAY_NS;
         pace = new FigurePace(nowNs);
         stat = member.stat();
+        if (null != channel && channel.canWake())
+        {
+            member.onProgress(channel::wake);
+        }
     }
 
     /**

@@ -246,7 +246,8 @@ public final class Leadership
     /** @return how long nothing is due by the clock. */
     public long idleNs()
     {
-        return leaseNs / RENEWALS_PER_LEASE / 2;
+        final long pollNs = leaseNs / RENEWALS_PER_LEASE / 2;
+        return State.WAITING == state ? Math.clamp(readyAtNs - clock.nanoTime(), 0, pollNs) : pollNs;
     }
 
     @Override

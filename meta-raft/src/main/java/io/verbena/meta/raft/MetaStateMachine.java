@@ -43,6 +43,7 @@ final class MetaStateMachine extends BaseStateMachine
 
     private final SimpleStateMachineStorage storage = new SimpleStateMachineStorage();
     private final ReplicatedState state = new ReplicatedState();
+    private final GroupSignal signal = new GroupSignal();
     private volatile String failure = "";
     private volatile boolean hasLogFailed;
     private volatile long snapshotIndex = -1;
@@ -50,6 +51,18 @@ final class MetaStateMachine extends BaseStateMachine
     ReplicatedState state()
     {
         return state;
+    }
+
+    /** Raised when this member has become the log's leader, and by whoever else has something for the same thread. */
+    GroupSignal signal()
+    {
+        return signal;
+    }
+
+    @Override
+    public void notifyLeaderReady()
+    {
+        signal.raise();
     }
 
     /** Why nothing is applied any more; empty while all is well. */

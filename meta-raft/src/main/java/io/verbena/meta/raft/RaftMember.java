@@ -61,7 +61,7 @@ public final class RaftMember implements GroupLog, AutoCloseable
      * time, so that up to twice as much passes.
      */
     private static final int ELECTION_MIN_MS = 500;
-    private static final int ELECTION_MAX_MS = 800;
+    private static final int ELECTION_MAX_MS = 700;
     private static final int SNAPSHOT_ENTRIES = 4_096;
     private static final String SEGMENT = "8MB";
     private static final String PREALLOCATED = "64KB";
@@ -84,6 +84,7 @@ public final class RaftMember implements GroupLog, AutoCloseable
     private final RaftServer server;
     private final RaftServer.Division division;
     private final MetaStateMachine machine;
+    private final GroupSignal signal;
     private final RaftGroupId groupId;
     private final ClientId client = ClientId.randomId();
     private final AtomicLong calls = new AtomicLong();
@@ -105,6 +106,7 @@ public final class RaftMember implements GroupLog, AutoCloseable
         this.server = server;
         this.groupId = groupId;
         this.machine = machine;
+        signal = machine.signal();
         division = server.getDivision(groupId);
     }
 
@@ -344,15 +346,32 @@ public final class RaftMember implements GroupLog, AutoCloseable
                 " bytes is too large for the log, which takes " + MAX_COMMAND_BYTES));
         }
         unwrittenNs(); // before this entry there may be none that is not written
-        return submit(RaftClientRequest.writeRequestType(), Message.valueOf(ByteString.copyFrom(encoded)))
-            .thenApply((reply) -> MetaStateMachine.APPLIED.getContent().equals(reply.getMessage().getContent()));
+        return signalled(submit(RaftClientRequest.writeRequestType(), Message.valueOf(ByteString.copyFrom(encoded)))
+            .thenApply((reply) -> MetaStateMachine.APPLIED.getContent().equals(reply.getMessage().getContent())));
     }
 
     @Override
     public CompletableFuture<Long> latestLeadership()
     {
-        return submit(RaftClientRequest.readRequestType(), Message.EMPTY).thenApply((reply) ->
-            Long.parseLong(reply.getMessage().getContent().toStringUtf8()));
+        return signalled(submit(RaftClientRequest.readRequestType(), Message.EMPTY).thenApply((reply) ->
+            Long.parseLong(reply.getMessage().getContent().toStringUtf8())));
+    }
+
+    /**
+     * When the log has something for the thread that polls it: this member may lead by now, or an answer is there.
+     *
+     * @param sleeper ends the sleep of that thread; called by any thread, and not once this is closed.
+     */
+    public void onProgress(final Runnable sleeper)
+    {
+        signal.onRaised(sleeper);
+    }
+
+    /** The future is done when the signal is raised. */
+    private <T> CompletableFuture<T> signalled(final CompletableFuture<T> answer)
+    {
+        answer.whenComplete((result, failure) -> signal.raise());
+        return answer;
     }
 
     private CompletableFuture<RaftClientReply> submit(final RaftClientRequest.Type type, final Message message)
@@ -493,6 +512,7 @@ public final class RaftMember implements GroupLog, AutoCloseable
     public void close()
     {
         isClosed = true;
+        signal.close();
         CloseHelper.quietClose(server);
     }
 }

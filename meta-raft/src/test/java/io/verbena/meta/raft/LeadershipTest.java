@@ -137,6 +137,31 @@ class LeadershipTest
         assertThat(before.leadership.leaseLeftNs()).isZero();
     }
 
+    /** Else the thread that polls it sleeps over the moment at which it may answer. */
+    @Test
+    void shouldBeDueWhenItsWaitIsOver()
+    {
+        final Member before = new Member("a", 1);
+        before.leads = true;
+        before.pollUntilLeading();
+        before.isCutOff = true;
+        final Member next = new Member("b", 1);
+        final long followingNs = next.leadership.idleNs();
+        next.leads = true;
+        next.leadership.poll(next.nanoTime());
+        next.leadership.poll(next.nanoTime());
+        assertThat(next.leadership.state()).isEqualTo(Leadership.State.WAITING);
+        final long sinceNs = realNs;
+        assertThat(next.leadership.idleNs()).as("nearly all of the wait is left").isEqualTo(followingNs);
+        while (Leadership.State.WAITING == next.leadership.state())
+        {
+            realNs += Math.max(1, next.leadership.idleNs());
+            next.leadership.poll(next.nanoTime());
+        }
+        assertThat(realNs - sinceNs).isBetween(LEASE_NS + LEASE_NS / 4, LEASE_NS + LEASE_NS / 4 + 1);
+        assertThat(next.leadership.idleNs()).isEqualTo(followingNs);
+    }
+
     @Test
     void shouldRenewALeaseThatHasRunOutWhenNobodyHasLedMeanwhile()
     {

@@ -15,9 +15,13 @@ import org.junit.jupiter.api.io.TempDir;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 import static io.verbena.meta.raft.TestMembers.CLOCK;
@@ -136,6 +140,33 @@ class RaftMemberTest
             assertThat(members.get(other).mayLead()).as("member %s, while %s leads", other, leader)
                 .isEqualTo(other == leader);
         }
+    }
+
+    /** By whom the thread that polls it is woken: by its clock it would notice each step of an election late. */
+    @Test
+    void shouldSignalThatItMayLeadAndEachAnswer()
+    {
+        members.startAll(true);
+        members.write(new MetaBatch().counters(MetaCounters.initial(7)));
+        final int leader = members.leader();
+        members.stop(leader);
+        final AtomicInteger signals = new AtomicInteger();
+        final List<Integer> left =
+            IntStream.rangeClosed(1, MEMBERS).filter((place) -> place != leader).boxed().toList();
+        left.forEach((place) -> members.get(place).onProgress(signals::incrementAndGet));
+        TestMembers.await(() -> signals.get() > 0);
+        final RaftMember next = members.get(left.stream().filter((place) -> members.get(place).mayLead()).findFirst()
+            .orElseThrow());
+        final int elected = signals.get();
+        assertThat(next.latestLeadership().join()).isPositive();
+        TestMembers.await(() -> signals.get() > elected);
+        final int asked = signals.get();
+        assertThat(next.append(MetaCommand.write(0, new MetaBatch())).join()).as("of no leadership").isFalse();
+        TestMembers.await(() -> signals.get() > asked);
+        final int answered = signals.get();
+        next.close();
+        assertThat(next.latestLeadership()).failsWithin(Duration.ofSeconds(60));
+        assertThat(signals.get()).as("once it is closed").isEqualTo(answered);
     }
 
     /** What a meta server writes together is one entry, and costs each member one sync of its disk. */
