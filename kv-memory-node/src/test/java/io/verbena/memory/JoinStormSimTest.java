@@ -185,7 +185,7 @@ class JoinStormSimTest
         expectEachOnce();
     }
 
-    /** Whatever a write takes, and however fast they come within 110 ms: as many as a group of meta servers may sync. */
+    /** Whatever a write takes, and however fast they come within 110 ms: no more than a group is to sync. */
     @ParameterizedTest
     @CsvSource({"500000, 1000000, 4", "1000000, 1000000, 0", "2000000, 1100000, 4", "10000000, 1100000, 0"})
     void shouldShareWritesWhateverTheyTake(final long writeNs, final long spacingNs, final int spareIdentities)
