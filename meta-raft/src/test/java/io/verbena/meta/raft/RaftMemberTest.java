@@ -149,11 +149,11 @@ class RaftMemberTest
         members.startAll(true);
         members.write(new MetaBatch().counters(MetaCounters.initial(7)));
         final int leader = members.leader();
-        members.stop(leader);
         final AtomicInteger signals = new AtomicInteger();
         final List<Integer> left =
             IntStream.rangeClosed(1, MEMBERS).filter((place) -> place != leader).boxed().toList();
         left.forEach((place) -> members.get(place).onProgress(signals::incrementAndGet));
+        members.stop(leader);
         TestMembers.await(() -> signals.get() > 0);
         final RaftMember next = members.get(left.stream().filter((place) -> members.get(place).mayLead()).findFirst()
             .orElseThrow());
