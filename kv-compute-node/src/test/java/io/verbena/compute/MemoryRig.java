@@ -56,7 +56,8 @@ public final class MemoryRig implements AutoCloseable
     public final SessionParts parts;
     public final IndexReturns returns = new IndexReturns(meta.link::retryBackoff);
     private final MemoryLinks links = new MemoryLinks("compute-1", CHUNKS);
-    public final LinkedChunks chunks = new LinkedChunks(links.byId(), new GroupLinks(links), returns);
+    public final UnexpectedFailures failures = new UnexpectedFailures(meta.world.clock());
+    public final LinkedChunks chunks = new LinkedChunks(links.byId(), new GroupLinks(links, failures), returns);
     private final CatalogWatch catalog;
     private final Script script = new Script();
     private final SimNode memoryNode;
@@ -78,7 +79,6 @@ public final class MemoryRig implements AutoCloseable
         engine = TableEngine.open(meta.raas.protectionDomain(), meta.raas.device().attributes(), meta.world.clock(),
             new TableEngineConfiguration().operationSlots(1).locationCacheEntries(0).initialEpoch(epoch)
                 .operationListener((operation) -> { }).chunkSource(chunks));
-        final UnexpectedFailures failures = new UnexpectedFailures(meta.world.clock());
         final TableRegistry tables =
             new TableRegistry(meta.link, engine::openTable, () -> 0, MetaRig.TIMEOUT_NS, failures);
         catalog = new CatalogWatch(meta.link, tables, MetaRig.TIMEOUT_NS, failures);

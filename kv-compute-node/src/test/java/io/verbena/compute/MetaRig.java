@@ -24,9 +24,15 @@ import io.verbena.rdma.sim.SimNode;
 import io.verbena.rdma.sim.SimWorld;
 import io.verbena.rdma.sim.schedule.SimFabricOptions;
 import io.verbena.rdma.verbs.AccessFlags;
+import io.verbena.rdma.verbs.Device;
 import io.verbena.rdma.verbs.MemoryRegion;
+import io.verbena.rdma.verbs.ProtectionDomain;
+import io.verbena.rdma.verbs.RdmaException;
 import org.agrona.concurrent.Agent;
 
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Method;
+import java.lang.reflect.Proxy;
 import java.security.SecureRandom;
 import java.util.ArrayList;
 import java.util.List;
@@ -61,6 +67,7 @@ public final class MetaRig implements AutoCloseable
     private final RaasContext server;
     private boolean isSilent;
     private long late;
+    private int memoryRefusals;
 
     @SuppressWarnings("unchecked")
     public MetaRig()
@@ -75,7 +82,8 @@ public final class MetaRig implements AutoCloseable
         server.serve(1, (caller, source) -> Admission.accept(AccessFlags.REMOTE_READ, view.privateData(), viewRegion),
             new MetaDispatcher(script.service(MetaService.class)));
         metaNode.addAgent(agent("meta", (nowNs) -> isSilent ? 0 : server.poll() + giveRegistrations()));
-        raas = RaasContext.open(node.device(), new RaasConfiguration().identity(REGISTRATION.identity()));
+        raas = RaasContext.open(
+            device(node.device()), new RaasConfiguration().identity(REGISTRATION.identity()));
         final PeerAddress address = new PeerAddress(metaNode.device().address(), 1, 1, 1);
         metaServer = new MetaServerLocator()
         {
@@ -116,6 +124,46 @@ public final class MetaRig implements AutoCloseable
             awaitingChanges.add((PendingNotification)arguments[1]);
             return null;
         });
+    }
+
+    /** A device that refuses to register memory as often as a test says. */
+    private Device device(final Device device)
+    {
+        return (Device)Proxy.newProxyInstance(Device.class.getClassLoader(), new Class<?>[]{Device.class},
+            (self, method, arguments) -> ProtectionDomain.class == method.getReturnType() ?
+                domain((ProtectionDomain)invoke(device, method, arguments)) : invoke(device, method, arguments));
+    }
+
+    private ProtectionDomain domain(final ProtectionDomain domain)
+    {
+        return (ProtectionDomain)Proxy.newProxyInstance(Device.class.getClassLoader(),
+            new Class<?>[]{ProtectionDomain.class}, (self, method, arguments) ->
+            {
+                if (MemoryRegion.class == method.getReturnType() && memoryRefusals > 0)
+                {
+                    memoryRefusals--;
+                    throw new RdmaException("planted: no memory can be registered");
+                }
+                return invoke(domain, method, arguments);
+            });
+    }
+
+    private static Object invoke(final Object target, final Method method, final Object[] arguments) throws Throwable
+    {
+        try
+        {
+            return method.invoke(target, arguments);
+        }
+        catch (final InvocationTargetException ex)
+        {
+            throw ex.getCause();
+        }
+    }
+
+    /** The next registrations of memory on the node fail, so many of them. */
+    public void refuseMemory(final int times)
+    {
+        memoryRefusals = times;
     }
 
     /** Runs a loop on the node from now on. */

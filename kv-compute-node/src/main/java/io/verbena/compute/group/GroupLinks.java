@@ -1,6 +1,7 @@
 package io.verbena.compute.group;
 
 import io.verbena.compute.catalog.ViewWatch;
+import io.verbena.compute.figures.UnexpectedFailures;
 import io.verbena.compute.memory.MemoryLinks;
 import io.verbena.compute.session.SessionParts;
 import io.verbena.protocol.view.View;
@@ -18,7 +19,11 @@ import java.util.List;
  */
 public final class GroupLinks implements AutoCloseable
 {
+    /** Until what could not be reached for lack of memory here is tried again: 200 ms. */
+    static final long RETRY_PAUSE_NS = 200_000_000;
+
     private final MemoryLinks memoryLinks;
+    private final UnexpectedFailures failures;
     private final Int2ObjectHashMap<GroupLink> byGroup = new Int2ObjectHashMap<>();
     private final List<GroupLink> all = new ArrayList<>();
     /** Ids that open tables name, and of which it is not known whether they are groups. */
@@ -30,17 +35,23 @@ public final class GroupLinks implements AutoCloseable
     private SessionParts session;
     private Reconciler reconciler;
     private long decidedFrom;
+    private long decideAtNs;
 
-    /** @param memoryLinks to which members are added, and what turns out to be no group. */
-    public GroupLinks(final MemoryLinks memoryLinks)
+    /**
+     * @param memoryLinks to which members are added, and what turns out to be no group.
+     * @param failures    counts what cannot be reached now: it is tried again after a pause.
+     */
+    public GroupLinks(final MemoryLinks memoryLinks, final UnexpectedFailures failures)
     {
         this.memoryLinks = memoryLinks;
+        this.failures = failures;
     }
 
     /** @param parts of the session; once, before anything else. */
     public void open(final SessionParts parts)
     {
         session = parts;
+        decideAtNs = parts.raas().clock().nanoTime();
         reconciler = new Reconciler(parts, memoryLinks);
     }
 
@@ -50,7 +61,11 @@ public final class GroupLinks implements AutoCloseable
         if (memoryLinks.remove(later.group()))
         {
             // A table was read before it was heard that there is such a group.
-            link(later.group()).chunks().requestBlocks();
+            wanting.add(later.group());
+            if (!reach(later.group()))
+            {
+                undecided.addInt(later.group());
+            }
         }
         final GroupLink link = byGroup.get(later.group());
         if (null != link)
@@ -164,7 +179,7 @@ public final class GroupLinks implements AutoCloseable
     /** @return when a pause ends, or {@link Long#MAX_VALUE}. */
     public long nextAtNs()
     {
-        long nextNs = Long.MAX_VALUE;
+        long nextNs = canDecide() ? decideAtNs : Long.MAX_VALUE;
         for (int i = 0; i < all.size(); i++)
         {
             nextNs = Math.min(nextNs, all.get(i).retryAtNs());
@@ -181,7 +196,7 @@ public final class GroupLinks implements AutoCloseable
     public int poll(final long nowNs)
     {
         int workCount = session.views().poll(nowNs) + reconciler.poll(nowNs);
-        if (!undecided.isEmpty() && session.views().rounds() >= decidedFrom)
+        if (canDecide() && decideAtNs - nowNs <= 0)
         {
             decide();
             workCount++;
@@ -193,11 +208,32 @@ public final class GroupLinks implements AutoCloseable
         return workCount;
     }
 
+    private boolean canDecide()
+    {
+        return !undecided.isEmpty() && session.views().rounds() >= decidedFrom;
+    }
+
     private void decide()
     {
-        for (int i = 0; i < undecided.size(); i++)
+        int kept = 0;
+        while (kept < undecided.size())
         {
-            final int id = undecided.getInt(i);
+            if (reach(undecided.getInt(kept)))
+            {
+                undecided.removeAt(kept);
+            }
+            else
+            {
+                kept++;
+            }
+        }
+    }
+
+    /** Where it fails, nothing of it is kept, and it is to be tried again. */
+    private boolean reach(final int id)
+    {
+        try
+        {
             if (null == session.views().views().view(id))
             {
                 memoryLinks.add(session, id);
@@ -206,12 +242,18 @@ public final class GroupLinks implements AutoCloseable
             {
                 link(id);
             }
-            if (wanting.remove(id))
-            {
-                requestBlocks(id);
-            }
         }
-        undecided.clear();
+        catch (final RuntimeException ex)
+        {
+            failures.onFailure("connection to memory node or group " + id, ex);
+            decideAtNs = session.raas().clock().nanoTime() + RETRY_PAUSE_NS;
+            return false;
+        }
+        if (wanting.remove(id))
+        {
+            requestBlocks(id);
+        }
+        return true;
     }
 
     /** @return groups whose present view is not active, for people. */

@@ -132,4 +132,62 @@ class GroupLinkTest
         assertThat(rig.links().byId().get(GROUP)).isNull();
         rig.meta.runUntil(() -> groups.get(GROUP).isReady() && rig.count("mirrorChunk") > 0);
     }
+
+    /** It is no reason for the node to end, and another one is reached meanwhile. */
+    @Test
+    void shouldTryAgainWhereThereIsNoMemoryForAConnection()
+    {
+        groups.add(MEMBER + 1);
+        groups.add(MEMBER + 2);
+        rig.meta.refuseMemory(1);
+        rig.meta.runUntil(() -> 1 == rig.failures.requestCount());
+        assertThat(rig.links().byId().get(MEMBER + 1)).isNull();
+        assertThat(rig.links().byId().get(MEMBER + 2)).isNotNull();
+        final long failedNs = rig.meta.nowNs();
+        assertThat(groups.nextAtNs() - failedNs).as("when the node is woken").isPositive()
+            .isLessThanOrEqualTo(GroupLinks.RETRY_PAUSE_NS);
+
+        final long asked = rig.meta.count("views");
+        rig.meta.refuseMemory(1);
+        rig.meta.runUntil(() -> 2 == rig.failures.requestCount());
+        assertThat(rig.meta.nowNs() - failedNs).as("after a pause")
+            .isGreaterThan(GroupLinks.RETRY_PAUSE_NS - LONG_NS / 10);
+        assertThat(rig.links().byId().get(MEMBER + 1)).isNull();
+        rig.meta.runUntil(() -> null != rig.links().byId().get(MEMBER + 1));
+        assertThat(rig.meta.count("views")).as("the meta server has no part in it").isEqualTo(asked);
+        assertThat(rig.failures.requestCount()).isEqualTo(2);
+        assertThat(groups.nextAtNs()).as("nothing is left to do").isEqualTo(Long.MAX_VALUE);
+    }
+
+    @Test
+    void shouldTryAgainWhereThereIsNoMemoryForAGroup()
+    {
+        rig.meta.answer("views", (arguments) -> new ViewPage(List.of(FIRST), false));
+        groups.add(GROUP);
+        groups.requestBlocks(GROUP);
+        rig.meta.refuseMemory(1);
+        rig.meta.runUntil(() -> 1 == rig.failures.requestCount());
+        assertThat(groups.get(GROUP)).isNull();
+        assertThat(groups.all()).isEmpty();
+        rig.meta.runUntil(() -> null != groups.get(GROUP));
+        rig.meta.runUntil(() -> groups.get(GROUP).isReady() && rig.count("mirrorChunk") > 0);
+        assertThat(rig.failures.requestCount()).isEqualTo(1);
+    }
+
+    /** It was a memory node, as far as was known, and is not reached as one any more. */
+    @Test
+    void shouldTryAgainWhereThereIsNoMemoryForAGroupThatIsHeardOf()
+    {
+        rig.meta.runUntil(() -> rig.parts.views().isCurrent());
+        groups.add(GROUP);
+        rig.meta.refuseMemory(1);
+        rig.parts.views().hear(FIRST);
+        assertThat(rig.failures.requestCount()).isEqualTo(1);
+        assertThat(rig.links().byId().get(GROUP)).isNull();
+        assertThat(groups.get(GROUP)).isNull();
+        rig.meta.runFor(GroupLinks.RETRY_PAUSE_NS - LONG_NS);
+        assertThat(groups.get(GROUP)).as("not before the pause is over").isNull();
+        rig.meta.runUntil(() -> null != groups.get(GROUP));
+        rig.meta.runUntil(() -> groups.get(GROUP).isReady() && rig.count("mirrorChunk") > 0);
+    }
 }
