@@ -386,6 +386,47 @@ class SecretRoundsTest
         assertThat(rounds.poll(nowNs)).isEqualTo(1);
     }
 
+    /** However late the round before it began. */
+    @Test
+    void shouldGiveEachRoundItsWholeTime()
+    {
+        nextRound();
+        pass(ROUND_NS + PATIENCE_NS);
+        assertThat(rounds.poll(nowNs)).isEqualTo(1);
+        beatAll();
+        pass(ROUND_NS - 1);
+        memory.beat();
+        compute.beat();
+        assertThat(rounds.poll(nowNs)).isZero();
+        pass(1);
+        assertThat(rounds.poll(nowNs)).isEqualTo(1);
+    }
+
+    @Test
+    void shouldGiveAMemoryNodeNoTokens()
+    {
+        final Node second = new Node(NodeRole.MEMORY_NODE);
+        assertThat(secrets.tokens(compute.identity, HeldSecrets.NONE)).hasSize(2);
+        assertThat(secrets.tokens(memory.identity, HeldSecrets.NONE)).isEmpty();
+        assertThat(secrets.tokens(second.identity, HeldSecrets.NONE)).isEmpty();
+        assertThat(secrets.tokens(new PeerIdentity(99, 99), HeldSecrets.NONE)).as("nobody").isEmpty();
+    }
+
+    /** The holder says up to which one it has them: one that came back under its number is the latest. */
+    @Test
+    void shouldGiveTokensByIncarnations()
+    {
+        final Node second = new Node(NodeRole.MEMORY_NODE);
+        devices = 0;
+        final Member back = new Node(NodeRole.MEMORY_NODE).member;
+        assertThat(back.nodeId()).as("asked again").isEqualTo(memory.member.nodeId());
+        assertThat(back.incarnation()).isGreaterThan(second.member.incarnation());
+        assertThat(secrets.tokens(compute.identity, HeldSecrets.NONE))
+            .extracting(AdmissionToken::nodeId, AdmissionToken::incarnation)
+            .containsExactly(tuple(second.member.nodeId(), second.member.incarnation()),
+                tuple(back.nodeId(), back.incarnation()));
+    }
+
     @Test
     void shouldNotWaitForWhoHasNoLease()
     {
