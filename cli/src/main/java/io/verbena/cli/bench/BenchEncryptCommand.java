@@ -31,8 +31,8 @@ import java.util.concurrent.TimeUnit;
     description = {
         "Measure what encryption costs: two clusters of processes on this host, one made with --encrypt, and a " +
         "client that reads and writes records of 100 bytes one after the other at each in turn; over the network " +
-        "transport at ::1, where packets are sealed as well, and over shared memory. Medians of latencies; a ratio " +
-        "is the median of those of each pair."},
+        "transport at ::1, where packets are sealed, and over shared memory, where requests are. Medians of " +
+        "latencies; a ratio is the median of those of each pair."},
     footer = {"", "Exit status 0: the goal was reached; 1: it was not."})
 final class BenchEncryptCommand implements Callable<Integer>
 {

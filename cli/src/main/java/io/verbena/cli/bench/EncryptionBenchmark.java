@@ -28,7 +28,7 @@ final class EncryptionBenchmark implements AutoCloseable
     /** Where the two clusters and their clients meet. */
     enum Transport
     {
-        /** Packets, although on one host: sealed where the cluster encrypts, beside the requests in them. */
+        /** Packets, although on one host: sealed where the cluster encrypts, and requests are not sealed again. */
         NETWORK("roce", "roce:::1", "verbena://[::1]:0"),
         /** Memory of this host: requests are encrypted, and nothing else can be. */
         SHARED_MEMORY(null, null, LocalCluster.ANY_PORT);
