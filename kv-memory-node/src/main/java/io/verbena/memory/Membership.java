@@ -239,7 +239,7 @@ final class Membership
                         request.region(),
                         request.memoryId(),
                         clusterId,
-                        readTarget),
+                        readTarget).inFailureDomain(request.failureDomain()),
                     callTimeoutNs);
                 return 1;
             }

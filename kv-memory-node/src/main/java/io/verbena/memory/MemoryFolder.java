@@ -3,6 +3,7 @@ package io.verbena.memory;
 import io.verbena.memory.checkpoint.CheckpointStore;
 import io.verbena.protocol.bootstrap.FileHold;
 import io.verbena.protocol.bootstrap.OwnerOnly;
+import io.verbena.protocol.message.FailureDomain;
 
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
@@ -48,6 +49,7 @@ public final class MemoryFolder implements AutoCloseable
     private int nodeId;
     private long clusterId;
     private int incarnation;
+    private String failureDomain;
 
     private MemoryFolder(
         final Path path, final FolderFiles files, final FileHold lock, final Properties properties)
@@ -61,6 +63,7 @@ public final class MemoryFolder implements AutoCloseable
         nodeId = Integer.parseInt(properties.getProperty("node_id"));
         clusterId = Long.parseUnsignedLong(properties.getProperty("cluster_id"), HEX);
         incarnation = Integer.parseInt(properties.getProperty("incarnation", "0"));
+        failureDomain = properties.getProperty("failure_domain", FailureDomain.NONE);
     }
 
     /**
@@ -120,7 +123,8 @@ public final class MemoryFolder implements AutoCloseable
     {
         if (!files.exists(PROPERTIES))
         {
-            write(path, files, newMemoryId, 0 == regionLengthBytes ? defaultLengthBytes : regionLengthBytes, 0, 0, 0);
+            write(path, files, newMemoryId, 0 == regionLengthBytes ? defaultLengthBytes : regionLengthBytes, 0, 0, 0,
+                FailureDomain.NONE);
         }
 
         final MemoryFolder folder = new MemoryFolder(path, files, lock, read(path, files));
@@ -168,8 +172,24 @@ public final class MemoryFolder implements AutoCloseable
     {
         if (regionLengthBytes != writtenLengthBytes)
         {
-            write(path, files, memoryId, regionLengthBytes, nodeId, clusterId, incarnation);
+            write(path, files, memoryId, regionLengthBytes, nodeId, clusterId, incarnation, failureDomain);
             writtenLengthBytes = regionLengthBytes;
+        }
+    }
+
+    /** @return label of the node's failure domain, as it was given last; NONE for a domain of its own. */
+    public String failureDomain()
+    {
+        return failureDomain;
+    }
+
+    /** Writes down in which failure domain the node is from now on; a later process of it is there, too. */
+    public void failureDomain(final String label)
+    {
+        if (!label.equals(failureDomain))
+        {
+            write(path, files, memoryId, writtenLengthBytes, nodeId, clusterId, incarnation, label);
+            failureDomain = label;
         }
     }
 
@@ -360,7 +380,7 @@ public final class MemoryFolder implements AutoCloseable
     {
         if (newNodeId != nodeId || newClusterId != clusterId || newIncarnation != incarnation)
         {
-            write(path, files, memoryId, regionLengthBytes, newNodeId, newClusterId, newIncarnation);
+            write(path, files, memoryId, regionLengthBytes, newNodeId, newClusterId, newIncarnation, failureDomain);
             nodeId = newNodeId;
             clusterId = newClusterId;
             incarnation = newIncarnation;
@@ -374,7 +394,8 @@ public final class MemoryFolder implements AutoCloseable
         final long regionLengthBytes,
         final int nodeId,
         final long clusterId,
-        final int incarnation)
+        final int incarnation,
+        final String failureDomain)
     {
         final Properties properties = new Properties();
         properties.setProperty("format_version", Integer.toString(FORMAT_VERSION));
@@ -383,6 +404,10 @@ public final class MemoryFolder implements AutoCloseable
         properties.setProperty("node_id", Integer.toString(nodeId));
         properties.setProperty("cluster_id", Long.toHexString(clusterId));
         properties.setProperty("incarnation", Integer.toString(incarnation));
+        if (!FailureDomain.NONE.equals(failureDomain))
+        {
+            properties.setProperty("failure_domain", failureDomain);
+        }
         write(path, files, PROPERTIES, properties);
     }
 

@@ -126,7 +126,7 @@ public final class MemoryNode implements Agent, AutoCloseable
             RemoteRegion.of(region),
             null == folder ? device.random().nextLong(1, Long.MAX_VALUE) : folder.memoryId(),
             null == folder ? 0 : folder.clusterId(),
-            gate.readTarget());
+            gate.readTarget()).inFailureDomain(configuration.failureDomain());
     }
 
     private ChunkTable chunks(final boolean isFound)

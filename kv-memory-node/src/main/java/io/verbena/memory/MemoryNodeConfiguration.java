@@ -1,5 +1,6 @@
 package io.verbena.memory;
 
+import io.verbena.protocol.message.FailureDomain;
 import io.verbena.rdma.verbs.CompletionChannel;
 
 import org.agrona.concurrent.EpochClock;
@@ -26,6 +27,7 @@ public final class MemoryNodeConfiguration
     private long retryPauseNs = TimeUnit.MILLISECONDS.toNanos(20);
     private long joinTimeoutNs = TimeUnit.SECONDS.toNanos(20);
     private CompletionChannel completionChannel;
+    private String failureDomain = FailureDomain.NONE;
 
     /** @return whether it serves memory in which records are damaged. */
     public boolean acceptsDamage()
@@ -92,6 +94,23 @@ public final class MemoryNodeConfiguration
     {
         folder = memoryFolder;
         return null == memoryFolder ? this : regionLengthBytes(memoryFolder.regionLengthBytes());
+    }
+
+    /** @return label of the node's failure domain, or NONE. */
+    public String failureDomain()
+    {
+        return failureDomain;
+    }
+
+    /**
+     * @param label of what the node shares with others that are lost together with it, see {@link FailureDomain}: it is
+     *              part of what the node says when it registers. Default NONE, a failure domain of its own.
+     * @return this.
+     */
+    public MemoryNodeConfiguration failureDomain(final String label)
+    {
+        failureDomain = label;
+        return this;
     }
 
     /** @return time between checkpoints. */

@@ -4,9 +4,11 @@ import io.verbena.compute.ComputeNode;
 import io.verbena.compute.figures.OperationTraces;
 import io.verbena.meta.MetaServerStat;
 import io.verbena.meta.store.StoredNode;
+import io.verbena.protocol.message.FailureDomain;
 import io.verbena.protocol.message.MemoryNodeStat;
 import io.verbena.protocol.view.View;
 import io.verbena.raas.RaasContext;
+import io.verbena.raas.directory.NodeRole;
 import io.verbena.raas.identity.PeerIdentity;
 import io.verbena.raas.limit.RaasLimit;
 
@@ -16,7 +18,9 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
 
 /**
  * What a dashboard reads of nodes, by the names that it knows: for roles of a process, and for nodes in the process of
@@ -71,15 +75,24 @@ public final class DashboardFigures
     }
 
     /**
-     * @param views the latest ones of groups of memory nodes.
+     * @param views   the latest ones of groups of memory nodes.
+     * @param domains labels of failure domains, by the ids of memory nodes that have one.
      * @return figures of each group, ascending, as {@code status --json} has them.
      */
-    public static List<Map<String, Object>> groups(final List<View> views)
+    public static List<Map<String, Object>> groups(final List<View> views, final Map<Integer, String> domains)
     {
-        return views.stream().sorted(Comparator.comparingInt(View::group)).map(DashboardFigures::group).toList();
+        return views.stream().sorted(Comparator.comparingInt(View::group))
+            .map((view) -> group(view, domains)).toList();
     }
 
-    private static Map<String, Object> group(final View view)
+    /** Labels of memory nodes by node id; those without one are left out. */
+    static Map<Integer, String> domains(final Set<StoredNode> nodes)
+    {
+        return nodes.stream().filter((node) -> !FailureDomain.NONE.equals(node.failureDomain()))
+            .collect(Collectors.toMap(StoredNode::nodeId, StoredNode::failureDomain));
+    }
+
+    private static Map<String, Object> group(final View view, final Map<Integer, String> domains)
     {
         final List<Integer> lost = new ArrayList<>();
         for (int member = 0; member < view.members().size(); member++)
@@ -94,6 +107,8 @@ public final class DashboardFigures
         figures.put("view", view.number());
         figures.put("state", view.state().name().toLowerCase(Locale.ROOT));
         figures.put("memory_nodes", view.members().stream().map(PeerIdentity::nodeId).toList());
+        figures.put("failure_domains", view.members().stream()
+            .map((member) -> domains.getOrDefault(member.nodeId(), FailureDomain.NONE)).toList());
         figures.put("lost", lost);
         figures.put("reconciler", PeerIdentity.UNREGISTERED.equals(view.reconciler()) ? null :
             view.reconciler().nodeId());
@@ -113,6 +128,10 @@ public final class DashboardFigures
         figures.put("incarnation", node.incarnation());
         figures.put("state", node.state().name());
         figures.put("lease_left_ms", TimeUnit.NANOSECONDS.toMillis(leaseLeftNs));
+        if (NodeRole.MEMORY_NODE == node.role())
+        {
+            figures.put("failure_domain", node.failureDomain());
+        }
         return figures;
     }
 

@@ -6,6 +6,7 @@ import io.verbena.memory.MemoryNode;
 import io.verbena.memory.MemoryNodeConfiguration;
 import io.verbena.memory.MemoryNodeState;
 import io.verbena.protocol.bootstrap.MetaServerLocator;
+import io.verbena.protocol.message.FailureDomain;
 import io.verbena.protocol.message.MemoryNodeStat;
 import io.verbena.raas.RaasContext;
 import io.verbena.raas.limit.RaasLimit;
@@ -36,6 +37,7 @@ public final class MemoryNodeRole implements Role
     private final MetaServerLocator metaServer;
     private final MemoryFolder folder;
     private final long regionLengthBytes;
+    private final String failureDomain;
     private volatile int nodeId;
     private volatile int incarnation;
     private volatile MemoryNodeState state;
@@ -49,7 +51,7 @@ public final class MemoryNodeRole implements Role
 
     private MemoryNodeRole(
         final Fabric fabric, final Device device, final CompletionChannel channel, final MemoryNode node,
-        final MetaServerLocator metaServer, final MemoryFolder folder, final long regionLengthBytes)
+        final MetaServerLocator metaServer, final MemoryFolder folder, final MemoryNodeConfiguration configuration)
     {
         this.metaServer = metaServer;
         this.fabric = fabric;
@@ -57,7 +59,8 @@ public final class MemoryNodeRole implements Role
         this.folder = folder;
         this.device = device;
         this.node = node;
-        this.regionLengthBytes = regionLengthBytes;
+        regionLengthBytes = configuration.regionLengthBytes();
+        failureDomain = configuration.failureDomain();
         state = node.state();
         stat = node.stat();
         limits = node.limits();
@@ -76,7 +79,19 @@ public final class MemoryNodeRole implements Role
      */
     public static MemoryNodeRole open(final Fabric fabric, final MetaServerLocator metaServer, final long lengthBytes)
     {
-        return open(fabric, metaServer, new MemoryNodeConfiguration().regionLengthBytes(lengthBytes), null);
+        return open(fabric, metaServer, lengthBytes, FailureDomain.NONE);
+    }
+
+    /**
+     * As the other one.
+     *
+     * @param failureDomain label of the node's failure domain, or NONE.
+     */
+    public static MemoryNodeRole open(
+        final Fabric fabric, final MetaServerLocator metaServer, final long lengthBytes, final String failureDomain)
+    {
+        return open(fabric, metaServer, new MemoryNodeConfiguration().regionLengthBytes(lengthBytes)
+            .failureDomain(failureDomain), null);
     }
 
     /**
@@ -96,7 +111,7 @@ public final class MemoryNodeRole implements Role
         final long checkpointPeriodNs, final boolean acceptsDamage)
     {
         return open(fabric, metaServer, new MemoryNodeConfiguration().folder(folder)
-            .checkpointPeriodNs(checkpointPeriodNs).acceptsDamage(acceptsDamage), folder);
+            .failureDomain(folder.failureDomain()).checkpointPeriodNs(checkpointPeriodNs).acceptsDamage(acceptsDamage), folder);
     }
 
     private static MemoryNodeRole open(
@@ -109,7 +124,7 @@ public final class MemoryNodeRole implements Role
         {
             return new MemoryNodeRole(fabric, device, channel,
                 MemoryNode.open(device, metaServer, configuration.completionChannel(channel)), metaServer, folder,
-                configuration.regionLengthBytes());
+                configuration);
         }
         catch (final RuntimeException ex)
         {
@@ -212,6 +227,7 @@ public final class MemoryNodeRole implements Role
         figures.put("meta_server", node.isMetaServerAway() ? "away" : "reached");
         figures.put("meta_server_addresses", metaServer.addresses());
         figures.put("state", state.name());
+        figures.put("failure_domain", failureDomain);
         figures.putAll(DashboardFigures.ofMemory(stat));
         figures.put("memory_bytes", regionLengthBytes); // known before its first figures are
         figures.put("damaged_records", node.damagedRecords());

@@ -345,7 +345,7 @@ public final class MetaServerRole implements Role
         figures.put("lost_audit_lines", audit.lost());
         figures.put("nodes", DashboardFigures.nodes(leasesLeftNs));
         final List<View> groups = views;
-        figures.put("groups", DashboardFigures.groups(groups));
+        figures.put("groups", DashboardFigures.groups(groups, DashboardFigures.domains(leasesLeftNs.keySet())));
         figures.put("errors", GroupHealth.problems(groups));
         return figures;
     }

@@ -48,10 +48,12 @@ class DashboardFiguresTest
         final View first = View.first(11, List.of(new PeerIdentity(3, 1), new PeerIdentity(1, 2)));
         final View second = View.first(10, List.of(new PeerIdentity(3, 1), new PeerIdentity(1, 2)))
             .closing(2, new PeerIdentity(5, 6));
-        final List<Map<String, Object>> groups = DashboardFigures.groups(List.of(first, second));
+        final List<Map<String, Object>> groups = DashboardFigures.groups(List.of(first, second),
+            Map.of(1, "rack-1"));
         assertThat(groups).extracting((group) -> group.get("group")).containsExactly(10, 11);
         assertThat(groups.getFirst()).containsEntry("view", 1L).containsEntry("state", "closing")
             .containsEntry("memory_nodes", List.of(3, 1)).containsEntry("lost", List.of(1))
+            .containsEntry("failure_domains", List.of("", "rack-1"))
             .containsEntry("reconciler", 5);
         assertThat(groups.getLast()).containsEntry("state", "active").containsEntry("lost", List.of())
             .containsEntry("reconciler", null);

@@ -19,6 +19,7 @@ import io.verbena.protocol.message.AdmissionToken;
 import io.verbena.protocol.message.ControlException;
 import io.verbena.protocol.message.ControlStatus;
 import io.verbena.protocol.message.DeniedOperations;
+import io.verbena.protocol.message.FailureDomainPage;
 import io.verbena.protocol.message.ForgottenNode;
 import io.verbena.protocol.message.Heartbeat;
 import io.verbena.protocol.message.HeldSecrets;
@@ -36,7 +37,6 @@ import io.verbena.protocol.view.View;
 import io.verbena.protocol.view.ViewAttempt;
 import io.verbena.protocol.view.ViewPage;
 import io.verbena.raas.directory.NodeRole;
-import io.verbena.raas.directory.PeerRecord;
 import io.verbena.raas.identity.PeerIdentity;
 import org.agrona.concurrent.NanoClock;
 import org.slf4j.Logger;
@@ -44,7 +44,6 @@ import org.slf4j.LoggerFactory;
 
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
-import java.util.Comparator;
 import java.util.List;
 import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
@@ -543,12 +542,13 @@ final class MetaAnswers implements MetaService
     @Override
     public NodePage nodes(final int afterNodeId)
     {
-        final List<PeerRecord> nodes = conductor.table().members().stream()
-            .filter((member) -> member.isLive() && member.nodeId() > afterNodeId)
-            .sorted(Comparator.comparingInt(Member::nodeId))
-            .map((member) -> NodeDirectory.record(member, conductor.epoch()))
-            .toList();
-        return new NodePage(conductor.table().version(), nodes, false);
+        return NodeDirectory.nodes(conductor.table(), conductor.epoch(), afterNodeId);
+    }
+
+    @Override
+    public FailureDomainPage failureDomains(final int afterNodeId)
+    {
+        return NodeDirectory.failureDomains(conductor.table(), afterNodeId);
     }
 
     /** The view shows what an action has changed before anybody hears of it. */

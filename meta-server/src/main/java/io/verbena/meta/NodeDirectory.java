@@ -2,6 +2,10 @@ package io.verbena.meta;
 
 import io.verbena.meta.membership.Member;
 import io.verbena.meta.membership.MembershipListener;
+import io.verbena.meta.membership.MembershipTable;
+import io.verbena.protocol.message.FailureDomain;
+import io.verbena.protocol.message.FailureDomainPage;
+import io.verbena.protocol.message.NodePage;
 import io.verbena.protocol.view.View;
 import io.verbena.raas.directory.DirectoryView;
 import io.verbena.raas.directory.PeerRecord;
@@ -9,6 +13,9 @@ import org.agrona.collections.IntHashSet;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.slf4j.helpers.NOPLogger;
+
+import java.util.Comparator;
+import java.util.stream.Stream;
 
 /** Keeps the published view in step with the set of live nodes, and the log of rare events. One thread. */
 final class NodeDirectory implements MembershipListener
@@ -101,6 +108,27 @@ final class NodeDirectory implements MembershipListener
             unlisted.add(member.nodeId());
             logger.error("no room in the directory view: {}; start the server with a larger maxNodes", member);
         }
+    }
+
+    /** The nodes that live and have greater ids than one. */
+    static NodePage nodes(final MembershipTable table, final long epoch, final int afterNodeId)
+    {
+        return new NodePage(table.version(),
+            live(table, afterNodeId).map((member) -> record(member, epoch)).toList(), false);
+    }
+
+    /** Of memory nodes that live, have greater ids than one, and a label. */
+    static FailureDomainPage failureDomains(final MembershipTable table, final int afterNodeId)
+    {
+        return new FailureDomainPage(live(table, afterNodeId)
+            .filter((member) -> !FailureDomain.NONE.equals(member.node().failureDomain()))
+            .map((member) -> new FailureDomain(member.nodeId(), member.node().failureDomain())).toList(), false);
+    }
+
+    private static Stream<Member> live(final MembershipTable table, final int afterNodeId)
+    {
+        return table.members().stream().filter((member) -> member.isLive() && member.nodeId() > afterNodeId)
+            .sorted(Comparator.comparingInt(Member::nodeId));
     }
 
     /** A spare serves clients at no port, as far as anybody hears. */

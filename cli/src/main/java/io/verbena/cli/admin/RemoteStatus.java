@@ -4,6 +4,7 @@ import io.verbena.cli.cluster.ClientOptions;
 import io.verbena.cli.cluster.MetaCalls;
 import io.verbena.load.report.TextTable;
 import io.verbena.load.report.Units;
+import io.verbena.protocol.message.FailureDomain;
 import io.verbena.protocol.view.View;
 import io.verbena.raas.directory.NodeRole;
 import io.verbena.raas.directory.PeerRecord;
@@ -27,19 +28,23 @@ final class RemoteStatus
      *
      * @param options of the cluster.
      * @param views   to which the latest view of each group of memory nodes is added.
+     * @param domains to which labels of failure domains are added, by the ids of memory nodes.
      * @return figures of each, in ascending order of their numbers.
      */
-    static List<Map<String, Object>> nodes(final ClientOptions options, final List<View> views)
+    static List<Map<String, Object>> nodes(
+        final ClientOptions options, final List<View> views, final Map<Integer, String> domains)
     {
         try (MetaCalls meta = options.openMeta())
         {
             views.addAll(meta.views(options.timeoutNs()));
+            domains.putAll(meta.failureDomains(options.timeoutNs()));
             return meta.nodes(options.timeoutNs()).stream()
-                .map((node) -> figures(node, meta.place(node.device()))).toList();
+                .map((node) -> figures(node, meta.place(node.device()), domains)).toList();
         }
     }
 
-    private static Map<String, Object> figures(final PeerRecord node, final String place)
+    private static Map<String, Object> figures(
+        final PeerRecord node, final String place, final Map<Integer, String> domains)
     {
         final Map<String, Object> figures = new LinkedHashMap<>();
         figures.put("node_id", node.nodeId());
@@ -48,6 +53,10 @@ final class RemoteStatus
         figures.put("incarnation", node.incarnation());
         figures.put("address", place);
         figures.put("memory_bytes", node.region().lengthBytes());
+        if (NodeRole.MEMORY_NODE == node.role())
+        {
+            figures.put("failure_domain", domains.getOrDefault(node.nodeId(), FailureDomain.NONE));
+        }
         return figures;
     }
 
@@ -66,7 +75,8 @@ final class RemoteStatus
     /** @return a table of them. */
     static String text(final List<?> nodes)
     {
-        final TextTable table = new TextTable().row("NODE", "ROLE", "INCARNATION", "ADDRESS", "MEMORY MiB");
+        final TextTable table = new TextTable().row("NODE", "ROLE", "INCARNATION", "ADDRESS", "MEMORY MiB",
+            "FAILURE DOMAIN");
         for (final Object node : nodes)
         {
             final Map<?, ?> figures = (Map<?, ?>)node;
@@ -74,7 +84,8 @@ final class RemoteStatus
             table.row(figures.get("node_id").toString(),
                 figures.get("role") + (Boolean.TRUE.equals(figures.get("spare")) ? ", spare" : ""),
                 figures.get("incarnation").toString(), figures.get("address").toString(),
-                0 == lengthBytes ? NONE : Units.count(lengthBytes >> 20));
+                0 == lengthBytes ? NONE : Units.count(lengthBytes >> 20),
+                figures.get("failure_domain") instanceof final String label && !label.isEmpty() ? label : NONE);
         }
         return nodes.isEmpty() ? "no nodes\n" : table.toString();
     }

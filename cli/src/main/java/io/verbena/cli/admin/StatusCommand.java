@@ -24,6 +24,7 @@ import picocli.CommandLine.Spec;
 
 import java.io.PrintWriter;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -89,13 +90,14 @@ public final class StatusCommand implements Callable<Integer>
     private int showNodes()
     {
         final List<View> views = new ArrayList<>();
-        final List<Map<String, Object>> nodes = RemoteStatus.nodes(clientOptions, views);
+        final Map<Integer, String> domains = new HashMap<>();
+        final List<Map<String, Object>> nodes = RemoteStatus.nodes(clientOptions, views, domains);
         final boolean isReady = RemoteStatus.isReady(nodes);
         final Map<String, Object> all = new LinkedHashMap<>();
         all.put("address", clientOptions.address());
         all.put("ready", isReady);
         all.put("nodes", nodes);
-        all.put("groups", DashboardFigures.groups(views));
+        all.put("groups", DashboardFigures.groups(views, domains));
         all.put("errors", GroupHealth.problems(views));
         all.put("tables", noTables ? null : tables());
         print(all);

@@ -4,6 +4,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.stream.Collectors;
 
 /**
@@ -56,6 +57,35 @@ final class StatusFaults
     static boolean isFault(final String figure)
     {
         return ERRORS.equals(figure) || NAMES.contains(figure);
+    }
+
+    /**
+     * Groups whose copies may be lost together.
+     *
+     * @param groups of memory nodes, as in the JSON object.
+     * @return a line for each failure domain in which several memory nodes of a group are.
+     */
+    static List<String> sharedDomains(final List<Map<?, ?>> groups)
+    {
+        final List<String> lines = new ArrayList<>();
+        for (final Map<?, ?> group : groups)
+        {
+            final Map<String, List<String>> nodes = new TreeMap<>();
+            if (group.get("failure_domains") instanceof final List<?> labels)
+            {
+                final List<?> members = (List<?>)group.get("memory_nodes");
+                for (int i = 0; i < labels.size(); i++)
+                {
+                    nodes.computeIfAbsent(labels.get(i).toString(), (_) -> new ArrayList<>())
+                        .add(members.get(i).toString());
+                }
+            }
+            nodes.remove("");
+            nodes.forEach((label, ids) -> lines.addAll(1 == ids.size() ? List.of() : List.of("group " +
+                group.get("group") + ": memory nodes " + String.join(", ", ids) + " are in failure domain " + label +
+                ": what takes it down takes " + ids.size() + " copies of their tables")));
+        }
+        return lines;
     }
 
     /**

@@ -39,7 +39,8 @@ final class StatusText
             new Column("RECORDS MiB", "record_bytes", StatusText::mebibytes),
             new Column("INDEX MiB", "index_bytes", StatusText::mebibytes),
             new Column("CHECKPOINT AGE s", "checkpoint_finished_ms", StatusText::ageSeconds),
-            new Column("CHECKPOINT RECORDS", "checkpoint_records", StatusText::count), NODE_TRANSPORTS),
+            new Column("CHECKPOINT RECORDS", "checkpoint_records", StatusText::count),
+            new Column("FAILURE DOMAIN", "failure_domain", StatusText::text), NODE_TRANSPORTS),
         "compute-node", List.of(
             new Column("CLIENTS", "clients", StatusText::count), new Column("REQUESTS", "requests", StatusText::count),
             new Column("OPERATIONS", "operations", StatusText::count),
@@ -67,7 +68,9 @@ final class StatusText
     /** Of memory nodes that keep the same tables. */
     private static final List<Column> GROUPS = List.of(
         new Column("VIEW", "view", StatusText::count), new Column("STATE", "state", StatusText::text),
-        new Column("MEMORY NODES", "memory_nodes", StatusText::list), new Column("LOST", "lost", StatusText::list),
+        new Column("MEMORY NODES", "memory_nodes", StatusText::list),
+        new Column("FAILURE DOMAINS", "failure_domains", StatusText::list),
+        new Column("LOST", "lost", StatusText::list),
         new Column("RECONCILER", "reconciler", StatusText::text));
     private static final String TENANTS = "tenants";
     /** Transport by peer. */
@@ -132,12 +135,13 @@ final class StatusText
             text.append("error: ").append(fault).append('\n')));
         processes.forEach((process) -> StatusLimits.warnings(process).forEach((warning) ->
             text.append("warning: ").append(warning).append('\n')));
+        final List<Map<?, ?>> groups = maps(all.get("groups"));
+        processes.forEach((process) -> groups.addAll(maps(health(process).get("groups"))));
+        StatusFaults.sharedDomains(groups).forEach((warning) -> text.append("warning: ").append(warning).append('\n'));
         Stream.of("meta-server", "memory-node", "compute-node").forEach((role) ->
             text.append(role(role, processes, nowMs)));
         text.append(table("META GROUP", GROUP, processes.stream()
             .filter((process) -> health(process).containsKey("group_member")).toList(), nowMs));
-        final List<Map<?, ?>> groups = maps(all.get("groups"));
-        processes.forEach((process) -> groups.addAll(maps(health(process).get("groups"))));
         text.append(groups(groups));
         text.append(transports(processes)).append(tenants(processes, isWhole, nowMs))
             .append(StatusLimits.table(processes, isWhole))
@@ -334,7 +338,7 @@ final class StatusText
 
     private static String text(final Object value)
     {
-        return null == value ? NONE : value.toString();
+        return null == value || "".equals(value) ? NONE : value.toString();
     }
 
     private static List<Map<?, ?>> maps(final Object list)

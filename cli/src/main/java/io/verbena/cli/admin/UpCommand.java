@@ -91,6 +91,11 @@ public final class UpCommand implements Callable<Integer>
         description = "Registered memory of each memory node, in MiB. Default: 256, or what it was.")
     private Integer memoryMib;
 
+    @Option(names = "--failure-domains", paramLabel = "LABEL", split = ",",
+        description = "Labels of failure domains, for memory-1, memory-2 and so on, one each; they keep it. Default: " +
+            "each is a failure domain of its own, or what it was.")
+    private List<String> failureDomains;
+
     @Option(names = "--compute-nodes", paramLabel = "N",
         description = "Compute nodes. Default: 1, or as many as died with the cluster.")
     private Integer computeNodes;
@@ -121,6 +126,16 @@ public final class UpCommand implements Callable<Integer>
         OptionRange.check("--memory-nodes", orOne(memoryNodes), 1, MAX_NODES);
         OptionRange.check("--compute-nodes", orOne(computeNodes), 1, MAX_NODES);
         OptionRange.check("--memory", orOne(memoryMib), 1, MemoryNodeCommand.MAX_MIB);
+        if (null != failureDomains)
+        {
+            failureDomains.forEach((label) -> MemoryNodeCommand.checkFailureDomain("--failure-domains", label));
+        }
+        if (null != failureDomains && failureDomains.size() != orOne(memoryNodes))
+        {
+            throw new CommandFailedException(ExitStatus.USAGE, "--failure-domains " +
+                String.join(",", failureDomains) + ": there are " + failureDomains.size() +
+                " labels, and --memory-nodes " + orOne(memoryNodes), null);
+        }
         if (null != metaServers && 1 != metaServers && 3 != metaServers && 5 != metaServers)
         {
             throw new CommandFailedException(
@@ -140,6 +155,7 @@ public final class UpCommand implements Callable<Integer>
             cluster.metaServers(metaServers);
             cluster.computeOptionsByNumber(resp::forNode);
             cluster.memoryOptions(acceptsDamage ? List.of("--accept-damage") : List.of());
+            cluster.failureDomains(null == failureDomains ? List.of() : failureDomains);
             final String where = null != listen ? listen : null != fabric ? listenOf(fabric) : LocalCluster.ANY_PORT;
             if (isTls && cluster.live().isEmpty())
             {
@@ -220,6 +236,7 @@ public final class UpCommand implements Callable<Integer>
         refuse("--tls", isTls ? "" : null, "or 'verbena down' first");
         refuse("--encrypt", encrypt && !ClusterFolder.of(data).isEncrypted() ? "" : null, "or 'verbena down' first");
         refuse("--memory-nodes", memoryNodes, "or 'verbena down' first");
+        refuse("--failure-domains", failureDomains, "or 'verbena down' first");
         refuse("--meta-servers", metaServers, "or 'verbena down' first");
         refuse("--memory", memoryMib, "or 'verbena down' first");
         refuse("--compute-nodes", computeNodes, "and 'verbena scale --compute-nodes' then");

@@ -25,6 +25,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
@@ -58,6 +59,7 @@ public final class LocalCluster implements AutoCloseable
     private List<String> computeOptions = List.of();
     private IntFunction<List<String>> optionsByNumber = (number) -> List.of();
     private List<String> memoryOptions = List.of();
+    private final Map<String, String> failureDomains = new HashMap<>();
     private boolean waitsForCheckpoints = true;
     private long memoryReadyTimeoutS = MEMORY_READY_TIMEOUT_S;
     private volatile boolean startsNoMore;
@@ -159,6 +161,15 @@ public final class LocalCluster implements AutoCloseable
     public void memoryOptions(final List<String> options)
     {
         memoryOptions = options;
+    }
+
+    /** Labels of memory-1, memory-2 and so on when the cluster is started; of others as they were. */
+    public void failureDomains(final List<String> labels)
+    {
+        for (int i = 0; i < labels.size(); i++)
+        {
+            failureDomains.put(MEMORY + (i + 1), labels.get(i));
+        }
     }
 
     /** Further options of meta servers that are started from now on. */
@@ -275,6 +286,10 @@ public final class LocalCluster implements AutoCloseable
         final List<String> arguments =
             new ArrayList<>(node("memory-node", "--data", folder.memoryNode(name).toString()));
         arguments.addAll(memoryOptions);
+        if (failureDomains.containsKey(name))
+        {
+            arguments.addAll(List.of("--failure-domain", failureDomains.get(name)));
+        }
         if (null != memoryMib)
         {
             arguments.addAll(List.of("--memory", memoryMib.toString()));

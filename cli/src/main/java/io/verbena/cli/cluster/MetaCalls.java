@@ -13,6 +13,8 @@ import io.verbena.protocol.bootstrap.ClusterToken;
 import io.verbena.protocol.control.ControlCall;
 import io.verbena.protocol.control.MetaClient;
 import io.verbena.protocol.message.ControlStatus;
+import io.verbena.protocol.message.FailureDomain;
+import io.verbena.protocol.message.FailureDomainPage;
 import io.verbena.protocol.message.NodePage;
 import io.verbena.protocol.remote.NodeFigures;
 import io.verbena.protocol.bootstrap.NetworkFabric;
@@ -179,6 +181,31 @@ public final class MetaCalls implements AutoCloseable
         }
         while (page.hasMore() && !page.views().isEmpty());
         return views;
+    }
+
+    /**
+     * Lists failure domains of memory nodes that live.
+     *
+     * @param timeoutNs of each page.
+     * @return labels by node id; those without one are left out.
+     */
+    public Map<Integer, String> failureDomains(final long timeoutNs)
+    {
+        final Map<Integer, String> labels = new HashMap<>();
+        FailureDomainPage page;
+        int after = 0;
+        do
+        {
+            final int behind = after;
+            page = result((meta) -> meta.failureDomains(behind, timeoutNs));
+            for (final FailureDomain domain : page.domains())
+            {
+                labels.put(domain.nodeId(), domain.label());
+                after = domain.nodeId();
+            }
+        }
+        while (page.hasMore() && !page.domains().isEmpty());
+        return labels;
     }
 
     /**

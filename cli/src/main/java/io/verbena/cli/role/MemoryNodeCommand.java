@@ -10,6 +10,7 @@ import io.verbena.memory.checkpoint.CheckpointException;
 import io.verbena.protocol.bootstrap.BootstrapAnswer;
 import io.verbena.protocol.bootstrap.NetworkFabric;
 import io.verbena.protocol.bootstrap.MetaServerLocator;
+import io.verbena.protocol.message.FailureDomain;
 import io.verbena.rdma.fabric.Fabrics;
 import io.verbena.rdma.spi.ProcessRole;
 import io.verbena.rdma.verbs.Fabric;
@@ -55,20 +56,24 @@ public final class MemoryNodeCommand implements Callable<Integer>
             "kill -9. Default: none, the memory ends with the process.")
     private Path data;
 
+    @Option(names = "--failure-domain", paramLabel = "LABEL",
+        description = "What nodes share that are lost together, such as rack-1; '' for nothing. Default: as the folder " +
+            "says.")
+    private String failureDomain;
+
     @Option(names = "--checkpoint-seconds", paramLabel = "S", defaultValue = "60",
         description = "Time between checkpoints into the folder; 0: only when asked for, and at the end. Default: " +
             "${DEFAULT-VALUE}.")
     private int checkpointSeconds;
 
     @Option(names = "--accept-damage",
-        description = "Serve memory that is found again with damaged records in it: operations on their keys fail " +
-            "with a typed error. Default: end, and change nothing.")
+        description = "Serve memory with damaged records in it: operations on their keys fail with a typed error. " +
+            "Default: end, and change nothing.")
     private boolean acceptsDamage;
 
     @Option(names = "--responder-threads", paramLabel = "N", defaultValue = "1",
-        description = "Threads that answer other hosts, 1 to 32: connections are spread over them, and each has a " +
-            "UDP port, the one after the other where --advertise gives one. Processes of this host need none. " +
-            "Default: ${DEFAULT-VALUE}.")
+        description = "Threads that answer other hosts, 1 to 32; each has a UDP port, the one after the other where " +
+            "--advertise gives one. Default: ${DEFAULT-VALUE}.")
     private int responderThreads;
 
     @Option(names = "--encrypt", description = "Refuse roce in clear, not RNICs.")
@@ -83,6 +88,7 @@ public final class MemoryNodeCommand implements Callable<Integer>
         OptionRange.check("--memory", null == memoryMib ? 1 : memoryMib, 1, MAX_MIB);
         OptionRange.check("--checkpoint-seconds", checkpointSeconds, 0, Integer.MAX_VALUE);
         OptionRange.check("--responder-threads", responderThreads, 1, MAX_RESPONDER_THREADS);
+        checkFailureDomain("--failure-domain", null == failureDomain ? FailureDomain.NONE : failureDomain);
         RoleProcess.begin();
         final BootstrapAnswer cluster = options.bootstrap();
         final String name = options.fabric(cluster, encrypt, false, responderThreads);
@@ -110,16 +116,32 @@ public final class MemoryNodeCommand implements Callable<Integer>
             spec.commandLine().getOut(), "on " + name, NetworkFabric.whySilent(cluster));
     }
 
+    /** Refuses what is no label of a failure domain; an empty one is that of a node on its own. */
+    public static void checkFailureDomain(final String option, final String label)
+    {
+        if (!FailureDomain.NONE.equals(label) && !FailureDomain.isLabel(label))
+        {
+            throw new CommandFailedException(ExitStatus.USAGE, option + ' ' + label + ": a label has 1 to " +
+                FailureDomain.MAX_LABEL_LENGTH + " letters, digits, '.', '_' or '-', and begins with a letter or digit",
+                null);
+        }
+    }
+
     private MemoryNodeRole open(final Fabric fabric, final BootstrapAnswer cluster)
     {
         final MetaServerLocator metaServer = options.locator(cluster);
         final long lengthBytes = null == memoryMib ? 0 : (long)memoryMib << 20;
         if (null == data)
         {
-            return MemoryNodeRole.open(fabric, metaServer, 0 == lengthBytes ? DEFAULT_LENGTH_BYTES : lengthBytes);
+            return MemoryNodeRole.open(fabric, metaServer, 0 == lengthBytes ? DEFAULT_LENGTH_BYTES : lengthBytes,
+                null == failureDomain ? FailureDomain.NONE : failureDomain);
         }
         final MemoryFolder folder = MemoryFolder.open(data, lengthBytes, DEFAULT_LENGTH_BYTES);
         folder.requireCluster(cluster.clusterId());
+        if (null != failureDomain)
+        {
+            folder.failureDomain(failureDomain);
+        }
         regionLengthBytes = folder.regionLengthBytes();
         return MemoryNodeRole.open(fabric, metaServer, folder, TimeUnit.SECONDS.toNanos(checkpointSeconds),
             acceptsDamage);

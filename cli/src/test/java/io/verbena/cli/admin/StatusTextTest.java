@@ -50,7 +50,7 @@ class StatusTextTest
             "meta_server", "reached", "state", "READY", "memory_bytes", 2048 * MIB, "free_bytes", 1024 * MIB,
             "record_bytes", MIB / 2, "index_bytes", 3 * MIB, "orphan_bytes", 0L, "node_carriers", map(),
             "checkpoint_finished_ms", NOW_MS - 5_999, "checkpoint_records", 12_345L,
-            "checkpoint_failure", "", "checkpoint_failed_ms", 0L));
+            "checkpoint_failure", "", "checkpoint_failed_ms", 0L, "failure_domain", "rack-1"));
     }
 
     private Map<String, Object> computeNode()
@@ -129,9 +129,9 @@ class StatusTextTest
               meta-server   1,234        1,233              2               1        1   3 shared-memory
 
               MEMORY NODE   MEMORY MiB   FREE MiB   RECORDS MiB   INDEX MiB   CHECKPOINT AGE s   \
-            CHECKPOINT RECORDS   NODE TRANSPORTS
+            CHECKPOINT RECORDS   FAILURE DOMAIN   NODE TRANSPORTS
               memory-1         2,048.0    1,024.0           0.5         3.0                  5   \
-                        12,345                 -
+                        12,345           rack-1                 -
 
               COMPUTE NODE   CLIENTS    REQUESTS   OPERATIONS   HELD MiB       CLIENT TRANSPORTS   \
                       NODE TRANSPORTS
@@ -154,17 +154,27 @@ class StatusTextTest
         metaServer.put("groups", List.of());
         assertThat(text()).doesNotContain("GROUP", "groups");
         metaServer.put("groups", List.of(
-            map("group", 10, "view", 1L, "state", "active", "memory_nodes", List.of(3, 1), "lost", List.of(),
-                "reconciler", null),
-            map("group", 11, "view", 1_002L, "state", "reconciling", "memory_nodes", List.of(1, 2), "lost", List.of(1),
-                "reconciler", 5)));
+            map("group", 10, "view", 1L, "state", "active", "memory_nodes", List.of(3, 1),
+                "failure_domains", List.of("", ""), "lost", List.of(), "reconciler", null),
+            map("group", 11, "view", 1_002L, "state", "reconciling", "memory_nodes", List.of(1, 2),
+                "failure_domains", List.of("a", "b"), "lost", List.of(1), "reconciler", 5)));
         metaServer.put("errors", List.of("group 11: it lacks something"));
         assertThat(text(true)).contains("error: meta-server: group 11: it lacks something\n").contains("""
 
-              GROUP    VIEW         STATE   MEMORY NODES   LOST   RECONCILER
-              10          1        active           3, 1      -            -
-              11      1,002   reconciling           1, 2      1            5
-            """).doesNotContain("groups");
+              GROUP    VIEW         STATE   MEMORY NODES   FAILURE DOMAINS   LOST   RECONCILER
+              10          1        active           3, 1              -, -      -            -
+              11      1,002   reconciling           1, 2              a, b      1            5
+            """).doesNotContain("groups", "warning:");
+    }
+
+    @Test
+    void shouldWarnOfCopiesInOneFailureDomain()
+    {
+        metaServer().put("groups", List.of(map("group", 10, "view", 1L, "state", "active", "memory_nodes",
+            List.of(3, 1, 2), "failure_domains", List.of("rack-1", "", "rack-1"), "lost", List.of(), "reconciler",
+            null)));
+        assertThat(text()).contains("warning: group 10: memory nodes 3, 2 are in failure domain rack-1: what takes " +
+            "it down takes 2 copies of their tables\n");
     }
 
     /** Of a cluster elsewhere, they stand beside the processes. */

@@ -8,6 +8,7 @@ import io.verbena.compute.memory.MemoryLink;
 import io.verbena.compute.memory.MemoryLinks;
 import io.verbena.compute.session.SessionParts;
 import io.verbena.protocol.message.ControlStatus;
+import io.verbena.protocol.message.FailureDomainPage;
 import io.verbena.protocol.request.ControlRequest;
 import io.verbena.protocol.request.ControlRequest.Status;
 import io.verbena.protocol.view.View;
@@ -22,16 +23,18 @@ import java.util.List;
 import java.util.SplittableRandom;
 
 import org.agrona.collections.Int2IntCounterMap;
+import org.agrona.collections.Int2ObjectHashMap;
 
 /**
- * Creates a table with several copies, on a group of memory nodes: chooses those that are in the fewest groups, has the
- * meta server make a group of them, and leases chunks at all of its members.
+ * Creates a table with several copies, on a group of memory nodes: chooses those that are in the fewest groups, in
+ * different failure domains while there are any, has the meta server make a group of them, and leases chunks at all of
+ * its members.
  */
 final class CreateCopiesTask extends NewTableTask
 {
     private enum Wait
     {
-        SLOT, GROUP, PORT, CHUNKS
+        SLOT, DOMAINS, GROUP, PORT, CHUNKS
     }
 
     /** For memory nodes that were just started to be heard of and connected: 1 s. */
@@ -43,6 +46,8 @@ final class CreateCopiesTask extends NewTableTask
     private final GroupLinks groups;
     private final long begunNs;
     private Wait wait = Wait.SLOT;
+    private final Int2ObjectHashMap<String> domains = new Int2ObjectHashMap<>();
+    private MetaRead<FailureDomainPage> asking;
     private MetaRead<View> making;
     private GroupLink group;
     private View view;
@@ -75,6 +80,7 @@ final class CreateCopiesTask extends NewTableTask
         return switch (wait)
         {
             case SLOT -> pollSlot(nowNs);
+            case DOMAINS -> pollDomains(nowNs);
             case GROUP -> pollGroup(nowNs);
             case PORT -> pollPort();
             case CHUNKS -> pollChunks(nowNs);
@@ -88,6 +94,7 @@ final class CreateCopiesTask extends NewTableTask
         {
             case SLOT -> links.ready().size() < request().copies() ? tooFew(links.ready().size()) :
                 "it waited for other creations of this compute node until its deadline";
+            case DOMAINS -> "the meta server did not list failure domains in time: " + asking.call().failure();
             case GROUP -> "the meta server did not make a group of memory nodes in time: " + making.call().failure();
             case PORT -> "its group of memory nodes cannot be used: " + group.failure();
             case CHUNKS -> "not all chunks were leased in time";
@@ -102,7 +109,7 @@ final class CreateCopiesTask extends NewTableTask
 
     private int pollSlot(final long nowNs)
     {
-        final List<MemoryLink> ready = new ArrayList<>(links.ready());
+        final List<MemoryLink> ready = links.ready();
         if (ready.size() < request().copies())
         {
             if (nowNs - begunNs < CONNECT_PATIENCE_NS)
@@ -116,6 +123,49 @@ final class CreateCopiesTask extends NewTableTask
         {
             return 0;
         }
+        askForDomains(0, nowNs);
+        wait = Wait.DOMAINS;
+        return 1;
+    }
+
+    private void askForDomains(final int afterNodeId, final long nowNs)
+    {
+        asking = new MetaRead<>(session().metaLink(), (client, timeoutNs) ->
+            client.failureDomains(afterNodeId, timeoutNs), request().deadlineNs(), nowNs);
+    }
+
+    private int pollDomains(final long nowNs)
+    {
+        if (!asking.poll(nowNs))
+        {
+            return 0;
+        }
+        if (ControlStatus.OK != asking.call().status())
+        {
+            endAs(asking.call());
+            return 1;
+        }
+        final FailureDomainPage page = asking.call().result();
+        page.domains().forEach((domain) -> domains.put(domain.nodeId(), domain.label()));
+        if (page.hasMore() && !page.domains().isEmpty())
+        {
+            askForDomains(page.domains().getLast().nodeId(), nowNs);
+        }
+        else
+        {
+            makeGroup(nowNs);
+        }
+        return 1;
+    }
+
+    private void makeGroup(final long nowNs)
+    {
+        final List<MemoryLink> ready = new ArrayList<>(links.ready());
+        if (ready.size() < request().copies())
+        {
+            end(Status.REFUSED, null, tooFew(ready.size()));
+            return;
+        }
         final Int2IntCounterMap uses = new Int2IntCounterMap(0);
         for (final View known : session().views().views().all())
         {
@@ -124,7 +174,8 @@ final class CreateCopiesTask extends NewTableTask
         ready.sort((one, other) -> uses.get(one.memoryNodeId()) != uses.get(other.memoryNodeId()) ?
             Integer.compare(uses.get(one.memoryNodeId()), uses.get(other.memoryNodeId())) :
             Integer.compare(one.memoryNodeId(), other.memoryNodeId()));
-        final List<MemoryLink> members = ready.subList(0, request().copies());
+        final List<MemoryLink> members =
+            FailureDomains.spread(ready, (link) -> domains.get(link.memoryNodeId()), request().copies());
         if (isOfOneLayout(members))
         {
             final List<Integer> ids = members.stream().map(MemoryLink::memoryNodeId).toList();
@@ -132,7 +183,6 @@ final class CreateCopiesTask extends NewTableTask
                 request().deadlineNs(), nowNs);
             wait = Wait.GROUP;
         }
-        return 1;
     }
 
     private boolean isOfOneLayout(final List<MemoryLink> members)

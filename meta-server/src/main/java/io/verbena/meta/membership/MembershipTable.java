@@ -505,7 +505,7 @@ public final class MembershipTable
             NodeRole.COMPUTE_NODE == announced.role() ? numbers.freeWriterNumber(counters.nextWriterNumber()) : 0;
         final StoredNode node = new StoredNode(record(announced, nodeId, counters.nextIncarnation()),
             announced.isSpare() ? StoredNodeState.STANDBY : StoredNodeState.LIVE, writerNumber, announced.memoryId(),
-            announced.certificate());
+            announced.certificate(), announced.failureDomain());
         ledger.commit(counters.afterRegistration(isNewId ? nodeId : 0, writerNumber), new MetaBatch().node(node));
 
         if (NodeRole.MEMORY_NODE == announced.role() && !isNewId)

@@ -4,6 +4,8 @@ import io.verbena.protocol.access.User;
 import io.verbena.protocol.access.UserDescriptor;
 import io.verbena.protocol.tls.RevokedCertificate;
 import io.verbena.protocol.tls.TlsSettings;
+import io.verbena.protocol.message.FailureDomain;
+import io.verbena.protocol.view.FailureDomainDescriptor;
 import io.verbena.raas.ReadTargetAddress;
 import io.verbena.raas.RemoteRegion;
 import io.verbena.raas.directory.NodeRole;
@@ -37,17 +39,18 @@ final class MetaRecordDescriptor
     /** "VMET" read as a little-endian integer. */
     static final int MAGIC = 0x54454D56;
     /** The format version that this build writes. */
-    static final int FORMAT_VERSION = 14;
+    static final int FORMAT_VERSION = 15;
     /**
-     * Also read: version 13 is the same without rounds of secrets, version 12 also without quotas of tables, version 11
-     * also without views, version 10 also without certificates, version 9 also without quotas, version 8 also without
-     * users, version 7 also without spares, version 6 also without the TCP address of a node, version 5 also without
-     * the cluster's secret, which the meta server then makes.
+     * Also read: version 14 is the same without failure domains, version 13 also without rounds of secrets, version 12
+     * also without quotas of tables, version 11 also without views, version 10 also without certificates, version 9
+     * also without quotas, version 8 also without users, version 7 also without spares, version 6 also without the TCP
+     * address of a node, version 5 also without the cluster's secret, which the meta server then makes.
      */
     static final int OLDEST_VERSION = 5;
     private static final int FIRST_WITH_TCP = 7;
     private static final int FIRST_WITH_CERTIFICATE = 11;
     private static final int FIRST_WITH_ROUNDS = 14;
+    private static final int FIRST_WITH_FAILURE_DOMAIN = 15;
 
     static final int KIND_COUNTERS = 1;
     static final int KIND_NODE = 2;
@@ -94,7 +97,8 @@ final class MetaRecordDescriptor
     static final int TCP_LOW_OFFSET = TCP_HIGH_OFFSET + Long.BYTES;
     static final int CERTIFICATE_OFFSET = TCP_LOW_OFFSET + Long.BYTES;
     static final int NODE_RESERVED_OFFSET = CERTIFICATE_OFFSET + Integer.BYTES;
-    static final int NODE_LENGTH = NODE_RESERVED_OFFSET + Integer.BYTES;
+    static final int FAILURE_DOMAIN_OFFSET = NODE_RESERVED_OFFSET + Integer.BYTES;
+    static final int NODE_LENGTH = FAILURE_DOMAIN_OFFSET + FailureDomainDescriptor.LENGTH_BYTES;
 
     static final int TABLE_ID_OFFSET = HEADER_LENGTH;
     static final int TABLE_RESERVED_OFFSET = TABLE_ID_OFFSET + Integer.BYTES;
@@ -122,7 +126,7 @@ final class MetaRecordDescriptor
 
     static
     {
-        if (24 != HEADER_LENGTH || 64 != COUNTERS_LENGTH || 136 != NODE_LENGTH || 88 != SECRET_LENGTH)
+        if (24 != HEADER_LENGTH || 64 != COUNTERS_LENGTH || 200 != NODE_LENGTH || 88 != SECRET_LENGTH)
         {
             throw new ExceptionInInitializerError("record lengths changed: header=" + HEADER_LENGTH + " counters=" +
                 COUNTERS_LENGTH + " node=" + NODE_LENGTH + "; give the format a new version");
@@ -179,6 +183,7 @@ final class MetaRecordDescriptor
         record.putLong(TCP_HIGH_OFFSET, member.tcpService().high());
         record.putLong(TCP_LOW_OFFSET, member.tcpService().low());
         record.putInt(CERTIFICATE_OFFSET, node.certificate());
+        FailureDomainDescriptor.encode(node.failureDomain(), new UnsafeBuffer(record), FAILURE_DOMAIN_OFFSET);
         return seal(nodeKey(node.nodeId()), record);
     }
 
@@ -312,8 +317,10 @@ final class MetaRecordDescriptor
         final int version = versionOf(bytes);
         final boolean hasTcp = version >= FIRST_WITH_TCP;
         final boolean hasCertificate = version >= FIRST_WITH_CERTIFICATE;
+        final boolean hasDomain = version >= FIRST_WITH_FAILURE_DOMAIN;
         final ByteBuffer record = open(source, key, KIND_NODE,
-            hasCertificate ? NODE_LENGTH : hasTcp ? CERTIFICATE_OFFSET : TCP_HIGH_OFFSET, bytes);
+            hasDomain ? NODE_LENGTH : hasCertificate ? FAILURE_DOMAIN_OFFSET :
+            hasTcp ? CERTIFICATE_OFFSET : TCP_HIGH_OFFSET, bytes);
         final NodeRole role = NodeRole.ofCode(record.getShort(ROLE_OFFSET));
         final StoredNodeState state = StoredNodeState.of(record.getShort(STATE_OFFSET));
 
@@ -341,7 +348,20 @@ final class MetaRecordDescriptor
             hasTcp ? new TcpAddress(record.getLong(TCP_HIGH_OFFSET), record.getLong(TCP_LOW_OFFSET),
                 record.getInt(TCP_PORT_OFFSET)) : TcpAddress.NONE);
         return new StoredNode(member, state, record.getInt(WRITER_NUMBER_OFFSET), record.getLong(MEMORY_ID_OFFSET),
-            hasCertificate ? record.getInt(CERTIFICATE_OFFSET) : 0);
+            hasCertificate ? record.getInt(CERTIFICATE_OFFSET) : 0,
+            hasDomain ? failureDomain(source, key, record) : FailureDomain.NONE);
+    }
+
+    private static String failureDomain(final String source, final String key, final ByteBuffer record)
+    {
+        try
+        {
+            return FailureDomainDescriptor.decode(new UnsafeBuffer(record), FAILURE_DOMAIN_OFFSET);
+        }
+        catch (final IllegalArgumentException ex)
+        {
+            throw corrupt(source, key, ex.getMessage());
+        }
     }
 
     static StoredTable decodeTable(final String source, final String key, final byte[] bytes)

@@ -1,5 +1,6 @@
 package io.verbena.meta.store;
 
+import io.verbena.protocol.message.FailureDomain;
 import io.verbena.raas.identity.PeerIdentity;
 import io.verbena.raas.RemoteRegion;
 import io.verbena.raas.directory.NodeRole;
@@ -14,15 +15,16 @@ import io.verbena.rdma.verbs.DeviceAddress;
  * @param writerNumber 1 to 65,535 for a compute node, 0 for a memory node.
  * @param memoryId     random number kept with its memory; 0: none.
  * @param certificate  number of that by which it has joined; 0: none.
+ * @param failureDomain label that a memory node gave when it registered last; NONE for a domain of its own.
  */
 public record StoredNode(
-    PeerRecord record, StoredNodeState state, int writerNumber, long memoryId, int certificate)
+    PeerRecord record, StoredNodeState state, int writerNumber, long memoryId, int certificate, String failureDomain)
 {
     /** Of a node that has joined without a certificate. */
     public StoredNode(
         final PeerRecord record, final StoredNodeState state, final int writerNumber, final long memoryId)
     {
-        this(record, state, writerNumber, memoryId, 0);
+        this(record, state, writerNumber, memoryId, 0, FailureDomain.NONE);
     }
 
     /**
@@ -68,6 +70,6 @@ public record StoredNode(
      */
     public StoredNode withState(final StoredNodeState newState)
     {
-        return new StoredNode(record, newState, writerNumber, memoryId, certificate);
+        return new StoredNode(record, newState, writerNumber, memoryId, certificate, failureDomain);
     }
 }

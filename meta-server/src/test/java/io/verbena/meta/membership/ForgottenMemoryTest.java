@@ -207,6 +207,22 @@ class ForgottenMemoryTest
             .isInstanceOf(MembershipRefusedException.class).hasMessageContaining("ids are used up");
     }
 
+    /** What it said last counts, also after the meta server was started again. */
+    @Test
+    void shouldKeepTheFailureDomainThatAMemoryNodeGaveLast()
+    {
+        final Member first = conductor.register(
+            endpoint(NodeRole.MEMORY_NODE, 5).inFailureDomain("rack-1"), nowNs);
+        assertThat(first.node().failureDomain()).isEqualTo("rack-1");
+        conductor.leave(first.nodeId(), first.incarnation(), nowNs);
+        assertThat(conductor.table().member(first.nodeId()).node().failureDomain()).isEqualTo("rack-1");
+        final Member again = conductor.register(
+            endpoint(NodeRole.MEMORY_NODE, 5).inFailureDomain("rack-2"), nowNs);
+        assertThat(again.nodeId()).isEqualTo(first.nodeId());
+        assertThat(again.node().failureDomain()).isEqualTo("rack-2");
+        assertThat(store.load().nodes()).extracting(StoredNode::failureDomain).containsExactly("rack-2");
+    }
+
     private Member memory(final long memoryId)
     {
         final Member member = conductor.register(endpoint(NodeRole.MEMORY_NODE, memoryId), nowNs);

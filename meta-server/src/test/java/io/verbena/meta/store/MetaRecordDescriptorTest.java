@@ -4,6 +4,7 @@ import io.verbena.protocol.access.Grant;
 import io.verbena.protocol.access.SecretVerifier;
 import io.verbena.protocol.access.User;
 import io.verbena.protocol.access.UserQuota;
+import io.verbena.protocol.message.FailureDomain;
 import io.verbena.protocol.tls.RevokedCertificate;
 import io.verbena.protocol.view.View;
 import io.verbena.protocol.view.ViewState;
@@ -23,6 +24,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 import java.io.IOException;
 import java.io.InputStream;
 import java.lang.reflect.Field;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -40,7 +43,7 @@ class MetaRecordDescriptorTest
 {
     private static final MetaCounters COUNTERS = new MetaCounters(0x0102030405060708L, 11, 12, 13, 4097, 15, 16);
     private static final StoredNode NODE =
-        node(new TcpAddress(0x3132333435363738L, 0x4142434445464748L, 6_379), 0x3132333);
+        node(new TcpAddress(0x3132333435363738L, 0x4142434445464748L, 6_379), 0x3132333, "rack-1");
     private static final StoredNode SPARE = StoredNode.spare(7, 8, 9);
     private static final StoredTable TABLE = new StoredTable("t", 0x0A0B0C0D, "abc".getBytes(StandardCharsets.UTF_8));
 
@@ -69,7 +72,7 @@ class MetaRecordDescriptorTest
         return bytes;
     }
 
-    private static StoredNode node(final TcpAddress tcpService, final int certificate)
+    private static StoredNode node(final TcpAddress tcpService, final int certificate, final String failureDomain)
     {
         return new StoredNode(
             new PeerRecord(
@@ -85,7 +88,8 @@ class MetaRecordDescriptorTest
             StoredNodeState.FENCING,
             0xABCD,
             0x0A0B0C0D0E0F1011L,
-            certificate);
+            certificate,
+            failureDomain);
     }
 
     private static IdentitySecret secret(final int value)
@@ -119,7 +123,7 @@ class MetaRecordDescriptorTest
 
     /** What earlier builds wrote is read; the next write is in the present format. */
     @ParameterizedTest
-    @ValueSource(ints = {5, 6, 7, 8, 9, 10, 11, 12, 13})
+    @ValueSource(ints = {5, 6, 7, 8, 9, 10, 11, 12, 13, 14})
     void shouldReadTheVersionsBefore(final int version) throws IOException
     {
         final Map<String, String> golden = golden(version);
@@ -128,13 +132,14 @@ class MetaRecordDescriptorTest
         assertThat(MetaRecordDescriptor.decodeCounters("x", hex.parseHex(golden.get("counters")))).isEqualTo(COUNTERS);
         assertThat(MetaRecordDescriptor.decodeNode("x", "node/65535", hex.parseHex(golden.get("node/65535"))))
             .isEqualTo(node(
-                version < 7 ? TcpAddress.NONE : NODE.record().tcpService(), version < 11 ? 0 : NODE.certificate()));
+                version < 7 ? TcpAddress.NONE : NODE.record().tcpService(), version < 11 ? 0 : NODE.certificate(),
+                FailureDomain.NONE));
         assertThat(MetaRecordDescriptor.decodeTable("x", "table/t", hex.parseHex(golden.get("table/t"))).descriptor())
             .isEqualTo(TABLE.descriptor());
         if (golden.containsKey("secret"))
         {
             assertThat(MetaRecordDescriptor.decodeSecret("x", hex.parseHex(golden.get("secret"))))
-                .isEqualTo(StoredSecrets.first(SECRET, 0));
+                .isEqualTo(version < 14 ? StoredSecrets.first(SECRET, 0) : SECRETS);
         }
         if (golden.containsKey("user/ann"))
         {
@@ -142,6 +147,17 @@ class MetaRecordDescriptorTest
                 .isEqualTo(version < 10 ? UserQuota.NONE :
                     new UserQuota(0x51, 0x52, 0x53, 0x54, version < 13 ? 0 : 0x55));
         }
+    }
+
+    @Test
+    void shouldRefuseAFailureDomainThatIsNone() throws Exception
+    {
+        final byte[] record = MetaRecordDescriptor.encode(NODE);
+        record[MetaRecordDescriptor.FAILURE_DOMAIN_OFFSET] = 64;
+        final ByteBuffer sealed = ByteBuffer.wrap(record).order(ByteOrder.LITTLE_ENDIAN);
+        assertThatThrownBy(() -> MetaRecordDescriptor.decodeNode(
+            "x", "node/65535", MetaRecordDescriptor.seal("node/65535", sealed)))
+            .isInstanceOf(MetaStoreException.class).hasMessageContaining("corrupt").hasMessageContaining("length=64");
     }
 
     @Test

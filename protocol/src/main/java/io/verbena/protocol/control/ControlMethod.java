@@ -28,6 +28,7 @@ final class ControlMethod
     static final int VIEWS = 25;
     static final int REPORT_RECONCILED = 26;
     static final int MAKE_GROUP = 27;
+    static final int FAILURE_DOMAINS = 28;
 
     static final int LEASE_CHUNKS = 101;
     static final int RETURN_CHUNKS = 102;
@@ -73,6 +74,7 @@ final class ControlMethod
             case VIEWS -> "views";
             case REPORT_RECONCILED -> "reportReconciled";
             case MAKE_GROUP -> "makeGroup";
+            case FAILURE_DOMAINS -> "failureDomains";
             case LEASE_CHUNKS -> "leaseChunks";
             case RETURN_CHUNKS -> "returnChunks";
             case FENCE -> "fence";

@@ -14,6 +14,8 @@ import io.verbena.protocol.message.TableEntry;
 import io.verbena.protocol.message.TablePage;
 import io.verbena.protocol.message.UserPage;
 import io.verbena.protocol.tls.RevokedCertificate;
+import io.verbena.protocol.message.FailureDomainPage;
+import io.verbena.protocol.view.FailureDomainPageDescriptor;
 import io.verbena.protocol.view.GroupDescriptor;
 import io.verbena.protocol.view.LeftView;
 import io.verbena.protocol.view.LeftViewsDescriptor;
@@ -98,6 +100,23 @@ public final class MetaClient
             (buffer, offset) ->
                 ControlProxy.encode(buffer, offset, (at) -> GroupDescriptor.encode(nodeIds, buffer, at)),
             ControlProxy.body(ViewDescriptor::decode),
+            timeoutNs);
+    }
+
+    /**
+     * Asks for the failure domains of memory nodes; see {@link MetaService#failureDomains}.
+     *
+     * @param afterNodeId memory nodes with greater ids than this; 0 for the first page.
+     * @param timeoutNs   deadline.
+     * @return the call.
+     */
+    public ControlCall<FailureDomainPage> failureDomains(final int afterNodeId, final long timeoutNs)
+    {
+        return proxy.call(
+            ControlMethod.FAILURE_DOMAINS,
+            (buffer, offset) -> ControlProxy.encode(
+                buffer, offset, (at) -> FailureDomainPageDescriptor.encodeRequest(afterNodeId, buffer, at)),
+            ControlProxy.body(FailureDomainPageDescriptor::decode),
             timeoutNs);
     }
 

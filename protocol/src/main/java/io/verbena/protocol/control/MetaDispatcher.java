@@ -11,6 +11,7 @@ import io.verbena.protocol.message.RevocationPage;
 import io.verbena.protocol.message.UserPage;
 import io.verbena.protocol.tls.CertificateRole;
 import io.verbena.protocol.tls.RevokedCertificate;
+import io.verbena.protocol.view.FailureDomainPageDescriptor;
 import io.verbena.protocol.view.GroupDescriptor;
 import io.verbena.protocol.view.LeftView;
 import io.verbena.protocol.view.LeftViewsDescriptor;
@@ -173,6 +174,10 @@ public final class MetaDispatcher extends ControlDispatcher
                 service.tables(TableNameDescriptor.decode(request, offset, lengthBytes)), reply, replyOffset);
             case ControlMethod.DROP_TABLE -> TableEntryDescriptor.encode(
                 service.dropTable(TableNameDescriptor.decode(request, offset, lengthBytes)), reply, replyOffset);
+            case ControlMethod.FAILURE_DOMAINS -> ControlProxy.encode(reply, replyOffset, (at) ->
+                FailureDomainPageDescriptor.encode(service.failureDomains(FailureDomainPageDescriptor.decodeRequest(
+                    request, offset + ControlHeaderDescriptor.LENGTH_BYTES,
+                    lengthBytes - ControlHeaderDescriptor.LENGTH_BYTES)), reply, at));
             case ControlMethod.NODES -> NodesDescriptor.encodeReply(
                 service.nodes(NodesDescriptor.decodeRequest(request, offset, lengthBytes)), reply, replyOffset);
             case ControlMethod.FORGET_NODE ->

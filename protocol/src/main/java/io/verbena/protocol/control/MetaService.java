@@ -15,6 +15,7 @@ import io.verbena.protocol.message.TableEntry;
 import io.verbena.protocol.message.TablePage;
 import io.verbena.protocol.message.UserPage;
 import io.verbena.protocol.tls.RevokedCertificate;
+import io.verbena.protocol.message.FailureDomainPage;
 import io.verbena.protocol.view.LeftView;
 import io.verbena.protocol.view.View;
 import io.verbena.protocol.view.ViewAttempt;
@@ -260,6 +261,17 @@ public interface MetaService
      * @return its view, durable.
      */
     View makeGroup(List<Integer> nodeIds);
+
+    /**
+     * Which memory nodes that live have a label of a failure domain.
+     *
+     * @param afterNodeId memory nodes with greater ids than this; 0 for the first page.
+     * @return a page that {@link MetaDispatcher} cuts to what fits; all of them are fine.
+     */
+    default FailureDomainPage failureDomains(final int afterNodeId)
+    {
+        return new FailureDomainPage(List.of(), false);
+    }
 
     /** @return whether nodes and operators prove to have the cluster's secret: then nobody else may act as one. */
     boolean isGuarded();

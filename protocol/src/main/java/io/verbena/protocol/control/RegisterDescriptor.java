@@ -6,6 +6,8 @@ import io.verbena.protocol.message.ControlStatus;
 import io.verbena.protocol.message.NodeRegistration;
 import io.verbena.protocol.message.Registration;
 import io.verbena.protocol.message.RegistrationSecret;
+import io.verbena.protocol.message.FailureDomain;
+import io.verbena.protocol.view.FailureDomainDescriptor;
 import io.verbena.raas.ReadTargetAddress;
 import io.verbena.raas.RemoteRegion;
 import io.verbena.raas.directory.NodeRole;
@@ -51,11 +53,14 @@ import java.util.List;
  * 104 +-------------------------------+ 104 +-------------------------------+
  *     |       TCP address, low        |     |            tokens             |
  * 112 +-------------------------------+     +-------------------------------+
+ *     |      failure domain (64)      |
+ * 176 +-------------------------------+
  * </pre>
  *
  * <p>A compute node that is a spare has a role of its own: a meta server that knows no spares refuses it.
  *
- * <p>Builds that know no TCP address send 96 bytes, with 0 as the port: then nothing is read behind them.
+ * <p>Builds that know no TCP address send 96 bytes, with 0 as the port: then nothing is read behind them. A node without
+ * a label of a failure domain sends 112, as builds do that know none.
  */
 final class RegisterDescriptor
 {
@@ -76,7 +81,8 @@ final class RegisterDescriptor
     static final int READ_TARGET_KEY_OFFSET = TCP_PORT_OFFSET + Integer.BYTES;
     static final int TCP_HIGH_OFFSET = READ_TARGET_KEY_OFFSET + Long.BYTES;
     static final int TCP_LOW_OFFSET = TCP_HIGH_OFFSET + Long.BYTES;
-    static final int REQUEST_LENGTH_BYTES = TCP_LOW_OFFSET + Long.BYTES;
+    static final int FAILURE_DOMAIN_OFFSET = TCP_LOW_OFFSET + Long.BYTES;
+    static final int REQUEST_LENGTH_BYTES = FAILURE_DOMAIN_OFFSET + FailureDomainDescriptor.LENGTH_BYTES;
 
     static final int REPLY_NODE_ID_OFFSET = ControlHeaderDescriptor.LENGTH_BYTES;
     static final int REPLY_INCARNATION_OFFSET = REPLY_NODE_ID_OFFSET + Integer.BYTES;
@@ -115,6 +121,11 @@ final class RegisterDescriptor
         buffer.putLong(offset + READ_TARGET_KEY_OFFSET, request.readTarget().accessKey(), ORDER);
         buffer.putLong(offset + TCP_HIGH_OFFSET, request.tcpService().high(), ORDER);
         buffer.putLong(offset + TCP_LOW_OFFSET, request.tcpService().low(), ORDER);
+        if (FailureDomain.NONE.equals(request.failureDomain()))
+        {
+            return FAILURE_DOMAIN_OFFSET;
+        }
+        FailureDomainDescriptor.encode(request.failureDomain(), buffer, offset + FAILURE_DOMAIN_OFFSET);
         return REQUEST_LENGTH_BYTES;
     }
 
@@ -146,7 +157,24 @@ final class RegisterDescriptor
                 buffer.getInt(offset + READ_TARGET_NUMBER_OFFSET, ORDER),
                 buffer.getLong(offset + READ_TARGET_KEY_OFFSET, ORDER)),
             decodeTcpService(buffer, offset, lengthBytes),
-            isSpare);
+            isSpare).inFailureDomain(decodeFailureDomain(buffer, offset, lengthBytes));
+    }
+
+    private static String decodeFailureDomain(final DirectBuffer buffer, final int offset, final int lengthBytes)
+    {
+        if (lengthBytes <= FAILURE_DOMAIN_OFFSET)
+        {
+            return FailureDomain.NONE;
+        }
+        ControlHeaderDescriptor.require(lengthBytes, REQUEST_LENGTH_BYTES, "register request with a failure domain");
+        try
+        {
+            return FailureDomainDescriptor.decode(buffer, offset + FAILURE_DOMAIN_OFFSET);
+        }
+        catch (final IllegalArgumentException ex)
+        {
+            throw new ControlException(ControlStatus.INVALID_REQUEST, ex.getMessage());
+        }
     }
 
     private static TcpAddress decodeTcpService(final DirectBuffer buffer, final int offset, final int lengthBytes)
@@ -156,7 +184,7 @@ final class RegisterDescriptor
         {
             return TcpAddress.NONE;
         }
-        ControlHeaderDescriptor.require(lengthBytes, REQUEST_LENGTH_BYTES, "register request with a TCP port");
+        ControlHeaderDescriptor.require(lengthBytes, FAILURE_DOMAIN_OFFSET, "register request with a TCP port");
         return new TcpAddress(
             buffer.getLong(offset + TCP_HIGH_OFFSET, ORDER), buffer.getLong(offset + TCP_LOW_OFFSET, ORDER), port);
     }

@@ -22,6 +22,8 @@ import io.verbena.rdma.verbs.DeviceAddress;
  * @param isSpare     of a compute node: whether clients are not to be sent to it before it is activated.
  * @param certificate number of that by which its connection has joined; 0 for none. The server sets it: it is in no
  *                    message.
+ * @param failureDomain of a memory node: label of what it shares with nodes that are lost together with it; NONE when
+ *                    it is a failure domain of its own.
  */
 public record NodeRegistration(
     int nodeId,
@@ -34,7 +36,8 @@ public record NodeRegistration(
     ReadTargetAddress readTarget,
     TcpAddress tcpService,
     boolean isSpare,
-    int certificate)
+    int certificate,
+    String failureDomain)
 {
     /** As a message says it. */
     public NodeRegistration(
@@ -49,7 +52,8 @@ public record NodeRegistration(
         final TcpAddress tcpService,
         final boolean isSpare)
     {
-        this(nodeId, role, device, servicePort, region, memoryId, clusterId, readTarget, tcpService, isSpare, 0);
+        this(nodeId, role, device, servicePort, region, memoryId, clusterId, readTarget, tcpService, isSpare, 0,
+            FailureDomain.NONE);
     }
 
     /** Of a node that is no spare. */
@@ -99,6 +103,16 @@ public record NodeRegistration(
     public NodeRegistration byCertificate(final int number)
     {
         return new NodeRegistration(nodeId, role, device, servicePort, region, memoryId, clusterId, readTarget,
-            tcpService, isSpare, number);
+            tcpService, isSpare, number, failureDomain);
+    }
+
+    /**
+     * @param label of a failure domain, or NONE.
+     * @return the same of a memory node that is in it.
+     */
+    public NodeRegistration inFailureDomain(final String label)
+    {
+        return new NodeRegistration(nodeId, role, device, servicePort, region, memoryId, clusterId, readTarget,
+            tcpService, isSpare, certificate, label);
     }
 }

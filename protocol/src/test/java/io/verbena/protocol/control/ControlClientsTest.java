@@ -6,6 +6,8 @@ import io.verbena.protocol.message.ChunkRun;
 import io.verbena.protocol.message.ControlException;
 import io.verbena.protocol.message.ControlStatus;
 import io.verbena.protocol.message.ForgottenNode;
+import io.verbena.protocol.message.FailureDomain;
+import io.verbena.protocol.message.FailureDomainPage;
 import io.verbena.protocol.message.Heartbeat;
 import io.verbena.protocol.message.HeldSecrets;
 import io.verbena.protocol.message.MemoryNodeStat;
@@ -339,6 +341,26 @@ class ControlClientsTest
             attempt + " equal=false by node 3 incarnation 1");
         assertThat(await(meta.makeGroup(List.of(5, 6, 4), TIMEOUT_NS)).result().members())
             .extracting(PeerIdentity::nodeId).containsExactly(5, 6, 4);
+    }
+
+    @Test
+    void shouldListFailureDomainsPageByPage()
+    {
+        metaService.mayChangeTables = false;
+        for (int i = 1; i <= 100; i++)
+        {
+            metaService.domains.add(new FailureDomain(3 * i, "rack-" + i % 7));
+        }
+        final List<FailureDomain> read = new ArrayList<>();
+        FailureDomainPage page;
+        do
+        {
+            page = await(meta.failureDomains(read.isEmpty() ? 0 : read.getLast().nodeId(), TIMEOUT_NS)).result();
+            assertThat(page.domains()).hasSizeLessThanOrEqualTo(60);
+            read.addAll(page.domains());
+        }
+        while (page.hasMore());
+        assertThat(read).isEqualTo(metaService.domains);
     }
 
     /** As a command does, to print them. */

@@ -77,6 +77,9 @@ class ControlMessagesFuzzTest
         fuzz("register", (to) -> RegisterDescriptor.encodeRequest(new NodeRegistration(
             3, NodeRole.MEMORY_NODE, new DeviceAddress(1, 2, 3), 4_000, new RemoteRegion(1, 2, 3)), to, 0),
             RegisterDescriptor::decodeRequest);
+        fuzz("register in a failure domain", (to) -> RegisterDescriptor.encodeRequest(new NodeRegistration(
+            3, NodeRole.MEMORY_NODE, new DeviceAddress(1, 2, 3), 4_000, new RemoteRegion(1, 2, 3))
+            .inFailureDomain("rack-1"), to, 0), RegisterDescriptor::decodeRequest);
         fuzz("heartbeat", (to) -> HeartbeatDescriptor.encodeRequest(
             3, 9, 2, true, new HeldSecrets(3, 2, 8), 6, to, 0),
             (message, offset, lengthBytes) ->

@@ -110,6 +110,26 @@ class ControlMessagesTest
         assertThatThrownBy(() -> RegisterDescriptor.decodeRequest(buffer, AT, 95)).isInstanceOf(ControlException.class);
     }
 
+    /** One without is as it always was. */
+    @Test
+    void shouldWriteAFailureDomainBehindTheOtherBytesOfARegister()
+    {
+        final NodeRegistration alone = new NodeRegistration(
+            3, NodeRole.MEMORY_NODE, new DeviceAddress(1, 2, 3), 4000, new RemoteRegion(1, 2, 3));
+        final String without = hex(to -> RegisterDescriptor.encodeRequest(alone, to, AT));
+        assertThat(without).hasSize(2 * 112);
+        final NodeRegistration inRack = alone.inFailureDomain("rack-1");
+        assertThat(hex(to -> RegisterDescriptor.encodeRequest(inRack, to, AT)))
+            .isEqualTo(without + "06" + "7261636b2d31" + "00".repeat(57));
+        assertThat(RegisterDescriptor.decodeRequest(buffer, AT, 176)).isEqualTo(inRack);
+        assertThat(RegisterDescriptor.decodeRequest(buffer, AT, 112)).isEqualTo(alone);
+        assertThatThrownBy(() -> RegisterDescriptor.decodeRequest(buffer, AT, 175))
+            .isInstanceOf(ControlException.class).hasMessageContaining("of 175 bytes, needs 176");
+        buffer.putByte(AT + 113, (byte)'-');
+        assertThatThrownBy(() -> RegisterDescriptor.decodeRequest(buffer, AT, 176))
+            .isInstanceOf(ControlException.class).hasMessageContaining("no label of a failure domain");
+    }
+
     @Test
     void shouldWriteTheseBytesForHeartbeatAndIdentity()
     {

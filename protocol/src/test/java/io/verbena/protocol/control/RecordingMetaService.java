@@ -3,6 +3,8 @@ package io.verbena.protocol.control;
 import io.verbena.protocol.access.User;
 import io.verbena.protocol.message.ControlException;
 import io.verbena.protocol.message.ControlStatus;
+import io.verbena.protocol.message.FailureDomain;
+import io.verbena.protocol.message.FailureDomainPage;
 import io.verbena.protocol.message.ForgottenNode;
 import io.verbena.protocol.message.Heartbeat;
 import io.verbena.protocol.message.HeldSecrets;
@@ -40,6 +42,7 @@ final class RecordingMetaService implements MetaService
     boolean mayChangeTables = true;
     final List<String> asked = new ArrayList<>();
     final List<View> views = new ArrayList<>();
+    final List<FailureDomain> domains = new ArrayList<>();
     final List<PendingNotification> awaited = new ArrayList<>();
     final List<PeerRecord> nodes = new ArrayList<>();
     private final TreeMap<String, TableEntry> tables = new TreeMap<>();
@@ -228,6 +231,13 @@ final class RecordingMetaService implements MetaService
     public View makeGroup(final List<Integer> nodeIds)
     {
         return View.first(7, nodeIds.stream().map((id) -> new PeerIdentity(id, 1)).toList());
+    }
+
+    @Override
+    public FailureDomainPage failureDomains(final int afterNodeId)
+    {
+        return new FailureDomainPage(
+            domains.stream().filter((domain) -> domain.nodeId() > afterNodeId).toList(), false);
     }
 
     @Override
