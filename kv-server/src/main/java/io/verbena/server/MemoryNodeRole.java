@@ -51,7 +51,8 @@ public final class MemoryNodeRole implements Role
 
     private MemoryNodeRole(
         final Fabric fabric, final Device device, final CompletionChannel channel, final MemoryNode node,
-        final MetaServerLocator metaServer, final MemoryFolder folder, final MemoryNodeConfiguration configuration)
+        final MetaServerLocator metaServer, final MemoryFolder folder,
+        final MemoryNodeConfiguration configuration)
     {
         this.metaServer = metaServer;
         this.fabric = fabric;
@@ -111,7 +112,8 @@ public final class MemoryNodeRole implements Role
         final long checkpointPeriodNs, final boolean acceptsDamage)
     {
         return open(fabric, metaServer, new MemoryNodeConfiguration().folder(folder)
-            .failureDomain(folder.failureDomain()).checkpointPeriodNs(checkpointPeriodNs).acceptsDamage(acceptsDamage), folder);
+            .failureDomain(folder.failureDomain())
+            .checkpointPeriodNs(checkpointPeriodNs).acceptsDamage(acceptsDamage), folder);
     }
 
     private static MemoryNodeRole open(

@@ -57,8 +57,8 @@ public final class MemoryNodeCommand implements Callable<Integer>
     private Path data;
 
     @Option(names = "--failure-domain", paramLabel = "LABEL",
-        description = "What nodes share that are lost together, such as rack-1; '' for nothing. Default: as the folder " +
-            "says.")
+        description = "What nodes share that are lost together, such as rack-1; '' for nothing. Default: as the " +
+            "folder says.")
     private String failureDomain;
 
     @Option(names = "--checkpoint-seconds", paramLabel = "S", defaultValue = "60",

@@ -53,6 +53,11 @@ public final class TableCommand implements Runnable
     @Command(name = "create", description = "Create a table.", defaultValueProvider = SettingsProvider.class)
     static final class CreateCommand implements Callable<Integer>
     {
+        private static final String AUTO = "auto";
+
+        @Spec
+        private CommandSpec spec;
+
         @Mixin
         private ClientOptions clientOptions;
 
@@ -66,26 +71,39 @@ public final class TableCommand implements Runnable
 
         @Option(names = "--replicas", paramLabel = "N", defaultValue = "1",
             description = "Copies of each record, each on another memory node, 1 to 3: all of these but one may be " +
-            "lost. Lost ones are not replaced, and a table with more than one copy does not grow, in this version: " +
-            "give --records for all that it is to hold. Default: ${DEFAULT-VALUE}.")
-        private int replicas;
+            "lost; lost ones are not replaced in this version. They are put in different failure domains while there " +
+            "are any. auto: as many as there are failure domains, at most 3. Default: ${DEFAULT-VALUE}.")
+        private String replicas;
 
         @Override
         public Integer call()
         {
-            if (replicas < 1 || replicas > TableOptions.MAX_COPIES)
+            final boolean isAuto = AUTO.equals(replicas);
+            if (!isAuto && !replicas.matches("[1-" + TableOptions.MAX_COPIES + "]"))
             {
                 throw new CommandFailedException(ExitStatus.USAGE, "--replicas " + replicas + ": must be 1 to " +
-                    TableOptions.MAX_COPIES + ", each on another memory node", null);
+                    TableOptions.MAX_COPIES + ", each on another memory node, or " + AUTO, null);
             }
             if (records < 1 || records > TableOptions.MAX_EXPECTED_RECORDS)
             {
                 throw new CommandFailedException(ExitStatus.USAGE,
                     "--records " + records + ": must be 1 to " + TableOptions.MAX_EXPECTED_RECORDS, null);
             }
+            if (isAuto && clientOptions.isUser())
+            {
+                throw new CommandFailedException(ExitStatus.USAGE, "--replicas " + AUTO + ": memory nodes are listed " +
+                    "with the cluster's token, and not for a user: give a number", null);
+            }
+            final int copies = isAuto ? CreatedCopies.possible(clientOptions) : Integer.parseInt(replicas);
             return clientOptions.with((client) ->
             {
-                client.createTable(name, new TableOptions(records, replicas));
+                client.createTable(name, new TableOptions(records, copies));
+                if ((isAuto || copies > 1) && !clientOptions.isUser())
+                {
+                    final PrintWriter out = spec.commandLine().getOut();
+                    out.println(CreatedCopies.describe(clientOptions, name, isAuto));
+                    out.flush();
+                }
                 return ExitStatus.OK;
             });
         }

@@ -40,6 +40,7 @@ class MirroredTableSystemTest
         try (LocalCluster cluster = LocalCluster.open(folder()))
         {
             cluster.metaOptions(List.of("--lease-seconds", "3"));
+            cluster.failureDomains(List.of("rack-1", "rack-1", "rack-2"));
             cluster.up(LocalCluster.ANY_PORT, 3, 64, 1, (line) -> {});
         }
     }
@@ -119,7 +120,9 @@ class MirroredTableSystemTest
     @Test
     void shouldHaveAllRecordsWhenAllMemoryNodesButOneAreKilled() throws Exception
     {
-        said("table", "create", "t", "--replicas", "3", "--records", "2000");
+        assertThat(said("table", "create", "t", "--replicas", "3", "--records", "2000")).isEqualTo(
+            "table t has 3 copies, on memory nodes 1 (rack-1), 2 (rack-1), 3 (rack-2); there are fewer failure " +
+            "domains than copies: what takes rack-1 down takes 2 of them\n");
         try (KvClient client = client())
         {
             final KvTable table = client.table("t");
@@ -129,7 +132,8 @@ class MirroredTableSystemTest
             }
             final List<?> members = (List<?>)group().get("memory_nodes");
             assertThat(said("table", "stat", "t")).contains("copies           3, on memory nodes 1, 2, 3 (group ");
-            assertThat(said("status")).doesNotContain("error:").containsPattern("GROUP +VIEW +STATE +MEMORY NODES")
+            assertThat(said("status")).doesNotContain("error:").containsPattern("warning: group \\d+: memory nodes ")
+                .containsPattern("GROUP +VIEW +STATE +MEMORY NODES")
                 .containsPattern("\\d+ +1 +active +" + members.get(0) + ", " + members.get(1) + ", " + members.get(2));
             assertThat(said("table", "check", "--all")).contains("SOUND: every invariant holds", "group ");
 
@@ -157,13 +161,16 @@ class MirroredTableSystemTest
         assertThat(last.err()).contains("create table u was refused: 2 copies need as many memory nodes, and 1 is " +
             "connected to this compute node: start more, or ask for fewer").hasLineCount(1);
         assertThat(run("table", "create", "u", "--replicas", "4")).isEqualTo(ExitStatus.USAGE);
-        assertThat(last.err()).contains("--replicas 4: must be 1 to 3").hasLineCount(1);
+        assertThat(last.err()).contains("--replicas 4: must be 1 to 3, each on another memory node, or auto")
+            .hasLineCount(1);
     }
 
     @Test
     void shouldCompareCopiesOfAClusterWhoseProcessesHaveEnded()
     {
-        said("table", "create", "t", "--replicas", "2", "--records", "2000");
+        assertThat(said("table", "create", "t", "--replicas", "auto", "--records", "2000")).matches(
+            "table t has 2 copies, on memory nodes [12] \\(rack-1\\), 3 \\(rack-2\\); 3 take as many memory " +
+            "nodes in different failure domains\n");
         said("put", "key", "value", "--table", "t");
         new ProcessTable(folder().processes()).entries().forEach((entry) ->
         {

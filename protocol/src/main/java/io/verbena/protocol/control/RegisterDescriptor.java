@@ -59,8 +59,8 @@ import java.util.List;
  *
  * <p>A compute node that is a spare has a role of its own: a meta server that knows no spares refuses it.
  *
- * <p>Builds that know no TCP address send 96 bytes, with 0 as the port: then nothing is read behind them. A node without
- * a label of a failure domain sends 112, as builds do that know none.
+ * <p>Builds that know no TCP address send 96 bytes, with 0 as the port: then nothing is read behind them. A node
+ * without a label of a failure domain sends 112, as builds do that know none.
  */
 final class RegisterDescriptor
 {
