@@ -10,6 +10,8 @@ import io.verbena.protocol.message.ChunkRun;
 import io.verbena.protocol.message.ControlException;
 import io.verbena.protocol.message.ControlStatus;
 import io.verbena.protocol.message.DeniedOperations;
+import io.verbena.protocol.message.FailureDomain;
+import io.verbena.protocol.message.FailureDomainPage;
 import io.verbena.protocol.message.ForgottenNode;
 import io.verbena.protocol.message.Heartbeat;
 import io.verbena.protocol.message.HeldSecrets;
@@ -27,6 +29,7 @@ import io.verbena.protocol.message.TableEntry;
 import io.verbena.protocol.message.TablePage;
 import io.verbena.protocol.message.UserPage;
 import io.verbena.protocol.tls.RevokedCertificate;
+import io.verbena.protocol.view.FailureDomainPageDescriptor;
 import io.verbena.protocol.view.GroupDescriptor;
 import io.verbena.protocol.view.LeftView;
 import io.verbena.protocol.view.LeftViewsDescriptor;
@@ -69,6 +72,16 @@ class ControlMessagesFuzzTest
         final String what, final ToIntFunction<UnsafeBuffer> encoder, final MessageFuzzer.Decoder decoder)
     {
         fuzzer.fuzz(what, Arrays.copyOf(buffer.byteArray(), encoder.applyAsInt(buffer)), decoder);
+    }
+
+    @Test
+    void shouldReadOrRefuseFailureDomains()
+    {
+        fuzz("request", (to) -> FailureDomainPageDescriptor.encodeRequest(3, to, 0),
+            FailureDomainPageDescriptor::decodeRequest);
+        fuzz("page", (to) -> FailureDomainPageDescriptor.encode(new FailureDomainPage(
+            List.of(new FailureDomain(3, "rack-1"), new FailureDomain(4, "rack-2")), true), to, 0),
+            FailureDomainPageDescriptor::decode);
     }
 
     @Test
