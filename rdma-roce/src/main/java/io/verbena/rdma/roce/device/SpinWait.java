@@ -1,10 +1,10 @@
 package io.verbena.rdma.roce.device;
 
 /**
- * How long a thread polls before it sleeps: a bounded time after each packet, where that pays. It does not where polling
- * has brought nothing several times in a row, nor where others want the processor: a packet wakes a thread that sleeps,
- * while one that polls may get its turn long after the packet. Then it sleeps at once, and tries again after some
- * sleeps, each time in vain after twice as many as before. Used by one thread at a time.
+ * How long a thread polls before it sleeps: a bounded time after each packet, where that pays. It does not where
+ * polling has brought nothing several times in a row, nor where others want the processor: a packet wakes a thread that
+ * sleeps, while one that polls may get its turn long after the packet. Then it sleeps at once, and tries again after
+ * some sleeps, each time in vain after twice as many as before. Used by one thread at a time.
  */
 final class SpinWait
 {
