@@ -71,8 +71,8 @@ class NetworkUpSystemTest
         succeed(with(cluster, "put", "hello", "world"));
         assertThat(succeed(with(cluster, "get", "hello"))).isEqualTo("world\n");
         assertThat(succeed(with(cluster, "status"))).startsWith(matcher.group(1) + "  ready\n")
-            .containsPattern("memory-node +\\d+ +::1 port \\d+ +32\n")
-            .containsPattern("compute-node +\\d+ +::1 port \\d+ +-\n").containsPattern("default +1 ");
+            .containsPattern("memory-node +\\d+ +::1 port \\d+ +32 +-\n")
+            .containsPattern("compute-node +\\d+ +::1 port \\d+ +- +-\n").containsPattern("default +1 ");
         assertThat(succeed(with(cluster, "status", "--json"))).contains("\"ready\":true")
             .contains("\"role\":\"memory-node\"").contains("\"memory_bytes\":33554432");
         assertThat(succeed("status", "--data", data)).containsPattern("compute-1 +\\d+ +ready");
