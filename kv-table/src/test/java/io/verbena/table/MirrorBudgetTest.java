@@ -6,12 +6,15 @@ import io.verbena.raas.OneSidedPort;
 import io.verbena.rdma.verbs.VerbCounters;
 import io.verbena.table.directory.OpenTable;
 import io.verbena.table.directory.TablePlan;
+import io.verbena.table.format.KeyHash;
 import io.verbena.table.format.SlotWord;
 import io.verbena.table.mirror.MirrorPort;
 import io.verbena.table.operation.OperationKind;
 import io.verbena.table.operation.OperationResult;
 import io.verbena.table.operation.TableRequest;
+import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
 import java.util.List;
 import org.agrona.concurrent.UnsafeBuffer;
@@ -23,14 +26,18 @@ import org.junit.jupiter.params.provider.CsvSource;
 class MirrorBudgetTest
 {
     private static final int NODE = 3;
+    private static final int WRITER = 1;
     private static final int TABLE_AT = 4096;
     private static final int CHUNK_AT = 1 << 16;
+    private static final long STEP_NS = 1_000;
+    private static final long LONGEST_NS = 1_000_000_000;
     private static final long NEVER_NS = Long.MAX_VALUE / 2;
     private final StepFabric fabric = new StepFabric(1);
     private final List<StepFabric.StepPort> ports = new ArrayList<>();
     /** Of one pair of buckets. */
-    private final MemorySegment key = new PreparedSubtables(null, 42).keyOf(0, 0, 0);
+    private MemorySegment key = new PreparedSubtables(null, 42).keyOf(0, 0, 0);
     private TableEngine engine;
+    private long nowNs = 1;
     private MirrorPort mirror;
     private OpenTable table;
     private int result;
@@ -46,8 +53,8 @@ class MirrorBudgetTest
             new PreparedSubtables(memory, 42).format(TABLE_AT, 0, 0, SlotWord.EMPTY);
             ports.add(fabric.connect(id, (cookie, status) -> mirror.onMemberComplete(cookie, status)));
         }
-        engine = TableEngine.open(new LocalDomain(), LocalDomain.attributes(false), () -> 1,
-            new TableEngineConfiguration().operationSlots(2).writerNumber(1).locationCacheEntries(16)
+        engine = TableEngine.open(new LocalDomain(), LocalDomain.attributes(false), () -> nowNs,
+            new TableEngineConfiguration().operationSlots(2).writerNumber(WRITER).locationCacheEntries(16)
                 .operationListener(op -> result = op.result()).chunkSource(node -> { }));
         mirror = new MirrorPort(new LocalDomain(), 1,
             ports.toArray(new OneSidedPort[0]), engine::onBatchComplete);
@@ -77,9 +84,12 @@ class MirrorBudgetTest
         {
             request.value(MemorySegment.ofArray(new byte[16]), 0, 16);
         }
+        final long startNs = nowNs;
         engine.begin(request);
         while (engine.active() > 0)
         {
+            nowNs += STEP_NS;
+            assertThat(nowNs).as("time until it ends").isLessThan(startNs + LONGEST_NS);
             fabric.step();
             mirror.poll();
             engine.poll();
@@ -121,5 +131,55 @@ class MirrorBudgetTest
         assertThat(result).isEqualTo(OperationResult.DELETED);
         assertThat(run(OperationKind.GET)).startsWith("1 trips");
         assertThat(result).isEqualTo(OperationResult.NOT_FOUND);
+    }
+
+    /** A key that may be in the pair of buckets, whose fingerprint marks of deletes have: the writer's number is in its place. */
+    private static MemorySegment keyLikeMarks()
+    {
+        final int fingerprint = SlotWord.fingerprint(SlotWord.tombstone(WRITER, SlotWord.committed(1, 1, 1, 1, 64)));
+        final KeyHash hash = new KeyHash();
+        try (Arena arena = Arena.ofConfined())
+        {
+            final MemorySegment bytes = arena.allocate(Long.BYTES);
+            do
+            {
+                bytes.set(ValueLayout.JAVA_LONG, 0, bytes.get(ValueLayout.JAVA_LONG, 0) - 1);
+                hash.compute(KeyHash.function(42), bytes);
+            }
+            while (KeyHash.side1(hash.low()) != 0 || KeyHash.fingerprint(hash.high()) != fingerprint);
+            return MemorySegment.ofArray(bytes.toArray(ValueLayout.JAVA_BYTE));
+        }
+    }
+
+    /**
+     * The marks stay until no retry asks for them any more. An insert behind them took each in turn for one that is
+     * under way and had come in between, and gave way for ever.
+     */
+    @ParameterizedTest
+    @CsvSource({"2, 1", "2, 2", "2, 3", "3, 3", "2, 6"})
+    void shouldInsertBehindTheMarksOfSeveralDeletes(final int copies, final int marks)
+    {
+        open(copies);
+        for (int operation : new int[]{OperationKind.PUT, OperationKind.DELETE})
+        {
+            for (int i = 0; i < marks; i++)
+            {
+                key = new PreparedSubtables(null, 42).keyOf(0, 0, i);
+                run(operation);
+            }
+        }
+        key = keyLikeMarks();
+        run(OperationKind.PUT);
+        assertThat(result).isEqualTo(OperationResult.STORED);
+        assertThat(engine.counters().withdrawals).as("then it is in a slot before the others").isEqualTo(
+            Math.min(marks, 2));
+        run(OperationKind.GET);
+        assertThat(result).isEqualTo(OperationResult.FOUND);
+        for (int i = 0; i < marks; i++)
+        {
+            key = new PreparedSubtables(null, 42).keyOf(0, 0, i);
+            run(OperationKind.GET);
+            assertThat(result).as("key %d", i).isEqualTo(OperationResult.NOT_FOUND);
+        }
     }
 }

@@ -20,6 +20,8 @@ final class Claim
     int unsettledCount;
     long rivalOffset;
     long rivalWord;
+    /** The kill that is under way is not for the own commit: another rival stands, to which the insert gives way. */
+    boolean givesWay;
     /** Words to kill; when slots are moved, what the requests of the batch concern. */
     final long[] victims = new long[Scratch.MAX_SWAPS];
     final long[] victimOffsets = new long[Scratch.MAX_SWAPS];
@@ -42,5 +44,6 @@ final class Claim
         stands = false;
         isJudged = false;
         rivalOffset = 0;
+        givesWay = false;
     }
 }

@@ -331,6 +331,7 @@ final class Inserts
     /** Of two inserts of a key the one at the lower slot kills the other, which withdraws if it sees it first. */
     private void judgeRivals(final Operation op)
     {
+        boolean hasMet = false;
         op.claim.victimCount = 0;
         for (int slot = 0, slots = op.location.slotsRead(); slot < slots; slot++)
         {
@@ -340,20 +341,47 @@ final class Inserts
                 op.location.slotCounts(slot) &&
                 offset != op.claim.offset)
             {
-                if (offset < op.claim.offset && !MirroredInserts.isSeenAgain(op, offset, word))
+                final boolean isSeenAgain = MirroredInserts.isSeenAgain(op, offset, word);
+                if (offset < op.claim.offset && !isSeenAgain)
                 {
                     // d
-                    op.claim.rivalOffset = offset;
-                    op.claim.rivalWord = word;
-                    withdraw(op);
+                    giveWay(op, offset, word, hasMet);
                     return;
                 }
+                hasMet |= isSeenAgain;
                 op.claim.victims[op.claim.victimCount] = word;
                 op.claim.victimOffsets[op.claim.victimCount++] = offset;
             }
         }
         // e
         killOrCommit(op);
+    }
+
+    /**
+     * To a rival, for once.
+     *
+     * @param hasMet whether the one before it stands still: it is killed first, or the marks of several deletes that
+     *               stay would have the insert give way to each of them in turn, for ever.
+     */
+    private void giveWay(final Operation op, final long slotOffset, final long word, final boolean hasMet)
+    {
+        if (hasMet)
+        {
+            op.claim.victimCount = 1;
+            op.claim.victims[0] = op.claim.rivalWord;
+            op.claim.victimOffsets[0] = op.claim.rivalOffset;
+        }
+        op.claim.rivalOffset = slotOffset;
+        op.claim.rivalWord = word;
+        op.claim.givesWay = hasMet;
+        if (hasMet)
+        {
+            flow.go(op, Step.KILL);
+        }
+        else
+        {
+            withdraw(op);
+        }
     }
 
     private void withdraw(final Operation op)
@@ -389,7 +417,9 @@ final class Inserts
             mirrored.settleVictims(op, kills);
         }
         op.claim.victimCount -= kills;
-        if (allDead)
+        final boolean givesWay = op.claim.givesWay;
+        op.claim.givesWay = false;
+        if (allDead && !givesWay)
         {
             killOrCommit(op);
         }
