@@ -133,7 +133,7 @@ class MirrorBudgetTest
         assertThat(result).isEqualTo(OperationResult.NOT_FOUND);
     }
 
-    /** A key that may be in the pair of buckets, whose fingerprint marks of deletes have: the writer's number is in its place. */
+    /** A key of this pair of buckets, whose fingerprint is where marks of deletes have the writer's number. */
     private static MemorySegment keyLikeMarks()
     {
         final int fingerprint = SlotWord.fingerprint(SlotWord.tombstone(WRITER, SlotWord.committed(1, 1, 1, 1, 64)));
