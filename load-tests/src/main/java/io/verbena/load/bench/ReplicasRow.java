@@ -8,7 +8,7 @@ import java.util.Map;
  *
  * @param operation         one of a kind, one after the other, or a workload.
  * @param copies            1 to 3.
- * @param operationsPerS    in the best round.
+ * @param operationsPerS    in the median round.
  * @param medianNs          of one; NaN for a workload, whose operations do not wait for each other.
  * @param p99Ns             likewise.
  * @param verbs             requests posted for one, on average.

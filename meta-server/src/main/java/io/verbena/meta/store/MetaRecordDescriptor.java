@@ -2,9 +2,9 @@ package io.verbena.meta.store;
 
 import io.verbena.protocol.access.User;
 import io.verbena.protocol.access.UserDescriptor;
+import io.verbena.protocol.message.FailureDomain;
 import io.verbena.protocol.tls.RevokedCertificate;
 import io.verbena.protocol.tls.TlsSettings;
-import io.verbena.protocol.message.FailureDomain;
 import io.verbena.protocol.view.FailureDomainDescriptor;
 import io.verbena.raas.ReadTargetAddress;
 import io.verbena.raas.RemoteRegion;

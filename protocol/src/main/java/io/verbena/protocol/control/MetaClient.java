@@ -2,6 +2,7 @@ package io.verbena.protocol.control;
 
 import io.verbena.protocol.access.User;
 import io.verbena.protocol.message.DeniedOperations;
+import io.verbena.protocol.message.FailureDomainPage;
 import io.verbena.protocol.message.ForgottenNode;
 import io.verbena.protocol.message.Heartbeat;
 import io.verbena.protocol.message.HeldSecrets;
@@ -14,7 +15,6 @@ import io.verbena.protocol.message.TableEntry;
 import io.verbena.protocol.message.TablePage;
 import io.verbena.protocol.message.UserPage;
 import io.verbena.protocol.tls.RevokedCertificate;
-import io.verbena.protocol.message.FailureDomainPage;
 import io.verbena.protocol.view.FailureDomainPageDescriptor;
 import io.verbena.protocol.view.GroupDescriptor;
 import io.verbena.protocol.view.LeftView;

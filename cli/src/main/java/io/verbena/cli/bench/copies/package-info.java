@@ -1,2 +1,2 @@
-/** Measures tables with copies: what they cost, and how long nothing is answered when a member is lost. */
+/** Measures what copies of tables cost. */
 package io.verbena.cli.bench.copies;

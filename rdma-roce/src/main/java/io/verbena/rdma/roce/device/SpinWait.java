@@ -55,7 +55,7 @@ final class SpinWait
         {
             if (nowNs - polledNs >= AWAY_NS)
             {
-                vain = MOST_VAIN - 1;
+                vain = Math.max(vain, MOST_VAIN - 1);
                 onVain();
             }
             else if (nowNs - activeNs >= spinNs)

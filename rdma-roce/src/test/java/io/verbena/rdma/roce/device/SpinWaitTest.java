@@ -96,6 +96,25 @@ class SpinWaitTest
         shouldTryAgainAfter(2 * SpinWait.FEWEST_SLEEPS);
     }
 
+    @Test
+    void shouldTryMoreAndMoreSeldomWhereOthersHaveTheProcessorEachTime()
+    {
+        received++;
+        assertThat(spin.mayGoOn(nowNs, received)).isTrue();
+        for (int sleeps = SpinWait.FEWEST_SLEEPS; sleeps <= SpinWait.MOST_SLEEPS; sleeps *= 2)
+        {
+            nowNs += SpinWait.AWAY_NS;
+            assertThat(spin.mayGoOn(nowNs, received)).isFalse();
+            for (int i = 1; i < sleeps; i++)
+            {
+                received++;
+                assertThat(spin.mayGoOn(nowNs, received)).as("sleep %d of %d", i, sleeps).isFalse();
+            }
+            received++;
+            assertThat(spin.mayGoOn(nowNs, received)).as("after %d sleeps", sleeps).isTrue();
+        }
+    }
+
     /** Both ends on one processor: who polls gives it to the peer, and finds the peer's packet when it has it again. */
     @Test
     void shouldGoOnWhereThePacketCameWhileAnotherThreadHadTheProcessor()
