@@ -11,11 +11,8 @@ import io.verbena.memory.MemoryNodeConfiguration;
 import io.verbena.meta.MetaServer;
 import io.verbena.meta.MetaServerConfiguration;
 import io.verbena.meta.store.InMemoryMetaStore;
-import io.verbena.meta.store.StoredNode;
 import io.verbena.protocol.bootstrap.MetaServerLocator;
 import io.verbena.protocol.remote.RequestServer;
-import io.verbena.protocol.view.View;
-import io.verbena.raas.directory.NodeRole;
 import io.verbena.rdma.soft.SoftFabric;
 import io.verbena.rdma.soft.SoftFabricOptions;
 import io.verbena.rdma.verbs.Device;
@@ -25,7 +22,6 @@ import org.agrona.concurrent.Agent;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
@@ -118,19 +114,6 @@ final class RemoteCluster implements AutoCloseable
         start(name, memory);
         await(memory::isReady);
         return threads.getLast();
-    }
-
-    /** @return the latest view of each group of memory nodes. */
-    List<View> views()
-    {
-        return metaServer.views();
-    }
-
-    /** @return of those that live, in the order of their registration. */
-    List<Integer> memoryNodeIds()
-    {
-        return metaServer.leasesLeftNs().keySet().stream().filter((node) -> NodeRole.MEMORY_NODE == node.role())
-            .sorted(Comparator.comparingInt(StoredNode::incarnation)).map(StoredNode::nodeId).toList();
     }
 
     /** Ends a memory node without a word to anybody. */

@@ -17,6 +17,7 @@ import io.verbena.meta.store.InMemoryMetaStore;
 import io.verbena.meta.store.MetaBatch;
 import io.verbena.meta.store.StoredTable;
 import io.verbena.protocol.bootstrap.MetaServerLocator;
+import io.verbena.protocol.message.FailureDomain;
 import io.verbena.protocol.remote.RequestServer;
 import io.verbena.protocol.request.ControlRequest;
 import io.verbena.protocol.request.NodeRequest;
@@ -60,7 +61,7 @@ final class SimCluster implements AutoCloseable
     private static final int UNREADABLE_TABLE_ID = 1_000;
     private static final long EPOCH_2026_NS = 1_767_225_600_000_000_000L;
     private static final long MAX_STEPS = 20_000_000;
-    private static final long CONTROL_TIMEOUT_NS = 1_000_000_000;
+    static final long CONTROL_TIMEOUT_NS = 1_000_000_000;
     private static final int CLIENT_PORT = 9;
 
     /** A compute node and the simulated machine it runs on. */
@@ -90,6 +91,7 @@ final class SimCluster implements AutoCloseable
     boolean addsSpares;
     private long fillLookPauseNs = TimeUnit.SECONDS.toNanos(1);
     private int maxMemoryNodes = 128;
+    private String failureDomain = FailureDomain.NONE;
     private UnaryOperator<Device> computeDevices = UnaryOperator.identity();
     private final SimNode clientMachine;
     private final RoutedKvClient client;
@@ -554,13 +556,20 @@ final class SimCluster implements AutoCloseable
         world.runUntil(host::isReady, MAX_STEPS);
     }
 
+    /** @param label of memory nodes that are started from now on. */
+    void failureDomain(final String label)
+    {
+        failureDomain = label;
+    }
+
     /** A host whose node is not started yet; with a disk, unless the flaw is null. */
     SimMemoryHost newMemoryHost(final String name, final Flaw planted)
     {
+        final String label = failureDomain;
         final SimMemoryHost host = new SimMemoryHost(world, name, this::locator, () -> new MemoryNodeConfiguration()
             .regionLengthBytes(SuperblockDescriptor.SPACE_BYTES +
                 chunksPerNode * (CHUNK_BYTES + (long)ChunkDescriptor.HEADER_BYTES))
-            .chunkLengthBytes(CHUNK_BYTES).callTimeoutNs(LEASE_NS / 2)
+            .chunkLengthBytes(CHUNK_BYTES).callTimeoutNs(LEASE_NS / 2).failureDomain(label)
             .epochClock(() -> (EPOCH_2026_NS + world.clock().nanoTime()) / 1_000_000)
             .retryPauseNs(1_000_000), null == planted ? null : new SimDisk(world.random()));
         if (null != planted)

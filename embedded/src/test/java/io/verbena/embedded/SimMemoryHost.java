@@ -74,6 +74,12 @@ final class SimMemoryHost
         return disk;
     }
 
+    /** @return of its node, 0 before it has joined. */
+    int nodeId()
+    {
+        return nodeId;
+    }
+
     boolean isReady()
     {
         return machine.isRunning() && node != null && node.isReady();

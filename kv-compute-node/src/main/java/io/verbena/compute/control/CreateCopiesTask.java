@@ -19,7 +19,9 @@ import io.verbena.table.format.Superblock;
 import io.verbena.table.mirror.MirrorGroup;
 
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import java.util.SplittableRandom;
 
 import org.agrona.collections.Int2IntCounterMap;
@@ -34,7 +36,7 @@ final class CreateCopiesTask extends NewTableTask
 {
     private enum Wait
     {
-        SLOT, DOMAINS, GROUP, PORT, CHUNKS
+        SLOT, DOMAINS, CONNECTIONS, GROUP, PORT, CHUNKS
     }
 
     /** For memory nodes that were just started to be heard of and connected: 1 s. */
@@ -45,6 +47,8 @@ final class CreateCopiesTask extends NewTableTask
     private final MemoryLinks links;
     private final GroupLinks groups;
     private final long begunNs;
+    /** A table in fewer failure domains is better than none. */
+    private final long domainPatienceNs;
     private Wait wait = Wait.SLOT;
     private final Int2ObjectHashMap<String> domains = new Int2ObjectHashMap<>();
     private MetaRead<FailureDomainPage> asking;
@@ -67,6 +71,7 @@ final class CreateCopiesTask extends NewTableTask
         this.links = links;
         this.groups = groups;
         begunNs = nowNs;
+        domainPatienceNs = Math.min(CONNECT_PATIENCE_NS, (request.deadlineNs() - nowNs) / 2);
     }
 
     @Override
@@ -81,6 +86,7 @@ final class CreateCopiesTask extends NewTableTask
         {
             case SLOT -> pollSlot(nowNs);
             case DOMAINS -> pollDomains(nowNs);
+            case CONNECTIONS -> makeGroup(nowNs);
             case GROUP -> pollGroup(nowNs);
             case PORT -> pollPort();
             case CHUNKS -> pollChunks(nowNs);
@@ -95,6 +101,7 @@ final class CreateCopiesTask extends NewTableTask
             case SLOT -> links.ready().size() < request().copies() ? tooFew(links.ready().size()) :
                 "it waited for other creations of this compute node until its deadline";
             case DOMAINS -> "the meta server did not list failure domains in time: " + asking.call().failure();
+            case CONNECTIONS -> "no group of memory nodes was made in time";
             case GROUP -> "the meta server did not make a group of memory nodes in time: " + making.call().failure();
             case PORT -> "its group of memory nodes cannot be used: " + group.failure();
             case CHUNKS -> "not all chunks were leased in time";
@@ -153,18 +160,22 @@ final class CreateCopiesTask extends NewTableTask
         }
         else
         {
-            makeGroup(nowNs);
+            wait = Wait.CONNECTIONS;
         }
         return 1;
     }
 
-    private void makeGroup(final long nowNs)
+    private int makeGroup(final long nowNs)
     {
         final List<MemoryLink> ready = new ArrayList<>(links.ready());
         if (ready.size() < request().copies())
         {
             end(Status.REFUSED, null, tooFew(ready.size()));
-            return;
+            return 1;
+        }
+        if (nowNs - begunNs < domainPatienceNs && lacksFailureDomain(ready))
+        {
+            return 0;
         }
         final Int2IntCounterMap uses = new Int2IntCounterMap(0);
         for (final View known : session().views().views().all())
@@ -183,6 +194,27 @@ final class CreateCopiesTask extends NewTableTask
                 request().deadlineNs(), nowNs);
             wait = Wait.GROUP;
         }
+        return 1;
+    }
+
+    /** Whether copies would be lost together, and a memory node lives that is not connected and would prevent that. */
+    private boolean lacksFailureDomain(final List<MemoryLink> ready)
+    {
+        final Set<String> reached = new HashSet<>();
+        int nodesWithoutLabel = 0;
+        for (final MemoryLink link : ready)
+        {
+            final String label = domains.get(link.memoryNodeId());
+            if (null == label)
+            {
+                nodesWithoutLabel++;
+            }
+            else
+            {
+                reached.add(label);
+            }
+        }
+        return reached.size() + nodesWithoutLabel < request().copies() && !reached.containsAll(domains.values());
     }
 
     private boolean isOfOneLayout(final List<MemoryLink> members)
