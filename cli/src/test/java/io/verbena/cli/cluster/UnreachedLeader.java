@@ -4,6 +4,7 @@ import io.verbena.cli.cluster.ProcessTable.Entry;
 import io.verbena.cli.console.CommandFailedException;
 import io.verbena.client.KvClient;
 import io.verbena.client.KvClientOptions;
+import io.verbena.client.KvException;
 import io.verbena.client.KvTable;
 import io.verbena.client.TableOptions;
 import io.verbena.protocol.bootstrap.ClusterToken;
@@ -22,21 +23,27 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * Runs in h1 of four emulated hosts, with nodes and a client there, and a meta server of a group in each other one: the
- * host of the leader is cut off from h1, and from no other host. Argument: a folder.
+ * Runs in h1 of five emulated hosts, with a client there, the nodes in h5, and a meta server of a group in each other
+ * one: the host of the leader is cut off from the client first, from the nodes too then, and never from the other
+ * members. Argument: a folder.
  */
 public final class UnreachedLeader
 {
     private static final String HOSTS_VARIABLE = "VERBENA_HOSTS";
-    private static final String NODES_HOST = "h1";
+    private static final String CLIENT_HOST = "h1";
+    private static final String NODES_HOST = "h5";
     private static final String GROUP = "verbena://h2:7373,h3:7373,h4:7373";
     private static final String PEERS = "h2:7474,h3:7474,h4:7474";
-    /** Nobody has it: frames that are sent there arrive nowhere, and nothing says so. */
-    private static final String NOWHERE = "02:00:00:00:ff:ff";
+    /** Nobody has that address: frames that are sent there arrive nowhere, and nothing says so. */
+    private static final String[] ENTRY_TO_NOWHERE =
+        {"replace", "lladdr", "02:00:00:00:ff:ff", "nud", "permanent"};
     private static final Duration OPERATION = Duration.ofSeconds(5);
     private static final Duration CONTROL = Duration.ofSeconds(60);
+    private static final Duration CONNECT = Duration.ofSeconds(3);
     private static final long STEP_NS = TimeUnit.SECONDS.toNanos(120);
-    /** Longer than the leases of nodes, which are 10 s. */
+    /** More than half of a node's lease of 10 s, after which a leader gives way that nodes do not reach. */
+    private static final long CLIENT_CUT_NS = TimeUnit.SECONDS.toNanos(7);
+    /** Longer than the leases of nodes. */
     private static final long CUT_NS = TimeUnit.SECONDS.toNanos(25);
     private static final int STARTS = 3;
     private static final long POLL_NS = TimeUnit.MILLISECONDS.toNanos(20);
@@ -97,24 +104,60 @@ public final class UnreachedLeader
         startNode("memory-1", List.of("memory-node", "--cluster", GROUP, "--token-file", token.toString(),
             "--data", folder.resolve("memory-1").toString(), "--memory", "32"));
         startNode("compute-1", List.of("compute-node", "--cluster", GROUP, "--token-file", token.toString()));
-        try (KvClient client = KvClient.connect(
-            GROUP, new KvClientOptions().tokenFile(token).timeout(CONTROL)))
+        try (KvClient client = connect(CONTROL))
         {
             final KvTable table = client.createTable("t", new TableOptions(1_000));
             final CompletableFuture<Integer> writer = CompletableFuture.supplyAsync(() -> write(table));
             final Entry leader = awaitLeader("");
-            cut(host(leader.name()), "replace", "lladdr", NOWHERE, "nud", "permanent");
+            cutFromClient(leader, client);
+            final String host = host(leader.name());
+            cut(host, NODES_HOST, ENTRY_TO_NOWHERE);
             final long cutNs = System.nanoTime();
             final Entry next = awaitLeader(leader.name());
             System.out.println(leader.name() + " led, " + next.name() + " leads after " + seconds(cutNs) + " s");
+            connect(CONTROL).close();
             client.createTable("while-cut", new TableOptions(1_000));
             System.out.println("a table was created after " + seconds(cutNs) + " s");
             LockSupport.parkNanos(CUT_NS - (System.nanoTime() - cutNs));
-            cut(host(leader.name()), "delete");
+            cut(host, NODES_HOST, "delete");
+            cut(host, CLIENT_HOST, "delete");
             client.createTable("after-cut", new TableOptions(1_000));
             isOver.set(true);
             System.out.println(writer.get(STEP_NS, TimeUnit.NANOSECONDS) + " records written, none refused");
         }
+    }
+
+    private KvClient connect(final Duration timeout)
+    {
+        return KvClient.connect(GROUP, new KvClientOptions().tokenFile(token).timeout(timeout));
+    }
+
+    /**
+     * Who is connected goes on, with tables, too, since compute nodes reach the leader; nobody can connect; and the
+     * leader, which nodes reach, does not give way.
+     */
+    private void cutFromClient(final Entry leader, final KvClient client) throws IOException, InterruptedException
+    {
+        final Object leadership = HealthProbe.figures(leader).get("group_leadership");
+        cut(host(leader.name()), CLIENT_HOST, ENTRY_TO_NOWHERE);
+        final long cutNs = System.nanoTime();
+        client.createTable("while-client-cut", new TableOptions(1_000));
+        try
+        {
+            connect(CONNECT).close();
+            throw new AssertionError("a client has connected");
+        }
+        catch (final KvException ex)
+        {
+            System.out.println("cannot connect: " + ex.getMessage());
+        }
+        LockSupport.parkNanos(CLIENT_CUT_NS - (System.nanoTime() - cutNs));
+        client.dropTable("while-client-cut");
+        if (!leadership.equals(HealthProbe.figures(leader).get("group_leadership")))
+        {
+            throw new AssertionError("it gave way: " + HealthProbe.figures(leader));
+        }
+        System.out.println("the same leads after " + seconds(cutNs) + " s");
     }
 
     /** As whoever keeps services running does: again, if it could not join within its deadline. */
@@ -157,14 +200,14 @@ public final class UnreachedLeader
         throw new AssertionError("no other meta server leads");
     }
 
-    /** Between the host of the leader and that of the nodes, in both directions and for both families of addresses. */
-    private static void cut(final String host, final String... how) throws IOException, InterruptedException
+    /** Between two hosts, in both directions and for both families of addresses. */
+    private static void cut(final String one, final String other, final String... how)
+        throws IOException, InterruptedException
     {
-        final int number = Integer.parseInt(host.substring(1));
         for (final String prefix : List.of("fd00:77::", "10.77.0."))
         {
-            neighbour(host, prefix + 1, how);
-            neighbour(NODES_HOST, prefix + number, how);
+            neighbour(one, prefix + other.substring(1), how);
+            neighbour(other, prefix + one.substring(1), how);
         }
     }
 
