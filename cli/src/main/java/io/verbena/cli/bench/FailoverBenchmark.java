@@ -8,7 +8,9 @@ import io.verbena.cli.console.CommandFailedException;
 import io.verbena.cli.console.ExitStatus;
 import io.verbena.client.KvClient;
 import io.verbena.client.KvException;
+import io.verbena.client.KvOutcomeUnknownException;
 import io.verbena.client.KvTable;
+import io.verbena.client.KvTableExistsException;
 import io.verbena.client.TableOptions;
 
 import org.agrona.concurrent.NanoClock;
@@ -127,7 +129,7 @@ final class FailoverBenchmark implements AutoCloseable
             final long startNs = clock.nanoTime();
             final CompletableFuture<Double> created = CompletableFuture.supplyAsync(() ->
             {
-                client.createTable(table, new TableOptions(RECORDS));
+                create(table);
                 return (clock.nanoTime() - startNs) / NS_PER_MS;
             });
             joiner.joinNs();
@@ -145,6 +147,32 @@ final class FailoverBenchmark implements AutoCloseable
             joiner.leave();
             client.dropTable(table);
             return took;
+        }
+    }
+
+    /** The leader may end between the change and its answer: then the caller asks until it knows. */
+    private void create(final String table)
+    {
+        boolean isUnknown = false;
+        while (true)
+        {
+            try
+            {
+                client.createTable(table, new TableOptions(RECORDS));
+                return;
+            }
+            catch (final KvOutcomeUnknownException ex)
+            {
+                isUnknown = true;
+            }
+            catch (final KvTableExistsException ex)
+            {
+                if (!isUnknown)
+                {
+                    throw ex;
+                }
+                return;
+            }
         }
     }
 

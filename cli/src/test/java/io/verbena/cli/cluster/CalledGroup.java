@@ -7,6 +7,7 @@ import io.verbena.protocol.bootstrap.OwnerOnly;
 import io.verbena.server.MetaGroupRole;
 
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashSet;
@@ -17,6 +18,7 @@ import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -28,6 +30,7 @@ final class CalledGroup implements AutoCloseable
 {
     static final int MEMBERS = 3;
     private static final int CALLERS = 2;
+    private static final int LOG_LINES = 200;
     private static final int CALLS = 20;
     private static final long STEP_NS = TimeUnit.SECONDS.toNanos(150);
     private static final long POLL_NS = TimeUnit.MILLISECONDS.toNanos(10);
@@ -39,6 +42,7 @@ final class CalledGroup implements AutoCloseable
     private final List<ControlCaller> callers = new ArrayList<>();
     private final Set<String> leftOut = new HashSet<>();
     private final Object context;
+    private boolean isSound;
 
     /**
      * @param directory of the cluster.
@@ -180,6 +184,7 @@ final class CalledGroup implements AutoCloseable
             record.check("meta-" + member + ", " + context, remains.state());
         }
         System.out.println(context + "; " + record);
+        isSound = true;
     }
 
     private List<Entry> compared()
@@ -201,11 +206,33 @@ final class CalledGroup implements AutoCloseable
         }
     }
 
-    /** Ends all processes and removes what they had. */
+    /** Ends all processes and removes what they had, after what their logs say of a run that was not sound. */
     @Override
     public void close()
     {
+        if (!isSound)
+        {
+            printLogs();
+        }
         CommandLines.run(List.of("down", "--discard", "--data", folder.path().toString()));
         assertThat(members()).isEmpty();
+    }
+
+    private void printLogs()
+    {
+        System.out.println(context + "; " + record + "; " + members());
+        try (Stream<Path> files = Files.list(folder.logs()))
+        {
+            for (final Path file : files.sorted().toList())
+            {
+                final List<String> lines = Files.readAllLines(file);
+                System.out.println("the end of " + file + ":");
+                lines.subList(Math.max(0, lines.size() - LOG_LINES), lines.size()).forEach(System.out::println);
+            }
+        }
+        catch (final IOException ex)
+        {
+            System.out.println("no logs: " + ex);
+        }
     }
 }
