@@ -1,5 +1,6 @@
 package io.verbena.certificates;
 
+import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
@@ -11,6 +12,7 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.security.PrivateKey;
 import java.security.cert.CertificateEncodingException;
 import java.security.cert.X509Certificate;
+import java.util.Arrays;
 import java.util.Base64;
 import java.util.EnumSet;
 import java.util.List;
@@ -37,7 +39,17 @@ public record IssuedCertificate(List<X509Certificate> chain, PrivateKey key)
      */
     public void write(final Path certificateFile, final Path keyFile) throws IOException
     {
-        writeOwnerOnly(keyFile, pem("PRIVATE KEY", key.getEncoded()));
+        final byte[] encoded = key.getEncoded();
+        final byte[] text = pem("PRIVATE KEY", encoded);
+        try
+        {
+            writeOwnerOnly(keyFile, text);
+        }
+        finally
+        {
+            Arrays.fill(encoded, (byte)0);
+            Arrays.fill(text, (byte)0);
+        }
         writeCertificates(certificateFile, chain);
     }
 
@@ -50,37 +62,42 @@ public record IssuedCertificate(List<X509Certificate> chain, PrivateKey key)
      */
     public static void writeCertificates(final Path file, final List<X509Certificate> certificates) throws IOException
     {
-        final StringBuilder text = new StringBuilder();
+        final ByteArrayOutputStream text = new ByteArrayOutputStream();
         for (final X509Certificate each : certificates)
         {
             try
             {
-                text.append(pem("CERTIFICATE", each.getEncoded()));
+                text.writeBytes(pem("CERTIFICATE", each.getEncoded()));
             }
             catch (final CertificateEncodingException ex)
             {
                 throw new IOException("certificate cannot be encoded: " + ex.getMessage(), ex);
             }
         }
-        writeOwnerOnly(file, text.toString());
+        writeOwnerOnly(file, text.toByteArray());
     }
 
-    private static void writeOwnerOnly(final Path file, final String text) throws IOException
+    private static void writeOwnerOnly(final Path file, final byte[] text) throws IOException
     {
         try (FileChannel channel = FileChannel.open(file,
             EnumSet.of(StandardOpenOption.CREATE, StandardOpenOption.TRUNCATE_EXISTING, StandardOpenOption.WRITE),
             PosixFilePermissions.asFileAttribute(OWNER_ONLY)))
         {
-            channel.write(ByteBuffer.wrap(text.getBytes(StandardCharsets.US_ASCII)));
+            channel.write(ByteBuffer.wrap(text));
             channel.force(true);
         }
     }
 
-    private static String pem(final String what, final byte[] bytes)
+    /** No String: that of a key could not be wiped. */
+    private static byte[] pem(final String what, final byte[] bytes)
     {
-        return "-----BEGIN " + what + "-----\n" +
-            Base64.getMimeEncoder(LINE_LENGTH, new byte[]{'\n'}).encodeToString(bytes) + "\n-----END " + what +
-            "-----\n";
+        final byte[] begin = ("-----BEGIN " + what + "-----\n").getBytes(StandardCharsets.US_ASCII);
+        final byte[] base64 = Base64.getMimeEncoder(LINE_LENGTH, new byte[]{'\n'}).encode(bytes);
+        final byte[] end = ("\n-----END " + what + "-----\n").getBytes(StandardCharsets.US_ASCII);
+        final byte[] text =
+            ByteBuffer.allocate(begin.length + base64.length + end.length).put(begin).put(base64).put(end).array();
+        Arrays.fill(base64, (byte)0);
+        return text;
     }
 
     @Override

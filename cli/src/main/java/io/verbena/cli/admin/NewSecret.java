@@ -2,15 +2,17 @@ package io.verbena.cli.admin;
 
 import io.verbena.cli.console.CommandFailedException;
 import io.verbena.cli.console.ExitStatus;
+import io.verbena.protocol.access.SecretVerifier;
 import io.verbena.protocol.access.UserSecret;
 import io.verbena.protocol.bootstrap.UserLogin;
+import io.verbena.rdma.connection.SecretLine;
 
 import picocli.CommandLine.Option;
 
 import java.io.Console;
 import java.io.IOException;
 import java.io.InputStream;
-import java.nio.charset.StandardCharsets;
+import java.nio.CharBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
@@ -24,24 +26,28 @@ public final class NewSecret
         "'-' is standard input. Default: it is asked for twice.")
     private String file;
 
-    /** Reads it, or asks for it. */
-    String read(final String user)
+    /** Reads it, or asks for it; what is left of it is what a server keeps. */
+    SecretVerifier read(final String user)
     {
-        final String secret = null == file ? ask(user) : firstLine();
+        return null == file ? ask(user) : firstLine();
+    }
+
+    private static SecretVerifier verifier(final CharSequence secret)
+    {
         if (null != UserLogin.problem(secret))
         {
             throw new CommandFailedException(ExitStatus.BAD_DATA, UserLogin.problem(secret), null);
         }
-        return secret;
+        return SecretVerifier.of(secret);
     }
 
-    private String firstLine()
+    private SecretVerifier firstLine()
     {
-        try (InputStream in = STANDARD_INPUT.equals(file) ? System.in : Files.newInputStream(Path.of(file)))
+        // No more than can be one.
+        try (InputStream in = STANDARD_INPUT.equals(file) ? System.in : Files.newInputStream(Path.of(file));
+            SecretLine line = SecretLine.read(in, 2 * UserSecret.MAX_BYTES))
         {
-            // No more than can be one.
-            return new String(in.readNBytes(2 * UserSecret.MAX_BYTES), StandardCharsets.UTF_8).lines().findFirst()
-                .orElse("");
+            return verifier(line.text());
         }
         catch (final IOException ex)
         {
@@ -50,7 +56,7 @@ public final class NewSecret
         }
     }
 
-    private static String ask(final String user)
+    private static SecretVerifier ask(final String user)
     {
         final Console console = System.console();
         if (null == console || !console.isTerminal())
@@ -64,6 +70,14 @@ public final class NewSecret
         {
             throw new CommandFailedException(ExitStatus.USAGE, "these were not the same", null);
         }
-        return new String(first);
+        try
+        {
+            return verifier(CharBuffer.wrap(first));
+        }
+        finally
+        {
+            Arrays.fill(first, '\0');
+            Arrays.fill(second, '\0');
+        }
     }
 }

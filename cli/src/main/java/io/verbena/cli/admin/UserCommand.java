@@ -103,7 +103,7 @@ public final class UserCommand implements Runnable
         {
             UserCalls.requireName(name);
             final List<Grant> parsed = grants.stream().map(UserCommand::grant).toList();
-            final SecretVerifier verifier = SecretVerifier.of(secret.read(name));
+            final SecretVerifier verifier = secret.read(name);
             try (MetaCalls meta = clientOptions.openMeta())
             {
                 UserCalls.put(meta, new User(name, 0, 0, 0, verifier, parsed), clientOptions.timeoutNs());
@@ -185,7 +185,7 @@ public final class UserCommand implements Runnable
         public Integer call()
         {
             UserCalls.requireName(name);
-            final SecretVerifier verifier = SecretVerifier.of(secret.read(name));
+            final SecretVerifier verifier = secret.read(name);
             try (MetaCalls meta = clientOptions.openMeta())
             {
                 final User user = UserCalls.user(meta, name, clientOptions.timeoutNs());

@@ -4,13 +4,14 @@ import io.verbena.cli.console.CommandFailedException;
 import io.verbena.cli.console.ExitStatus;
 import io.verbena.cli.console.FileErrors;
 import io.verbena.cli.console.OptionRange;
+import io.verbena.rdma.connection.SecretLine;
 import io.verbena.resp.RespConfiguration;
+import io.verbena.resp.codec.RespDecoder;
 
 import picocli.CommandLine.Option;
 
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -22,6 +23,8 @@ public final class RespOptions
     /** Holds the password where no file does. */
     private static final String PASSWORD_VARIABLE = "VERBENA_RESP_PASSWORD";
     private static final int MAX_PORT = 65_535;
+    /** A client can send no longer one. */
+    private static final int MAX_PASSWORD_BYTES = RespDecoder.UNAUTHENTICATED_BYTES;
 
     @Option(names = "--resp-port", paramLabel = "PORT",
         description = "Port at which Redis' protocol is served, 1 to 65535, often 6379. Default: none. Of several " +
@@ -101,12 +104,13 @@ public final class RespOptions
 
     private byte[] password(final Map<String, String> environment)
     {
-        String password = environment.get(PASSWORD_VARIABLE);
+        final String variable = environment.get(PASSWORD_VARIABLE);
+        byte[] password = null == variable ? null : variable.getBytes(StandardCharsets.UTF_8);
         if (null != passwordFile)
         {
-            try
+            try (SecretLine line = SecretLine.read(passwordFile, MAX_PASSWORD_BYTES + 1))
             {
-                password = Files.readString(passwordFile).lines().findFirst().orElse("");
+                password = line.bytes();
             }
             catch (final IOException ex)
             {
@@ -114,12 +118,17 @@ public final class RespOptions
                     FileErrors.reason(ex), ex);
             }
         }
-        if (null != password && password.isEmpty())
+        if (null != password && 0 == password.length)
         {
             throw new CommandFailedException(ExitStatus.USAGE, "the password for Redis' protocol is empty: write one " +
                 "into the file of --resp-password-file, or leave both out", null);
         }
-        return null == password ? null : password.getBytes(StandardCharsets.UTF_8);
+        if (null != password && password.length > MAX_PASSWORD_BYTES)
+        {
+            throw new CommandFailedException(ExitStatus.USAGE, "the password for Redis' protocol has more than " +
+                MAX_PASSWORD_BYTES + " bytes, which no client can send: give a shorter one", null);
+        }
+        return password;
     }
 
     /**

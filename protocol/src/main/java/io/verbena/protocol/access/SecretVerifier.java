@@ -26,16 +26,16 @@ public record SecretVerifier(int iterations, byte[] salt, byte[] storedKey, byte
     /**
      * Makes one, with a salt of its own; slow.
      *
-     * @param secret of a user.
+     * @param secret of a user; not kept.
      * @return the verifier.
      */
-    public static SecretVerifier of(final String secret)
+    public static SecretVerifier of(final CharSequence secret)
     {
         return of(secret, ITERATIONS);
     }
 
-    /** As {@link #of(String)}, with another number of iterations. */
-    static SecretVerifier of(final String secret, final int iterations)
+    /** As {@link #of(CharSequence)}, with another number of iterations. */
+    static SecretVerifier of(final CharSequence secret, final int iterations)
     {
         final byte[] salt = new byte[SALT_BYTES];
         new SecureRandom().nextBytes(salt);

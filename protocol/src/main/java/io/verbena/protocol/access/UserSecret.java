@@ -38,16 +38,17 @@ public final class UserSecret
     /**
      * Computes it; takes a tenth of a second or so, as it is meant to.
      *
-     * @param secret     of the user, as it was typed.
+     * @param secret     of the user, as it was typed; not kept.
      * @param salt       of the user.
      * @param iterations of the hash.
      * @return keys.
      */
-    public static UserSecret derive(final String secret, final byte[] salt, final int iterations)
+    public static UserSecret derive(final CharSequence secret, final byte[] salt, final int iterations)
     {
+        final char[] letters = letters(secret);
         try
         {
-            final PBEKeySpec spec = new PBEKeySpec(secret.toCharArray(), salt, iterations, KEY_BYTES * Byte.SIZE);
+            final PBEKeySpec spec = new PBEKeySpec(letters, salt, iterations, KEY_BYTES * Byte.SIZE);
             final byte[] salted =
                 SecretKeyFactory.getInstance("PBKDF2WithHmacSHA256").generateSecret(spec).getEncoded();
             spec.clearPassword();
@@ -57,6 +58,21 @@ public final class UserSecret
         {
             throw new IllegalStateException("every Java runtime has PBKDF2WithHmacSHA256", ex);
         }
+        finally
+        {
+            Arrays.fill(letters, '\0');
+        }
+    }
+
+    /** @return the characters of a secret, a copy, to be wiped by the caller, as a String cannot be. */
+    public static char[] letters(final CharSequence secret)
+    {
+        final char[] letters = new char[secret.length()];
+        for (int i = 0; i < letters.length; i++)
+        {
+            letters[i] = secret.charAt(i);
+        }
+        return letters;
     }
 
     /** @return hash of the client's key, which a server keeps. */

@@ -4,6 +4,7 @@ import io.verbena.protocol.tls.TlsSettings;
 import io.verbena.raas.identity.PeerIdentity;
 import io.verbena.raas.identity.IdentitySecret;
 import io.verbena.rdma.connection.ConnectionSecret;
+import io.verbena.rdma.connection.SecretLine;
 import org.agrona.concurrent.UnsafeBuffer;
 
 import java.io.IOException;
@@ -23,9 +24,9 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.security.GeneralSecurityException;
 import java.security.MessageDigest;
 import java.security.SecureRandom;
+import java.util.Arrays;
 import java.util.EnumSet;
 import java.util.HexFormat;
-import java.util.List;
 import java.util.Set;
 import java.util.UUID;
 
@@ -41,6 +42,7 @@ public final class ClusterToken implements BootstrapSecret
 {
     /** Length of a token. */
     public static final int LENGTH_BYTES = 32;
+    private static final int MOST_BYTES = 4_096;
     private static final String ALGORITHM = "HmacSHA256";
     private static final String NODES = "verbena nodes";
     private static final Set<PosixFilePermission> OWNER_ONLY =
@@ -92,7 +94,9 @@ public final class ClusterToken implements BootstrapSecret
             final ClusterToken made = random();
             try
             {
-                createWhole(file, (HexFormat.of().formatHex(made.bytes) + '\n').getBytes(StandardCharsets.US_ASCII));
+                final byte[] text = made.line("");
+                createWhole(file, text);
+                Arrays.fill(text, (byte)0);
                 return made;
             }
             catch (final FileAlreadyExistsException ex)
@@ -116,19 +120,20 @@ public final class ClusterToken implements BootstrapSecret
      */
     public static void name(final Path file, final byte[] fingerprint)
     {
-        readOrCreate(file);
+        final ClusterToken token = readOrCreate(file);
         final String line = AUTHORITY + HexFormat.of().formatHex(fingerprint);
-        try
+        try (SecretLine present = SecretLine.read(file, MOST_BYTES))
         {
-            final List<String> lines = Files.readString(file).lines().toList();
-            if (1 == lines.size())
+            if (present.rest().isEmpty())
             {
                 final Path written = file.resolveSibling("." + file.getFileName() + "." + UUID.randomUUID());
-                createWhole(written, (lines.getFirst() + '\n' + line + '\n').getBytes(StandardCharsets.US_ASCII));
+                final byte[] text = token.line(line + '\n');
+                createWhole(written, text);
+                Arrays.fill(text, (byte)0);
                 Files.move(written, file, StandardCopyOption.ATOMIC_MOVE);
                 SyncedNames.sync(file.toAbsolutePath().getParent());
             }
-            else if (!lines.get(1).equals(line))
+            else if (!present.rest().equals(line))
             {
                 throw wrong("token in " + file + " names another authority: that of the cluster is " +
                     line.substring(AUTHORITY.length()) + "; remove the second line", null);
@@ -138,6 +143,17 @@ public final class ClusterToken implements BootstrapSecret
         {
             throw wrong("cluster token cannot be written to " + file + " (" + reason(ex) + ")", ex);
         }
+    }
+
+    /** The file's first line, and the next one: no String, which could not be wiped. */
+    private byte[] line(final String next)
+    {
+        final ByteBuffer text = ByteBuffer.allocate(2 * LENGTH_BYTES + 1 + next.length());
+        for (final byte each : bytes)
+        {
+            text.put((byte)HexFormat.of().toHighHexDigit(each)).put((byte)HexFormat.of().toLowHexDigit(each));
+        }
+        return text.put((byte)'\n').put(next.getBytes(StandardCharsets.US_ASCII)).array();
     }
 
     /**
@@ -183,14 +199,32 @@ public final class ClusterToken implements BootstrapSecret
             {
                 throw wrong("cluster token in " + file + " can be read by others: chmod 600 " + file, null);
             }
-            final String[] lines = Files.readString(file).strip().split("\\R", 2);
-            return ofHex(lines[0], file.toString()).with(1 == lines.length ? null : pinned(lines[1], file));
+            try (SecretLine line = SecretLine.read(file, MOST_BYTES))
+            {
+                final String rest = line.rest();
+                return ofHex(stripped(line.text()), file.toString()).with(rest.isEmpty() ? null : pinned(rest, file));
+            }
         }
         catch (final IOException ex)
         {
             throw wrong("cluster token cannot be read from " + file + " (" + reason(ex) +
                 "): it was made with the cluster, copy it from there", ex);
         }
+    }
+
+    private static CharSequence stripped(final CharSequence line)
+    {
+        int begin = 0;
+        int end = line.length();
+        while (begin < end && ' ' >= line.charAt(begin))
+        {
+            begin++;
+        }
+        while (begin < end && ' ' >= line.charAt(end - 1))
+        {
+            end--;
+        }
+        return line.subSequence(begin, end);
     }
 
     private static TlsSettings pinned(final String line, final Path file)
@@ -228,7 +262,7 @@ public final class ClusterToken implements BootstrapSecret
         };
     }
 
-    static ClusterToken ofHex(final String hex, final String where)
+    static ClusterToken ofHex(final CharSequence hex, final String where)
     {
         try
         {

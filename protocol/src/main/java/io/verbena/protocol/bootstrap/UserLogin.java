@@ -6,10 +6,12 @@ import io.verbena.protocol.access.UserSecret;
 import io.verbena.protocol.tls.TlsSettings;
 import io.verbena.raas.identity.PeerIdentity;
 import io.verbena.raas.identity.IdentitySecret;
+import io.verbena.rdma.connection.SecretLine;
 import org.agrona.concurrent.UnsafeBuffer;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.nio.CharBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermission;
@@ -27,7 +29,8 @@ public final class UserLogin implements BootstrapSecret
         EnumSet.of(PosixFilePermission.OWNER_READ, PosixFilePermission.OWNER_WRITE);
 
     private final String name;
-    private final String secret;
+    /** No String: that would be one in each dump of the heap. */
+    private final char[] secret;
     private final TlsSettings tls;
     /** Of the last challenge, which is the same as long as the secret is: the hash is slow. */
     private volatile Hashed hashed;
@@ -36,7 +39,7 @@ public final class UserLogin implements BootstrapSecret
     {
     }
 
-    private UserLogin(final String name, final String secret, final TlsSettings tls)
+    private UserLogin(final String name, final char[] secret, final TlsSettings tls)
     {
         this.name = name;
         this.secret = secret;
@@ -57,11 +60,11 @@ public final class UserLogin implements BootstrapSecret
 
     /**
      * @param name   of the user.
-     * @param secret of it.
+     * @param secret of it; copied.
      * @return the login.
      * @throws BootstrapException when one of them cannot be one.
      */
-    public static UserLogin of(final String name, final String secret)
+    public static UserLogin of(final String name, final CharSequence secret)
     {
         if (null != User.problem(name))
         {
@@ -72,14 +75,14 @@ public final class UserLogin implements BootstrapSecret
         {
             throw ClusterToken.wrong(problem + ", that of user '" + name + "'", null);
         }
-        return new UserLogin(name, secret, null);
+        return new UserLogin(name, UserSecret.letters(secret), null);
     }
 
     /**
      * @param secret to be checked.
      * @return why it cannot be that of a user, one line that does not show it; null when it can.
      */
-    public static String problem(final String secret)
+    public static String problem(final CharSequence secret)
     {
         final boolean isGood = secret.length() >= UserSecret.MIN_BYTES && secret.length() <= UserSecret.MAX_BYTES &&
             secret.chars().allMatch((letter) -> letter >= ' ' && letter < 0x7F);
@@ -107,7 +110,10 @@ public final class UserLogin implements BootstrapSecret
             {
                 throw ClusterToken.wrong("secret in " + file + ": the file is longer than a secret can be", null);
             }
-            return of(name, Files.readString(file).lines().findFirst().orElse(""));
+            try (SecretLine line = SecretLine.read(file, 2 * UserSecret.MAX_BYTES))
+            {
+                return of(name, line.text());
+            }
         }
         catch (final IOException ex)
         {
@@ -148,7 +154,7 @@ public final class UserLogin implements BootstrapSecret
         {
             throw new IllegalArgumentException("its challenge for a user cannot be read");
         }
-        final UserSecret computed = UserSecret.derive(secret,
+        final UserSecret computed = UserSecret.derive(CharBuffer.wrap(secret),
             Arrays.copyOfRange(challenge, BootstrapDescriptor.CHALLENGE_SALT_OFFSET, challenge.length),
             wrapped.getInt(BootstrapDescriptor.CHALLENGE_ITERATIONS_OFFSET));
         hashed = new Hashed(challenge, computed);

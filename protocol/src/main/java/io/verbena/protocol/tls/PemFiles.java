@@ -2,6 +2,8 @@ package io.verbena.protocol.tls;
 
 import java.io.IOException;
 import java.io.InputStream;
+import java.nio.ByteBuffer;
+import java.nio.CharBuffer;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -14,6 +16,7 @@ import java.security.cert.CertificateException;
 import java.security.cert.CertificateFactory;
 import java.security.cert.X509Certificate;
 import java.security.spec.PKCS8EncodedKeySpec;
+import java.util.Arrays;
 import java.util.Base64;
 import java.util.EnumSet;
 import java.util.List;
@@ -128,20 +131,53 @@ public final class PemFiles
     private static PrivateKey key(final String option, final Path file, final X509Certificate certificate)
     {
         check(option, file);
+        byte[] encoded = null;
         try
         {
-            final Matcher pem = KEY.matcher(Files.readString(file, StandardCharsets.ISO_8859_1));
-            if (pem.find())
+            encoded = encodedKey(file);
+            if (null != encoded)
             {
                 return KeyFactory.getInstance(certificate.getPublicKey().getAlgorithm())
-                    .generatePrivate(new PKCS8EncodedKeySpec(Base64.getMimeDecoder().decode(pem.group(1))));
+                    .generatePrivate(new PKCS8EncodedKeySpec(encoded));
             }
         }
         catch (final IOException | GeneralSecurityException | IllegalArgumentException ex)
         {
             throw new TlsException(option + ' ' + file + ": " + NO_KEY, ex);
         }
+        finally
+        {
+            wipe(encoded);
+        }
         throw new TlsException(option + ' ' + file + ": " + NO_KEY, null);
+    }
+
+    /** What the file has between the lines of a key, null if nothing; never a String, which could not be wiped. */
+    private static byte[] encodedKey(final Path file) throws IOException
+    {
+        final byte[] text = Files.readAllBytes(file);
+        final CharBuffer letters = StandardCharsets.ISO_8859_1.decode(ByteBuffer.wrap(text));
+        byte[] base64 = null;
+        try
+        {
+            final Matcher pem = KEY.matcher(letters);
+            base64 = pem.find() ? Arrays.copyOfRange(text, pem.start(1), pem.end(1)) : null;
+            return null == base64 ? null : Base64.getMimeDecoder().decode(base64);
+        }
+        finally
+        {
+            wipe(text);
+            wipe(base64);
+            Arrays.fill(letters.array(), '\0');
+        }
+    }
+
+    private static void wipe(final byte[] bytes)
+    {
+        if (null != bytes)
+        {
+            Arrays.fill(bytes, (byte)0);
+        }
     }
 
     private static boolean belongTogether(final PrivateKey key, final X509Certificate certificate)

@@ -13,8 +13,8 @@ import java.nio.file.attribute.PosixFilePermission;
 import java.security.GeneralSecurityException;
 import java.util.Arrays;
 import java.util.HexFormat;
-import java.util.List;
 import java.util.Set;
+import java.util.regex.Pattern;
 import javax.crypto.KDF;
 import javax.crypto.Mac;
 import javax.crypto.SecretKey;
@@ -39,6 +39,8 @@ public final class ConnectionSecret
     private static final String MESSAGES = "verbena connection messages";
     private static final String SEAL = "verbena packet seal";
     private static final int HEX_DIGITS = 2 * LENGTH_BYTES;
+    private static final Pattern DIGITS = Pattern.compile("[0-9a-f]{" + HEX_DIGITS + "}");
+    private static final int MOST_BYTES = 4_096;
     private static final Set<PosixFilePermission> OF_OTHERS = Set.of(
         PosixFilePermission.GROUP_READ, PosixFilePermission.GROUP_WRITE,
         PosixFilePermission.OTHERS_READ, PosixFilePermission.OTHERS_WRITE);
@@ -73,14 +75,18 @@ public final class ConnectionSecret
                 throw new RdmaException(
                     "the key in " + file + " can be read or changed by others: chmod 600 " + file);
             }
-            final List<String> lines = Files.readAllLines(file, StandardCharsets.US_ASCII);
-            final String digits = lines.isEmpty() ? "" : lines.getFirst();
-            if (!digits.matches("[0-9a-f]{" + HEX_DIGITS + "}"))
+            try (SecretLine line = SecretLine.read(file, MOST_BYTES))
             {
-                throw new RdmaException("the first line of " + file + " is no key: it takes " + HEX_DIGITS +
-                    " lower-case hex digits, as in a cluster's token file");
+                if (!DIGITS.matcher(line.text()).matches())
+                {
+                    throw new RdmaException("the first line of " + file + " is no key: it takes " + HEX_DIGITS +
+                        " lower-case hex digits, as in a cluster's token file");
+                }
+                final byte[] bytes = HexFormat.of().parseHex(line.text());
+                final ConnectionSecret secret = new ConnectionSecret(bytes);
+                Arrays.fill(bytes, (byte)0);
+                return secret;
             }
-            return new ConnectionSecret(HexFormat.of().parseHex(digits));
         }
         catch (final NoSuchFileException ex)
         {
