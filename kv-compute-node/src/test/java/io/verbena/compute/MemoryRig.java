@@ -36,6 +36,8 @@ import org.agrona.concurrent.UnsafeBuffer;
 import java.util.List;
 import java.util.function.Function;
 
+import static java.nio.ByteOrder.LITTLE_ENDIAN;
+
 /**
  * The link of a compute node to one memory node, with an engine, in virtual time: the memory node is a region with the
  * chunk headers that a test writes, and answers calls as it says. The meta server is a {@link MetaRig}.
@@ -239,6 +241,12 @@ public final class MemoryRig implements AutoCloseable
     public void refuse(final String method, final ControlStatus status)
     {
         script.refuse(method, status);
+    }
+
+    /** @return a word of its memory. */
+    public long word(final long offset)
+    {
+        return new UnsafeBuffer(region.segment().address() + offset, Long.BYTES).getLong(0, LITTLE_ENDIAN);
     }
 
     /** @return how often the memory node was asked for something. */

@@ -110,11 +110,37 @@ public final class TableEngine implements AutoCloseable
      */
     public void attach(final int memoryNodeId, final OneSidedPort port)
     {
+        attach(memoryNodeId, port, false);
+    }
+
+    /**
+     * As {@link #attach(int, OneSidedPort)}, to a group of which another port was detached. A member that has come in
+     * has what words name, and nothing else: operations, splits, merges and the creation of a table that have written
+     * anything that no word names yet write it again, to all members of this port.
+     *
+     * @param hasNewMember whether the port leads to a memory node that the last one did not lead to.
+     */
+    public void attach(final int memoryNodeId, final OneSidedPort port, final boolean hasNewMember)
+    {
         final NodeLink link = links.get(memoryNodeId);
         operations.drop(link);
+        if (hasNewMember)
+        {
+            writeAgain(memoryNodeId, link);
+        }
         link.port = port;
         link.isMirrored = port instanceof MirroredPort;
         link.isOfGroup = GroupPort.isOne(port);
+    }
+
+    private void writeAgain(final int memoryNodeId, final NodeLink link)
+    {
+        operations.writeAgain(link);
+        growth.writeAgain(link);
+        if (creator != null)
+        {
+            creator.writeAgain(memoryNodeId);
+        }
     }
 
     /**

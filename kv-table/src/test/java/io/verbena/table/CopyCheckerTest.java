@@ -153,9 +153,9 @@ class CopyCheckerTest
     {
         for (int slot = 0; slot < BucketDescriptor.SLOTS_PER_GROUP; slot++)
         {
-            if (SlotWord.isCommitted(word(0, (int)MirroredRun.slotAt(slot))) == isTaken)
+            if (SlotWord.isCommitted(word(0, (int)EnteringRun.slotAt(slot))) == isTaken)
             {
-                return (int)MirroredRun.slotAt(slot);
+                return (int)EnteringRun.slotAt(slot);
             }
         }
         throw new AssertionError("no such slot");

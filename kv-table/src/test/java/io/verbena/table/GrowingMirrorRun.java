@@ -14,7 +14,7 @@ import java.util.function.BooleanSupplier;
  * A {@link MirroredRun} of a table whose subtables are split and merged all the time, as in {@link StepRun}: headers,
  * links and slots of all subtables are made equal when members are lost.
  */
-final class GrowingMirrorRun extends MirroredRun
+final class GrowingMirrorRun extends EnteringRun
 {
     private static final int SUBTABLES = 96;
     private static final int MAX_SPLIT_DEPTH = 9;

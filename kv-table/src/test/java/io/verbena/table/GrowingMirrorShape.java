@@ -50,6 +50,16 @@ final class GrowingMirrorShape extends MirrorShape
         return shape;
     }
 
+    /** Memory nodes come in, at first to one or to two. */
+    static GrowingMirrorShape entering(final long seed)
+    {
+        final GrowingMirrorShape shape = of(seed);
+        shape.copies = 1 + (int)(seed % 2);
+        shape.enterOneIn = 500;
+        shape.loseOneIn = 1500;
+        return shape;
+    }
+
     /** Copies are compared beside engines; no member is lost meanwhile. */
     static GrowingMirrorShape checked(final long seed)
     {

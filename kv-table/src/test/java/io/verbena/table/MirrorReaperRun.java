@@ -293,7 +293,7 @@ final class MirrorReaperRun implements AutoCloseable
             .<SlotReconciliation.Copy>mapToObj(id -> new MemoryCopy(fabric.memory(id))).toList(), survivors);
         for (int slot = 0; slot < BucketDescriptor.SLOTS_PER_GROUP; slot++)
         {
-            words.reconcile(MirroredRun.slotAt(slot));
+            words.reconcile(EnteringRun.slotAt(slot));
         }
         for (int i = 0; i < copies; i++)
         {

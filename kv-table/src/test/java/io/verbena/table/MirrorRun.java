@@ -8,11 +8,12 @@ import java.util.PrimitiveIterator;
 import java.util.Random;
 import java.util.function.BooleanSupplier;
 import java.util.stream.IntStream;
+import org.agrona.concurrent.UnsafeBuffer;
 
 import static java.nio.ByteOrder.LITTLE_ENDIAN;
 
 /** A {@link MirroredRun} of a table with one group, which stays as it is. */
-final class MirrorRun extends MirroredRun
+final class MirrorRun extends EnteringRun
 {
     /** What a run may contain. */
     static final class Shape extends MirrorShape
@@ -44,6 +45,16 @@ final class MirrorRun extends MirroredRun
                 case 2 -> new int[]{0, 2, 4, 7, 7, 7, 7, 5};
                 default -> new int[]{0, 2, 2, 4, 5};
             };
+            return shape;
+        }
+
+        /** Memory nodes come in, at first to one or to two. */
+        static Shape entering(final long seed)
+        {
+            final Shape shape = of(seed);
+            shape.copies = 1 + (int)(seed % 2);
+            shape.enterOneIn = 300;
+            shape.loseOneIn = 1200;
             return shape;
         }
 
@@ -124,6 +135,13 @@ final class MirrorRun extends MirroredRun
             }
             return isLeft;
         };
+    }
+
+    /** Only slots are made equal here. */
+    @Override
+    void prepareEntering(final UnsafeBuffer memory)
+    {
+        format(memory);
     }
 
     @Override

@@ -15,6 +15,8 @@ class MirrorShape
     int blocks = 60;
     /** One step in so many; 0: never. */
     int loseOneIn;
+    /** Where there are fewer than three, one step in so many has another memory node come in. */
+    int enterOneIn;
     int dieOneIn;
     int breakOneIn;
     /** Whether members that are declared lost answer still. */

@@ -98,6 +98,7 @@ abstract class MirroredRun implements AutoCloseable
         private StepFabric.StepPort[] ports = {};
         private MirrorPort mirror;
         private boolean isIn;
+        private List<Integer> lastMembers = List.of();
         private long viewOf;
         private boolean isFenced;
         private int pausedFor;
@@ -133,10 +134,12 @@ abstract class MirroredRun implements AutoCloseable
             isIn = true;
             viewOf = view;
             mirror = null;
+            final boolean hasNewMember = !lastMembers.containsAll(members);
+            lastMembers = members;
             if (members.size() == 1)
             {
                 ports = new StepFabric.StepPort[]{fabric.connect(members.getFirst(), engine::onBatchComplete)};
-                engine.attach(NODE, new LastMemberPort(ports[0]));
+                engine.attach(NODE, new LastMemberPort(ports[0]), hasNewMember);
                 return;
             }
             final MirrorPort[] own = new MirrorPort[1];
@@ -145,7 +148,7 @@ abstract class MirroredRun implements AutoCloseable
             mirror = new MirrorPort(new LocalDomain(), view,
                 Arrays.copyOf(ports, ports.length, OneSidedPort[].class), engine::onBatchComplete);
             own[0] = mirror;
-            engine.attach(NODE, mirror);
+            engine.attach(NODE, mirror, hasNewMember);
         }
 
         /** Posts nothing more in the view, and reports nothing from what it has posted. */
@@ -256,17 +259,30 @@ abstract class MirroredRun implements AutoCloseable
     {
         for (int id = 1; id <= shape.copies; id++)
         {
-            final UnsafeBuffer memory = fabric.addMemory(id, memoryBytes);
-            SubtableDescriptor.write(memory, TABLE_AT, TABLE_ID, 0, 0, 1, HASH_SEED, 0);
-            for (int bucket = 0; bucket < BucketDescriptor.BUCKETS_PER_GROUP; bucket++)
-            {
-                memory.putLong(
-                    TABLE_AT + SubtableDescriptor.GROUPS_OFFSET + bucket * BucketDescriptor.BUCKET_BYTES,
-                    BucketDescriptor.header(TABLE_ID, 0, 0), LITTLE_ENDIAN);
-            }
+            format(fabric.addMemory(id, memoryBytes));
             members.add(id);
         }
     }
+
+    static void format(final UnsafeBuffer memory)
+    {
+        SubtableDescriptor.write(memory, TABLE_AT, TABLE_ID, 0, 0, 1, HASH_SEED, 0);
+        for (int bucket = 0; bucket < BucketDescriptor.BUCKETS_PER_GROUP; bucket++)
+        {
+            memory.putLong(
+                TABLE_AT + SubtableDescriptor.GROUPS_OFFSET + bucket * BucketDescriptor.BUCKET_BYTES,
+                BucketDescriptor.header(TABLE_ID, 0, 0), LITTLE_ENDIAN);
+        }
+    }
+
+    /** @return memory of nodes that come in with the next view. */
+    abstract List<SlotReconciliation.Copy> entering();
+
+    /** Before the next view begins with these members, head first. */
+    abstract void onNextView(List<Integer> next);
+
+    /** What else happens at times. */
+    abstract void stepBesides();
 
     /** @return what makes the next word equal, each time, and is false when all are. */
     abstract BooleanSupplier reconciliation(SlotReconciliation words);
@@ -317,12 +333,7 @@ abstract class MirroredRun implements AutoCloseable
     private void loseMember()
     {
         final int member = random.nextInt(members.size());
-        if (!isEnding)
-        {
-            isEnding = true;
-            isLost = new boolean[members.size()];
-            isClosed = new boolean[members.size()];
-        }
+        beginEnding();
         if (!isLost[member] && IntStream.range(0, isLost.length).filter(i -> !isLost[i]).count() > 1)
         {
             losses++;
@@ -333,6 +344,16 @@ abstract class MirroredRun implements AutoCloseable
             {
                 close(member);
             }
+        }
+    }
+
+    final void beginEnding()
+    {
+        if (!isEnding)
+        {
+            isEnding = true;
+            isLost = new boolean[members.size()];
+            isClosed = new boolean[members.size()];
         }
     }
 
@@ -371,7 +392,7 @@ abstract class MirroredRun implements AutoCloseable
         }
         if (reconciliation == null)
         {
-            reconciliation = reconciliation(words());
+            reconciliation = reconciliation(words(entering()));
         }
         if (flaws.contains(Flaw.RECONCILE) || !reconciliation.getAsBoolean())
         {
@@ -379,7 +400,7 @@ abstract class MirroredRun implements AutoCloseable
         }
     }
 
-    private SlotReconciliation words()
+    private SlotReconciliation words(final List<SlotReconciliation.Copy> entering)
     {
         final boolean[] survivors = new boolean[members.size()];
         for (int i = 0; i < survivors.length; i++)
@@ -388,13 +409,14 @@ abstract class MirroredRun implements AutoCloseable
         }
         return new SlotReconciliation(
             members.stream().<SlotReconciliation.Copy>map(id -> new MemoryCopy(fabric.memory(id))).toList(),
-            survivors);
+            survivors, entering);
     }
 
     private void activate()
     {
         members = new ArrayList<>(IntStream.range(0, isLost.length).filter(i -> !isLost[i])
             .mapToObj(members::get).toList());
+        onNextView(members);
         view++;
         isEnding = false;
         reconciliation = null;
@@ -471,6 +493,7 @@ abstract class MirroredRun implements AutoCloseable
             node.leave();
             node.connect();
         }
+        stepBesides();
         fail(node);
     }
 
@@ -502,12 +525,14 @@ abstract class MirroredRun implements AutoCloseable
         {
             return name + ": " + problem();
         }
-        final int primary = members.getLast();
-        final TableCheck check = new TableChecker(descriptor(),
-            (id, offset, target, lengthBytes) -> fabric.read(primary, offset, target, lengthBytes)).check();
-        if (!check.isSound())
+        for (final int member : leavesRounds() ? List.of(members.getLast()) : members)
         {
-            return name + ": " + check;
+            final TableCheck check = new TableChecker(descriptor(),
+                (id, offset, target, lengthBytes) -> fabric.read(member, offset, target, lengthBytes)).check();
+            if (!check.isSound())
+            {
+                return name + ": " + check;
+            }
         }
         final String verdict = workload.verdict();
         return verdict != null ? verdict : copiesDiffer();
@@ -516,11 +541,11 @@ abstract class MirroredRun implements AutoCloseable
     /** Nothing is decided and not committed once nobody has anything under way, unless somebody was cut off. */
     private String copiesDiffer()
     {
-        if (nodes.stream().anyMatch(node -> node.isDead) || shape.leavesRounds())
+        if (leavesRounds())
         {
             return null;
         }
-        final SlotReconciliation words = words();
+        final SlotReconciliation words = words(List.of());
         final BooleanSupplier all = reconciliation(words);
         while (all.getAsBoolean())
         {
@@ -530,6 +555,11 @@ abstract class MirroredRun implements AutoCloseable
             }
         }
         return null;
+    }
+
+    private boolean leavesRounds()
+    {
+        return nodes.stream().anyMatch(node -> node.isDead) || shape.leavesRounds();
     }
 
     final EngineCounters counters()
@@ -552,15 +582,6 @@ abstract class MirroredRun implements AutoCloseable
     {
         return finished + nodes.stream().filter(node -> node.mirror != null)
             .mapToLong(node -> node.mirror.finished()).sum();
-    }
-
-    /** @return where a slot of the one group is. */
-    static long slotAt(final int slot)
-    {
-        return TABLE_AT + SubtableDescriptor.GROUPS_OFFSET +
-            (long)slot / BucketDescriptor.SLOTS_PER_BUCKET * BucketDescriptor.BUCKET_BYTES +
-            BucketDescriptor.SLOTS_OFFSET +
-            (long)slot % BucketDescriptor.SLOTS_PER_BUCKET * BucketDescriptor.SLOT_BYTES;
     }
 
     @Override

@@ -53,6 +53,7 @@ public final class SimQueuePairPort implements OneSidedPort
     private final int[] cookies = new int[1 << COOKIE_BITS];
     private int wrId;
     private boolean isForgetful;
+    private boolean isStopped;
     /** Where the results of the batch under way, or the last one, go. */
     private final List<UnsafeBuffer> results = new ArrayList<>();
     /** By operation: where what the latest batch brings it goes. */
@@ -145,6 +146,12 @@ public final class SimQueuePairPort implements OneSidedPort
         accepted.close();
     }
 
+    /** Takes no further batch; completions of those under way come. */
+    void stop()
+    {
+        isStopped = true;
+    }
+
     int poll(final Completions listener)
     {
         final int count = completions.poll(polled);
@@ -160,7 +167,7 @@ public final class SimQueuePairPort implements OneSidedPort
     @Override
     public boolean isReady()
     {
-        return queuePair.state() == QueuePairState.RTS;
+        return !isStopped && queuePair.state() == QueuePairState.RTS;
     }
 
     @Override

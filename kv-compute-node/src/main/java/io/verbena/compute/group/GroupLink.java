@@ -65,6 +65,8 @@ public final class GroupLink implements AutoCloseable
     private View newest;
     private View view;
     private State state = State.WAITING;
+    /** Of the last port that the engine had. */
+    private List<PeerIdentity> lastMembers = List.of();
     private VirtualQp[] members = NONE;
     /** Of the view of the port: to its primary, which shows what is closed. */
     private MemoryLink primary;
@@ -345,7 +347,9 @@ public final class GroupLink implements AutoCloseable
         mirror = 1 == members.length ? null : new MirrorPort(
             session.raas().protectionDomain(), view.number(), members, this::onBatchComplete);
         port = null == mirror ? new LastMemberPort(members[0]) : mirror;
-        engine.attach(group, port);
+        // Another incarnation of a memory node may have other memory.
+        engine.attach(group, port, !lastMembers.isEmpty() && !lastMembers.containsAll(view.members()));
+        lastMembers = view.members();
         engine.suspend(group, false);
         isAttached = true;
         final GroupMembers ascending = leasing();

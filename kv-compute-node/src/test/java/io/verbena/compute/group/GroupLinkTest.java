@@ -5,10 +5,13 @@ import io.verbena.protocol.view.View;
 import io.verbena.protocol.view.ViewPage;
 import io.verbena.raas.OneSidedPort;
 import io.verbena.raas.identity.PeerIdentity;
+import io.verbena.table.directory.TablePlan;
 
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import java.util.List;
 
@@ -19,6 +22,7 @@ class GroupLinkTest
 {
     private static final int GROUP = 40;
     private static final int MEMBER = MemoryRig.MEMORY_NODE;
+    private static final int UNKNOWN_NODE = 77;
     private static final long LONG_NS = 50_000_000;
     private static final View FIRST = View.first(GROUP, List.of(new PeerIdentity(MEMBER, 1)));
 
@@ -102,6 +106,38 @@ class GroupLinkTest
         rig.meta.runFor(4 * LONG_NS);
         assertThat(link.isReady()).isTrue();
         assertThat(link.view()).isEqualTo(FIRST);
+    }
+
+    /**
+     * A table that is half created when its member comes back: under another incarnation it may have other memory, and
+     * gets all that was written; under the same one in the same view nothing is written again.
+     */
+    @ParameterizedTest
+    @ValueSource(ints = {1, 2})
+    void shouldHaveWrittenAgainWhatAnotherMemberDoesNotHave(final int incarnation)
+    {
+        final GroupLink link = link(FIRST);
+        rig.meta.runUntil(link::isReady);
+        final TablePlan plan = TablePlan.ofShape("t", 7, 42, 1, 1, new int[]{GROUP, UNKNOWN_NODE});
+        plan.place(GROUP, MemoryRig.offset(0));
+        plan.place(UNKNOWN_NODE, MemoryRig.offset(0));
+        rig.engine.createTable(plan, Long.MAX_VALUE / 2);
+        rig.meta.runUntil(() -> 0 != rig.word(MemoryRig.offset(0)));
+        rig.meta.runFor(LONG_NS);
+
+        rig.stop();
+        rig.pass(1);
+        rig.meta.runUntil(() -> !rig.link().isReady());
+        rig.start();
+        rig.register(incarnation);
+        if (incarnation > 1)
+        {
+            rig.parts.views().hear(FIRST.closing(1, new PeerIdentity(99, 1)).returned(0,
+                new PeerIdentity(MEMBER, incarnation)).reconciling().next());
+        }
+        rig.meta.runFor(4 * LONG_NS);
+        assertThat(link.isReady()).as("%s", link).isTrue();
+        assertThat(0 != rig.word(MemoryRig.offset(0))).isEqualTo(incarnation > 1);
     }
 
     /** An id that a table names is that of a group, or of a memory node, as the next answer of the meta server says. */

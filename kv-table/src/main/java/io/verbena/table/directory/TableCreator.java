@@ -88,6 +88,20 @@ public final class TableCreator
         return inFlight && DirectoryEntry.memoryNodeId(descriptor.entry(suffix)) == memoryNodeId;
     }
 
+    /** A memory node has come in that has nothing of what was written: begins again, if it writes there. */
+    public void writeAgain(final int memoryNodeId)
+    {
+        for (int entry = 0; state == State.RUNNING && entry <= suffix; entry++)
+        {
+            if (DirectoryEntry.memoryNodeId(descriptor.entry(entry)) == memoryNodeId)
+            {
+                suffix = entry - 1;
+                nextSubtable();
+                return;
+            }
+        }
+    }
+
     /** Ends it when no request can touch its memory any more. */
     public void close()
     {

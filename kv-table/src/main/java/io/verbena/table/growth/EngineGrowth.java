@@ -138,6 +138,15 @@ public final class EngineGrowth
         }
     }
 
+    /** A memory node has come in: what was formatted and is not linked yet is written again. Nothing is under way. */
+    public void writeAgain(final NodeLink link)
+    {
+        if (work != null && work.link == link)
+        {
+            work.writeAgain();
+        }
+    }
+
     /** @return the epoch that must not be passed yet, or {@link Long#MAX_VALUE}. */
     public long heldEpoch()
     {

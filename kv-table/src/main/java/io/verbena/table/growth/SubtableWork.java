@@ -202,6 +202,11 @@ public abstract sealed class SubtableWork permits TableSplit, TableMerge, FillPr
         onComplete(GrowthBatch.COOKIE, WorkCompletionStatus.WR_FLUSH_ERR);
     }
 
+    /** Another memory node is to have what it has formatted. */
+    void writeAgain()
+    {
+    }
+
     /** The link to the memory given was taken back. */
     final void unlinked()
     {

@@ -453,9 +453,23 @@ public final class TableMerge extends SubtableWork
             }
             else
             {
-                format.beginMerged(suffix, depth, givenOffset, offsets[0], offsets[1], beginEpoch);
-                phase = Phase.FORMAT;
+                beginFormat();
             }
+        }
+    }
+
+    private void beginFormat()
+    {
+        format.beginMerged(suffix, depth, givenOffset, offsets[0], offsets[1], beginEpoch);
+        phase = Phase.FORMAT;
+    }
+
+    @Override
+    void writeAgain()
+    {
+        if (phase == Phase.FORMAT || phase == Phase.PROPOSE)
+        {
+            beginFormat();
         }
     }
 

@@ -246,6 +246,15 @@ public final class TableSplit extends SubtableWork
         }
     }
 
+    @Override
+    void writeAgain()
+    {
+        if (phase == Phase.FORMAT || phase == Phase.LINK)
+        {
+            beginFormat(0);
+        }
+    }
+
     /** Of several that want to split this subtable one succeeds; the others go on with its link. */
     private void onLink()
     {

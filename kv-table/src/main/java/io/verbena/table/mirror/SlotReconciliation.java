@@ -6,6 +6,7 @@ import io.verbena.table.format.SizeClasses;
 import io.verbena.table.format.SlotWord;
 import java.util.List;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.agrona.ExpandableDirectByteBuffer;
 import org.agrona.MutableDirectBuffer;
 
@@ -36,7 +37,8 @@ public final class SlotReconciliation
     }
 
     private final Copy source;
-    private final boolean isPrimary;
+    /** Whether every tentative word of the source counts, as the mark of a delete. */
+    private final boolean hasMarksOnly;
     private final List<Copy> others;
     private final ExpandableDirectByteBuffer block = new ExpandableDirectByteBuffer(SizeClasses.MAX_BLOCK_BYTES);
     private final ExpandableDirectByteBuffer present = new ExpandableDirectByteBuffer(SizeClasses.MAX_BLOCK_BYTES);
@@ -49,12 +51,30 @@ public final class SlotReconciliation
      */
     public SlotReconciliation(final List<Copy> members, final boolean[] survivors)
     {
+        this(members, survivors, List.of());
+    }
+
+    /**
+     * As the other one, before memory nodes come in that were no members: they are made equal too, and none is a
+     * source. Claims stand beside the words that count where the view has one member, and the next view begins with all
+     * its words on each: so those of an only member are emptied, as those of a head are.
+     *
+     * @param entering the memory of those who come in.
+     */
+    public SlotReconciliation(final List<Copy> members, final boolean[] survivors, final List<Copy> entering)
+    {
         final int from = sourceOf(survivors);
         source = members.get(from);
-        isPrimary = from == survivors.length - 1;
+        hasMarksOnly = from == survivors.length - 1 && !(isOnlyMember(survivors) && !entering.isEmpty());
         // By place: copies whose memory is equal may be equal objects.
-        others = IntStream.range(0, survivors.length).filter(member -> member != from && survivors[member])
-            .<Copy>mapToObj(members::get).toList();
+        others = Stream.concat(IntStream.range(0, survivors.length)
+            .filter(member -> member != from && survivors[member]).<Copy>mapToObj(members::get),
+            entering.stream()).toList();
+    }
+
+    private static boolean isOnlyMember(final boolean[] survivors)
+    {
+        return survivors.length == 1;
     }
 
     /**
@@ -120,7 +140,7 @@ public final class SlotReconciliation
     public void reconcile(final long offset)
     {
         long word = source.word(offset);
-        if (SlotWord.isTentative(word) && !isPrimary)
+        if (SlotWord.isTentative(word) && !hasMarksOnly)
         {
             // A claim, or a delete that nobody was answered: absent in either case, and never what was there before.
             word = EmptiedWords.byTool(word);

@@ -18,8 +18,9 @@ import java.util.Set;
  */
 public final class SubtableReconciliation
 {
-    /** Of the header line those that are swapped: the link and the predecessor behind it. */
-    private static final int HEADER_WORDS = 2;
+    /** The link and the predecessor are swapped; the others are the same on survivors, and not on who comes in. */
+    private static final int HEADER_WORDS = SubtableDescriptor.HEADER_BYTES / Long.BYTES;
+    private static final int LINK_WORD = SubtableDescriptor.SPLIT_OFFSET / Long.BYTES;
     private static final int WORDS_PER_BUCKET = BucketDescriptor.BUCKET_BYTES / Long.BYTES;
 
     private final SlotReconciliation words;
@@ -73,8 +74,7 @@ public final class SubtableReconciliation
         }
         final long offset = subtables.get((int)(next / wordsPerSubtable)).offset();
         final long word = next % wordsPerSubtable;
-        return word < HEADER_WORDS ? offset + SubtableDescriptor.SPLIT_OFFSET + word * Long.BYTES :
-            offset + SubtableDescriptor.GROUPS_OFFSET + (word - HEADER_WORDS) * Long.BYTES;
+        return offset + word * Long.BYTES;
     }
 
     /** @return whether the next word is a slot, and no link or bucket header. */
@@ -92,7 +92,7 @@ public final class SubtableReconciliation
         {
             return false;
         }
-        if (next % wordsPerSubtable == 0)
+        if (next % wordsPerSubtable == LINK_WORD)
         {
             follow(subtables.get((int)(next / wordsPerSubtable)));
         }

@@ -455,11 +455,12 @@ public final class Operation
 
     /**
      * Whether the word found is where the operation will change it. With several copies a word that is still to be
-     * moved may be at the head and not at the primary, and nobody may propose another one on it yet.
+     * moved may be at the head and not at the primary, and nobody may propose another one on it yet. Also in a view
+     * with one member: what is known of it is used in the next one.
      */
     boolean isTargetThere()
     {
-        return !target.isToMove || !request.link.isMirrored;
+        return !target.isToMove || !request.link.isOfGroup;
     }
 
     @Override

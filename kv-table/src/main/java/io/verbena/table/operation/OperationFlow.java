@@ -106,9 +106,15 @@ abstract class OperationFlow implements Batch.Owner
     /** As {@link #retry(Operation, int)}, with another block, for which it may have to wait. */
     void retryAnew(final Operation op, final int lossesWithoutPause)
     {
+        forgetAll(op);
+        retry(op, lossesWithoutPause, Step.START, Step.START);
+    }
+
+    /** Keeps neither what an operation read nor a block. */
+    static void forgetAll(final Operation op)
+    {
         OwnBlocks.giveBack(op);
         op.forget();
-        retry(op, lossesWithoutPause, Step.START, Step.START);
     }
 
     /**
@@ -117,8 +123,7 @@ abstract class OperationFlow implements Batch.Owner
      */
     void restart(final Operation op)
     {
-        OwnBlocks.giveBack(op);
-        op.forget();
+        forgetAll(op);
         go(op, Step.START);
     }
 

@@ -346,6 +346,14 @@ final class OperationRunner extends OperationFlow
         parked.addInt(op.index);
     }
 
+    /** Begins one that waits anew, with another block, when it goes on. */
+    void writeAgain(final Operation op)
+    {
+        op.claim.stands = false;
+        forgetAll(op);
+        op.step = Step.START;
+    }
+
     @Override
     void report(final Operation op, final int result)
     {

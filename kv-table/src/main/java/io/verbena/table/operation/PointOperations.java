@@ -163,6 +163,22 @@ public final class PointOperations
         }
     }
 
+    /**
+     * A memory node has come in that does not have the blocks which operations have written: what holds one begins
+     * again, as if a batch of it had been under way when the last port was lost. That goes for claims too, which do not
+     * outlast a view. Nothing is under way.
+     */
+    public void writeAgain(final NodeLink link)
+    {
+        for (final Operation op : operations)
+        {
+            if (!op.reported && holdsBlock(op, link))
+            {
+                runner.writeAgain(op);
+            }
+        }
+    }
+
     /** Takes the completion of a batch. */
     public void onComplete(final int cookie, final int status)
     {

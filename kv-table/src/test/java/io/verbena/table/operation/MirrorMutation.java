@@ -2,12 +2,15 @@ package io.verbena.table.operation;
 
 import static io.verbena.test.Mutation.calling;
 import static io.verbena.test.Mutation.callingFirst;
+import static io.verbena.test.Mutation.doingNothing;
 import static io.verbena.test.Mutation.returning;
 
 import io.verbena.table.access.SlotRound;
 import io.verbena.table.check.OrphanScan;
+import io.verbena.table.growth.EngineGrowth;
 import io.verbena.table.growth.TableMerge;
 import io.verbena.table.mirror.MutatedRounds;
+import io.verbena.table.mirror.SlotReconciliation;
 import io.verbena.test.Mutation;
 
 /** Operations on several copies without one of the checks that decision 0019 lists. */
@@ -53,6 +56,13 @@ public enum MirrorMutation
     SCAN_HEADS(returning(OrphanScan.class, "firstMember", 1)),
     /** The reaper proposes an emptied word on a claim, instead of killing it. */
     SCAN_KILLS(calling(SlotRound.class, "kill", MutatedSteps.class, "proposeOnClaim")),
+    /** Operations go on with blocks that a memory node which has come in does not have. */
+    WRITE_AGAIN(doingNothing(PointOperations.class, "writeAgain")),
+    /** Subtables are linked that a memory node which has come in does not have. */
+    FORMAT_AGAIN(doingNothing(EngineGrowth.class, "writeAgain")),
+    /** The claims of an only member stay when another one comes in, and those who made them go on. */
+    EMPTY_CLAIMS(returning(SlotReconciliation.class, "isOnlyMember", false)
+        .and(doingNothing(PointOperations.class, "writeAgain"))),
     /** Links are judged as slot words are. */
     LINKS_ARE_NO_SLOTS(returning(Mutation.type("io.verbena.table.mirror.MirrorRequest"), "isOfSlot", true));
 
