@@ -196,10 +196,17 @@ class EnteringOperationTest
         enter();
         run();
         assertThat(reports).isOne();
+        assertThat(ports[1].counters.reads).as("looks at the primary").isZero();
         assertCopiesEqual();
         begin(OperationKind.GET, 0, NEVER_NS);
         run();
         assertThat(result).isEqualTo(OperationResult.NOT_FOUND);
+    }
+
+    private void coldCache()
+    {
+        engine.onEpoch(engine.passedEpoch() + 3, 0);
+        engine.epochs().forgetLocations();
     }
 
     private void claimAndWait(final int kind, final long deadlineNs)
@@ -238,7 +245,7 @@ class EnteringOperationTest
         final int slotAt = slotOf(fabric.memory(MEMBER));
         final long word = fabric.memory(MEMBER).getLong(slotAt, LITTLE_ENDIAN);
         fabric.memory(MEMBER).putLong(slotAt, SlotWord.EMPTY, LITTLE_ENDIAN);
-        engine.epochs().forgetLocations();
+        coldCache();
         reports = 0;
         claimAndWait(OperationKind.PUT_IF_ABSENT, NEVER_NS);
         fabric.memory(MEMBER).putLong(slotAt + Long.BYTES, word, LITTLE_ENDIAN);
@@ -298,7 +305,7 @@ class EnteringOperationTest
         }
         engine.poll(nowNs + 2);
         assertThat(split.isFinished()).isTrue();
-        engine.epochs().forgetLocations();
+        coldCache();
 
         batchesLeft = batches;
         begin(OperationKind.PUT, 2, NEVER_NS);
