@@ -10,6 +10,7 @@ import io.verbena.cli.console.OptionRange;
 import io.verbena.cli.console.OutputFile;
 import io.verbena.client.KvClient;
 import io.verbena.client.KvClientOptions;
+import io.verbena.client.KvException;
 import io.verbena.client.KvTable;
 import io.verbena.client.TableOptions;
 import io.verbena.load.report.JsonWriter;
@@ -197,10 +198,18 @@ final class BenchMetaCommand implements Callable<Integer>
         {
             final List<FailoverBenchmark.Took> deaths = new ArrayList<>();
             final List<FailoverBenchmark.Took> stops = new ArrayList<>();
-            for (int i = 0; i < failovers; i++)
+            try
             {
-                deaths.add(benchmark.run(true));
-                stops.add(benchmark.run(false));
+                for (int i = 0; i < failovers; i++)
+                {
+                    deaths.add(benchmark.run(true));
+                    stops.add(benchmark.run(false));
+                }
+            }
+            catch (final KvException | CommandFailedException ex)
+            {
+                up.temporary().throwIfEnding(ex);
+                throw up.temporary().withLogs(ex);
             }
             benchmark.failures().forEach((text, count) ->
                 spec.commandLine().getErr().println("failed " + count + " times: " + text));

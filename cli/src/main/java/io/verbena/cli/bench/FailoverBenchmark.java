@@ -22,6 +22,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.SplittableRandom;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.ConcurrentSkipListMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -134,7 +135,7 @@ final class FailoverBenchmark implements AutoCloseable
             });
             joiner.joinNs();
             final double joinMs = (clock.nanoTime() - startNs) / NS_PER_MS;
-            final Took took = new Took(joinMs, created.join());
+            final Took took = new Took(joinMs, ended(created));
             if (isKill)
             {
                 process.onExit().join();
@@ -147,6 +148,18 @@ final class FailoverBenchmark implements AutoCloseable
             joiner.leave();
             client.dropTable(table);
             return took;
+        }
+    }
+
+    private static double ended(final CompletableFuture<Double> created)
+    {
+        try
+        {
+            return created.join();
+        }
+        catch (final CompletionException ex)
+        {
+            throw ex.getCause() instanceof final KvException cause ? cause : ex;
         }
     }
 

@@ -2,6 +2,7 @@ package io.verbena.cli.cluster;
 
 import io.verbena.cli.console.CommandFailedException;
 import io.verbena.cli.console.ExitStatus;
+import io.verbena.cli.console.FileErrors;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -9,6 +10,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 
 /**
  * A temporary folder for clusters, one after the other, that are ended without checkpoints, and removed with it: when
@@ -68,6 +70,31 @@ public final class TemporaryCluster implements AutoCloseable
                 ended.down((line) -> {});
             }
         }
+    }
+
+    /**
+     * Copies the logs of all processes that were started here to a folder that stays, for who wants to know why a run
+     * failed.
+     *
+     * @return the failure, which names that folder where it could be made.
+     */
+    public CommandFailedException withLogs(final RuntimeException ex)
+    {
+        String where;
+        try (Stream<Path> logs = Files.list(folder().logs()))
+        {
+            final Path kept = Files.createTempDirectory(path.getFileName() + "-logs-");
+            for (final Path log : logs.toList())
+            {
+                Files.copy(log, kept.resolve(log.getFileName()));
+            }
+            where = "; logs of its processes: " + kept;
+        }
+        catch (final IOException none)
+        {
+            where = "; its logs could not be copied: " + FileErrors.reason(none);
+        }
+        return new CommandFailedException(ExitStatus.UNAVAILABLE, ex.getMessage() + where, ex);
     }
 
     /** When the process is ending, failures are its consequence, and not reported. */
