@@ -50,8 +50,8 @@ class GrowingMirrorSimTest
                 finished += run.finished();
             }
         }
-        System.out.println("growing mirror: seeds=" + (seed - FIRST) + " losses=" + losses + " splits=" + splits + " merges=" +
-            merges + " withdrawals=" + withdrawals + " finished=" + finished);
+        System.out.println("growing mirror: seeds=" + (seed - FIRST) + " losses=" + losses + " splits=" + splits +
+            " merges=" + merges + " withdrawals=" + withdrawals + " finished=" + finished);
         assertThat(wrong.toString()).isEmpty();
         assertThat(losses).isPositive();
         assertThat(splits).isPositive();
