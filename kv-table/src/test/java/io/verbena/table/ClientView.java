@@ -18,6 +18,18 @@ final class ClientView
     {
     }
 
+    /** Gives the request of an operation all that its kind takes besides its key. @return the request. */
+    static TableRequest give(
+        final TableRequest request, final int kind, final int operation, final long expectedVersion)
+    {
+        request.expectedVersion(expectedVersion).delta(delta(operation));
+        if (OperationKind.takesValue(kind))
+        {
+            giveValue(request, kind, 100 + operation, false);
+        }
+        return request;
+    }
+
     /** Gives a request its value: a word, of which two are appended; or digits, fewer than a word has bytes. */
     static void giveValue(final TableRequest request, final int kind, final long number, final boolean isInDigits)
     {

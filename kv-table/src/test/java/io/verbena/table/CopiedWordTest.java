@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.verbena.table.directory.OpenTable;
 import io.verbena.table.format.BlockDescriptor;
-import io.verbena.table.format.BucketDescriptor;
 import io.verbena.table.format.SlotWord;
 import io.verbena.table.mirror.SlotReconciliation;
 import java.nio.ByteBuffer;
@@ -23,17 +22,6 @@ class CopiedWordTest
     private static final int MOST_PUTS = 1 << 16;
     private static final long TICK_NS = 70_000;
 
-    private static int slotOf(final UnsafeBuffer memory)
-    {
-        int found = 0;
-        for (int slot = 0; slot < BucketDescriptor.SLOTS_PER_GROUP; slot++)
-        {
-            final int at = (int)EnteringRun.slotAt(slot);
-            found = SlotWord.isCommitted(memory.getLong(at, LITTLE_ENDIAN)) ? at : found;
-        }
-        return found;
-    }
-
     @Test
     void shouldTakeAnOldBlockForThatOfAWordThatCameBack()
     {
@@ -42,7 +30,7 @@ class CopiedWordTest
             final OpenTable table = fixture.createTable(0, 1);
             final UnsafeBuffer entering = new UnsafeBuffer(ByteBuffer.allocateDirect(EngineFixture.MEMORY_BYTES));
             fixture.put(table, "key", "first");
-            final int slotAt = slotOf(fixture.memory());
+            final int slotAt = EnteringRun.slotOf(fixture.memory());
             final long word = fixture.memory().getLong(slotAt, LITTLE_ENDIAN);
             new SlotReconciliation(List.of(new MemoryCopy(entering), new MemoryCopy(fixture.memory())),
                 new boolean[]{true, true}).reconcile(slotAt);

@@ -242,7 +242,7 @@ class EnteringOperationTest
         open();
         begin(OperationKind.PUT, 2, NEVER_NS);
         run();
-        final int slotAt = slotOf(fabric.memory(MEMBER));
+        final int slotAt = EnteringRun.slotOf(fabric.memory(MEMBER));
         final long word = fabric.memory(MEMBER).getLong(slotAt, LITTLE_ENDIAN);
         fabric.memory(MEMBER).putLong(slotAt, SlotWord.EMPTY, LITTLE_ENDIAN);
         coldCache();
@@ -253,17 +253,6 @@ class EnteringOperationTest
         run();
         assertThat(result).isEqualTo(OperationResult.EXISTS);
         assertThat(ports[0].counters.compareSwaps).isZero();
-    }
-
-    private static int slotOf(final UnsafeBuffer memory)
-    {
-        int found = 0;
-        for (int slot = 0; slot < BucketDescriptor.SLOTS_PER_GROUP; slot++)
-        {
-            final int at = (int)EnteringRun.slotAt(slot);
-            found = SlotWord.isCommitted(memory.getLong(at, LITTLE_ENDIAN)) ? at : found;
-        }
-        return found;
     }
 
     /** In the view of an only member, a batch is answered that is under way when its port is taken. */

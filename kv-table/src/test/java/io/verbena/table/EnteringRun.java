@@ -1,12 +1,15 @@
 package io.verbena.table;
 
 import io.verbena.table.format.BucketDescriptor;
+import io.verbena.table.format.SlotWord;
 import io.verbena.table.format.SubtableDescriptor;
 import io.verbena.table.mirror.MirrorPort;
 import io.verbena.table.mirror.SlotReconciliation;
 import java.util.List;
 import java.util.function.BooleanSupplier;
 import org.agrona.concurrent.UnsafeBuffer;
+
+import static java.nio.ByteOrder.LITTLE_ENDIAN;
 
 /**
  * A {@link MirroredRun} in which memory nodes may come in, as decision 0024 says: words and their blocks are copied
@@ -34,6 +37,18 @@ abstract class EnteringRun extends MirroredRun
             (long)slot / BucketDescriptor.SLOTS_PER_BUCKET * BucketDescriptor.BUCKET_BYTES +
             BucketDescriptor.SLOTS_OFFSET +
             (long)slot % BucketDescriptor.SLOTS_PER_BUCKET * BucketDescriptor.SLOT_BYTES;
+    }
+
+    /** @return where the last slot of the one group is that has a committed word; 0: none has. */
+    static int slotOf(final UnsafeBuffer memory)
+    {
+        int found = 0;
+        for (int slot = 0; slot < BucketDescriptor.SLOTS_PER_GROUP; slot++)
+        {
+            final int at = (int)slotAt(slot);
+            found = SlotWord.isCommitted(memory.getLong(at, LITTLE_ENDIAN)) ? at : found;
+        }
+        return found;
     }
 
     /** Writes what stands in the memory of a node before anything is copied there. */

@@ -354,13 +354,8 @@ final class EnteringScenario implements SimExplorer.Scenario
     private void begin(final int i, final int kind)
     {
         history.begin(i);
-        final TableRequest request = new TableRequest().of(kind, actors[i].table, NEVER_NS, i).key(key, 0, 8)
-            .expectedVersion(initialVersion).delta(ClientView.delta(i));
-        if (OperationKind.takesValue(kind))
-        {
-            ClientView.giveValue(request, kind, 100 + i, false);
-        }
-        actors[i].engine.begin(request);
+        actors[i].engine.begin(ClientView.give(
+            new TableRequest().of(kind, actors[i].table, NEVER_NS, i).key(key, 0, 8), kind, i, initialVersion));
     }
 
     private IntStream racing()

@@ -320,13 +320,8 @@ final class MirrorScenario implements SimExplorer.Scenario
     private void begin(final int i, final int kind)
     {
         history.begin(i);
-        final TableRequest request = new TableRequest().of(kind, actors[i].table, NEVER_NS, i).key(key, 0, 8)
-            .expectedVersion(initialVersion).delta(ClientView.delta(i));
-        if (OperationKind.takesValue(kind))
-        {
-            ClientView.giveValue(request, kind, 100 + i, false);
-        }
-        actors[i].engine.begin(request);
+        actors[i].engine.begin(ClientView.give(
+            new TableRequest().of(kind, actors[i].table, NEVER_NS, i).key(key, 0, 8), kind, i, initialVersion));
     }
 
     /** As the memory nodes do it, when nobody else has access. */

@@ -66,18 +66,27 @@ public final class NewSecret
         }
         final char[] first = console.readPassword("secret of %s: ", user);
         final char[] second = console.readPassword("once more: ");
-        if (null == first || !Arrays.equals(first, second))
-        {
-            throw new CommandFailedException(ExitStatus.USAGE, "these were not the same", null);
-        }
         try
         {
+            if (null == first || !Arrays.equals(first, second))
+            {
+                throw new CommandFailedException(ExitStatus.USAGE, "these were not the same", null);
+            }
             return verifier(CharBuffer.wrap(first));
         }
         finally
         {
-            Arrays.fill(first, '\0');
-            Arrays.fill(second, '\0');
+            wipe(first);
+            wipe(second);
+        }
+    }
+
+    /** @param letters null at the end of the input. */
+    private static void wipe(final char[] letters)
+    {
+        if (null != letters)
+        {
+            Arrays.fill(letters, '\0');
         }
     }
 }

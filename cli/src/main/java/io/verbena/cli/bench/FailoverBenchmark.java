@@ -166,6 +166,7 @@ final class FailoverBenchmark implements AutoCloseable
     /** The leader may end between the change and its answer: then the caller asks until it knows. */
     private void create(final String table)
     {
+        final long endNs = clock.nanoTime() + GIVE_UP_NS;
         boolean isUnknown = false;
         while (true)
         {
@@ -176,6 +177,10 @@ final class FailoverBenchmark implements AutoCloseable
             }
             catch (final KvOutcomeUnknownException ex)
             {
+                if (clock.nanoTime() - endNs > 0)
+                {
+                    throw ex;
+                }
                 isUnknown = true;
             }
             catch (final KvTableExistsException ex)

@@ -16,15 +16,14 @@ public final class SecretLine implements AutoCloseable
 {
     private final byte[] read;
     private final char[] line;
-    private final int length;
-    private final int nextBegin;
+    private final int lengthBytes;
 
     private SecretLine(final byte[] read, final int lengthBytes)
     {
         this.read = read;
-        length = lengthBytes;
+        this.lengthBytes = lengthBytes;
         int end = 0;
-        while (end < length && '\n' != read[end] && '\r' != read[end])
+        while (end < lengthBytes && '\n' != read[end] && '\r' != read[end])
         {
             end++;
         }
@@ -33,7 +32,6 @@ public final class SecretLine implements AutoCloseable
         {
             line[i] = (char)(read[i] & 0xFF);
         }
-        nextBegin = end;
     }
 
     /**
@@ -81,7 +79,7 @@ public final class SecretLine implements AutoCloseable
     /** @return what follows the line, and is no secret, without spaces and ends of lines around it; may be empty. */
     public String rest()
     {
-        return new String(read, nextBegin, length - nextBegin, StandardCharsets.ISO_8859_1).strip();
+        return new String(read, line.length, lengthBytes - line.length, StandardCharsets.ISO_8859_1).strip();
     }
 
     /** Wipes it. */
