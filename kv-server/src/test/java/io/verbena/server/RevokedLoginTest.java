@@ -261,8 +261,10 @@ class RevokedLoginTest
         final BootstrapLocator before = locator(UserLogin.of("ann", SECRET), "phone");
         try (KvClient laptop = user("ann", "laptop"); KvClient phone = user("ann", "phone"))
         {
+            final KvTable revoked = phone.table("orders");
+            final KvTable other = laptop.table("orders");
             revoke("phone", true);
-            awaitRefused(phone.table("orders"), laptop.table("orders"));
+            awaitRefused(revoked, other);
             final Device device = fabric.openDevice("late");
             assertThatThrownBy(() ->
             {

@@ -79,7 +79,7 @@ final class ControlCaller extends Thread
     {
         if (null != failure)
         {
-            throw new AssertionError(name + " ended", failure);
+            throw new AssertionError(name + " ended: " + failure, failure);
         }
     }
 
