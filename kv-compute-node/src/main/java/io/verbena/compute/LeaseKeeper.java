@@ -25,8 +25,6 @@ final class LeaseKeeper
     private static final Logger LOGGER = LoggerFactory.getLogger(LeaseKeeper.class);
     /** A node that only waits for epochs beats more slowly by this factor than one at work. */
     private static final int WAITING_FACTOR = 4;
-    /** A heartbeat that takes longer than this part of its timeout may have gone to a leader that stands still. */
-    private static final int LATE_FRACTION = 4;
     /** A node that rests renews its lease so often while it lasts. */
     private static final int BEATS_PER_LEASE = 5;
     /** How long a request to hear of news may go unanswered until it is made again. */
@@ -53,7 +51,6 @@ final class LeaseKeeper
     private long lastAtNs;
     private long nextAtNs;
     private boolean isUnheard;
-    private boolean isLate;
     private long unheardSinceNs;
 
     /**
@@ -184,7 +181,6 @@ final class LeaseKeeper
         final boolean isWaiting = wantsEpochs.getAsBoolean();
         tellingEpoch = passedEpoch.getAsLong();
         heartbeats.send(metaLink.client(), tellingEpoch, isWaiting, timeoutNs);
-        isLate = false;
         final long operations = operationCount.getAsLong();
         final boolean isIdle = operations == operationsAtLastBeat;
         isResting = isIdle && !isWaiting;
@@ -221,14 +217,13 @@ final class LeaseKeeper
         }
     }
 
-    /** The answer may still come; where the meta server is by now is asked meanwhile, and the link moves there. */
-    private int noteLate(final long nowNs)
+    /** The link moves to where the meta server is found. */
+    private int lookAround(final long nowNs)
     {
-        if (isLate || nowNs - lastAtNs < timeoutNs / LATE_FRACTION)
+        if (!heartbeats.pollLate(nowNs))
         {
             return 0;
         }
-        isLate = true;
         metaLink.onLate();
         return 1;
     }
@@ -239,7 +234,7 @@ final class LeaseKeeper
         {
             case NONE ->
             {
-                return noteLate(nowNs);
+                return lookAround(nowNs);
             }
             case RENEWED ->
             {

@@ -347,7 +347,7 @@ final class Membership
         {
             case NONE ->
             {
-                return 0;
+                return lookAround(nowNs) + link.poll(nowNs);
             }
             case RENEWED ->
             {
@@ -365,6 +365,17 @@ final class Membership
             case FAILED -> retryLater(heartbeats.status(), heartbeats.failure(), nowNs);
         }
 
+        return 1;
+    }
+
+    /** The link moves to where the meta server is found. */
+    private int lookAround(final long nowNs)
+    {
+        if (!heartbeats.pollLate(nowNs))
+        {
+            return 0;
+        }
+        link.onLate();
         return 1;
     }
 

@@ -520,6 +520,24 @@ class ControlPlaneSimTest
         }
     }
 
+    /** The leader of a group may stand still: a memory node looks for the next one before a heartbeat has failed. */
+    @Test
+    void shouldRenewItsLeaseElsewhereBeforeAHeartbeatHasTimedOut()
+    {
+        try (SimControlPlane plane = new SimControlPlane(18, new InMemoryMetaStore(), 1))
+        {
+            final MemoryNode memory = plane.memoryNodes.getFirst();
+            final int incarnation = memory.incarnation();
+            final long stoppedAtNs = plane.world.clock().nanoTime();
+            plane.stopMetaServer();
+            plane.runUntil(() -> plane.metaServer.nodeRequests() > 0);
+            assertThat(plane.world.clock().nanoTime() - stoppedAtNs).as("ns until it is heard")
+                .isLessThan(SimControlPlane.CALL_TIMEOUT_NS);
+            plane.world.runFor(WELL_PAST_A_LEASE_NS);
+            assertThat(memory.incarnation()).as("has kept its lease").isEqualTo(incarnation);
+        }
+    }
+
     @Test
     void shouldRefuseAFenceThatDoesNotComeFromTheMetaServer()
     {

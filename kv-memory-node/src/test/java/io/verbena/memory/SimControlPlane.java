@@ -23,6 +23,7 @@ final class SimControlPlane implements AutoCloseable
 {
     static final long LEASE_NS = 10_000_000;
     static final long MARGIN_NS = 1_000_000;
+    static final long CALL_TIMEOUT_NS = 2_000_000;
     static final int CHUNK_LENGTH_BYTES = 64 << 10;
     static final long REGION_LENGTH_BYTES = SuperblockDescriptor.SPACE_BYTES +
         16L * (CHUNK_LENGTH_BYTES + ChunkDescriptor.HEADER_BYTES);
@@ -94,7 +95,7 @@ final class SimControlPlane implements AutoCloseable
             configuration
                 .regionLengthBytes(REGION_LENGTH_BYTES)
                 .chunkLengthBytes(CHUNK_LENGTH_BYTES)
-                .callTimeoutNs(2_000_000)
+                .callTimeoutNs(CALL_TIMEOUT_NS)
                 .retryPauseNs(200_000));
         node.addAgent(memoryNode);
         memorySimNodes.add(node);
@@ -120,7 +121,7 @@ final class SimControlPlane implements AutoCloseable
         return memorySimNodes.get(memoryNodes.indexOf(memoryNode));
     }
 
-    /** Knows where the meta server is only after it was not reached where it was. */
+    /** Knows where the meta server is only after it was not reached where it was, or took long. */
     MetaServerLocator locator()
     {
         return new MetaServerLocator()
@@ -138,6 +139,12 @@ final class SimControlPlane implements AutoCloseable
             {
                 known = metaServer.address();
             }
+
+            @Override
+            public void onLate()
+            {
+                onUnreachable();
+            }
         };
     }
 
@@ -145,6 +152,14 @@ final class SimControlPlane implements AutoCloseable
     void moveMetaServer()
     {
         metaNode.kill();
+        metaNode = world.addNode("meta");
+        startMetaServer();
+    }
+
+    /** The server's process stands still, connected as it is, and another one starts on the same store elsewhere. */
+    void stopMetaServer()
+    {
+        metaNode.removeAgent(metaAgent);
         metaNode = world.addNode("meta");
         startMetaServer();
     }

@@ -25,12 +25,17 @@ public final class Heartbeats
         LOST
     }
 
+    /** One that takes longer than this part of its timeout may have gone to a leader that stands still. */
+    private static final int LATE_FRACTION = 4;
+
     private final Credentials credentials;
     private final int nodeId;
     private final int incarnation;
     private final Lease lease = new Lease();
     private ControlCall<Heartbeat> call;
     private ControlCall<Heartbeat> ended;
+    private long lateAfterNs;
+    private boolean isLate;
     private boolean isLost;
 
     /**
@@ -56,7 +61,7 @@ public final class Heartbeats
     public void send(
         final MetaClient client, final long passedEpoch, final boolean wantsEpochs, final long timeoutNs)
     {
-        requireEnded();
+        begin(timeoutNs);
         call = client.heartbeat(nodeId, incarnation, passedEpoch, wantsEpochs, credentials.held(), timeoutNs);
     }
 
@@ -69,18 +74,20 @@ public final class Heartbeats
      */
     public void sendOfMemory(final MetaClient client, final int memorySince, final long timeoutNs)
     {
-        requireEnded();
+        begin(timeoutNs);
         call = client.heartbeat(
             nodeId, incarnation, 0, false, credentials.held(), memorySince, timeoutNs);
     }
 
-    private void requireEnded()
+    private void begin(final long timeoutNs)
     {
         if (null != call)
         {
             throw new IllegalStateException("node " + nodeId + " sends a heartbeat before the last one has ended: " +
                 call);
         }
+        lateAfterNs = timeoutNs / LATE_FRACTION;
+        isLate = false;
     }
 
     /** @return what became of the one sent last; once for each. */
@@ -104,6 +111,23 @@ public final class Heartbeats
             return Outcome.LOST;
         }
         return Outcome.FAILED;
+    }
+
+    /**
+     * Says once of each heartbeat that its answer takes long. It may still come; meanwhile the caller can look for
+     * where the meta server is by now, see {@link MetaLink#onLate}.
+     *
+     * @param nowNs time now.
+     * @return whether a quarter of its timeout has passed, for the first time.
+     */
+    public boolean pollLate(final long nowNs)
+    {
+        if (null == call || isLate || nowNs - call.calledAtNs() < lateAfterNs)
+        {
+            return false;
+        }
+        isLate = true;
+        return true;
     }
 
     /** @return whether one is not answered yet. */
