@@ -76,6 +76,7 @@ final class ClientChannel extends Channel implements DcTransport.User
     private PeerGrants grants = PeerGrants.NONE;
     private byte[] privateData = new byte[0];
     private int credits;
+    private int mostCredits;
     private int virtualQps;
     private DcTransport dc;
     private String failure = "";
@@ -87,12 +88,8 @@ final class ClientChannel extends Channel implements DcTransport.User
     private long connectDeadlineNs;
 
     ClientChannel(
-        final ContextResources resources,
-        final Pool pool,
-        final ChannelScheduler.VirtualQps virtualQpsByNumber,
-        final CallListener calls,
-        final PeerAddress peer,
-        final PeerIdentity identity)
+        final ContextResources resources, final Pool pool, final ChannelScheduler.VirtualQps virtualQpsByNumber,
+        final CallListener calls, final PeerAddress peer, final PeerIdentity identity)
     {
         super(resources, pool, resources.configuration().clientSendDepth());
         this.pool = pool;
@@ -101,10 +98,9 @@ final class ClientChannel extends Channel implements DcTransport.User
         this.peer = peer;
         this.identity = identity;
         final RaasConfiguration configuration = resources.configuration();
-        sends = new SendQueue(resources.doorbells(), resources.batches(), virtualQpsByNumber,
-            new SendQueue.Limits(configuration.sendQueueDepth(),
-                configuration.clientSendDepth() - configuration.sendQueueDepth(), configuration.sharedWindowBytes(),
-                resources.readAtomicDepth()),
+        sends = new SendQueue(resources.doorbells(), resources.batches(), virtualQpsByNumber, new SendQueue.Limits(
+            configuration.sendQueueDepth(), configuration.clientSendDepth() - configuration.sendQueueDepth(),
+            configuration.sharedWindowBytes(), resources.readAtomicDepth()),
             () -> breakDown(WorkCompletionStatus.WR_FLUSH_ERR, "it broke before its doorbell was rung"));
         outstanding = sends.outstanding();
     }
@@ -125,8 +121,7 @@ final class ClientChannel extends Channel implements DcTransport.User
         // The right to READ, without a region that has it: enough for the peer to probe whether we are still there.
         final int rights = AccessFlags.REMOTE_READ |
             (resources.configuration().messageReceives() > 0 ? AccessFlags.REMOTE_WRITE : 0);
-        attempt = resources.device().connect(
-            queuePair, peer.device(), peer.servicePort(), rights, request, timeoutNs);
+        attempt = resources.device().connect(queuePair, peer.device(), peer.servicePort(), rights, request, timeoutNs);
         openReceives();
     }
 
@@ -297,6 +292,12 @@ final class ClientChannel extends Channel implements DcTransport.User
         return virtualQps > 0;
     }
 
+    /** Whether calls were sent that have no reply: until they have one, they take slots here and receives there. */
+    boolean awaitsReplies()
+    {
+        return isReady && credits < mostCredits;
+    }
+
     boolean isUnused()
     {
         return virtualQps == 0 && outstanding.isEmpty() && replay == null && (dc == null || dc.isIdle()) &&
@@ -355,7 +356,8 @@ final class ClientChannel extends Channel implements DcTransport.User
         grants = ConnectDataDescriptor.grants(answer);
         privateData = ConnectDataDescriptor.data(answer);
         peerIncarnation = ConnectDataDescriptor.acceptorIncarnation(answer);
-        credits = Math.min(receives.credits(), ConnectDataDescriptor.credits(answer));
+        mostCredits = Math.min(receives.credits(), ConnectDataDescriptor.credits(answer));
+        credits = mostCredits;
         encrypt(encryptionSecret, true, request, answer);
         sends.open(true);
         isReady = true;
@@ -496,8 +498,7 @@ final class ClientChannel extends Channel implements DcTransport.User
         }
         if (!MessageHeaderDescriptor.isIntact(receives.buffer(slot), offset, lengthBytes))
         {
-            breakProtocol("the peer sent a message of " + lengthBytes + " bytes and kind " + kind +
-                " where a reply was due");
+            breakProtocol("the peer sent " + lengthBytes + " bytes of kind " + kind + " where a reply was due");
             return;
         }
         final boolean isKnown = calls.onReply(this, immediate, receives.buffer(slot), offset);

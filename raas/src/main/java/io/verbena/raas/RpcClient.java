@@ -351,7 +351,8 @@ public final class RpcClient implements AutoCloseable
         return sentCalls;
     }
 
-    RaasLimit limit()
+    /** @return calls whose slots are taken: those that are outstanding, and those whose replies are. */
+    public RaasLimit limit()
     {
         return new RaasLimit("calls", (long)slots.length - free.size(), slots.length, "RaasConfiguration.maxCalls");
     }

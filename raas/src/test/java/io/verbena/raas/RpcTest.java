@@ -340,6 +340,28 @@ class RpcTest
         assertThat(ended.subList(8, 72)).allMatch(call -> call.status == RpcStatus.OK);
     }
 
+    /** As meta servers that lead one after the other, each of which stands still one day. */
+    @Test
+    void shouldHaveRoomForCallsAgainWhenPeersNeverReply()
+    {
+        pair.close();
+        pair = new SoftPair(directory, new RaasConfiguration(), new RaasConfiguration().maxCalls(4));
+        pair.handler = RpcTest::neverReply;
+        for (int peer = 2; peer < 20; peer++)
+        {
+            vqp = pair.client.connect(
+                new PeerAddress(pair.serverDevice.address(), SoftPair.PORT, 1, peer), (on, cookie, status) -> {},
+                SoftPair.TIMEOUT_NS);
+            pair.runUntil(vqp::isReady);
+            assertThat(call("never answered")).as("peer %s", peer).isPositive();
+            pair.poll(3);
+            vqp.close();
+            pair.poll(3);
+            assertThat(ended).as("peer %s", peer).hasSize(peer - 1);
+        }
+        assertThat(pair.client.rpcClient().limit().used()).isZero();
+    }
+
     @Test
     void shouldCallAgainFromWithinTheListener()
     {

@@ -9,7 +9,10 @@ import org.apache.ratis.client.RaftClient;
 import org.apache.ratis.conf.RaftProperties;
 import org.apache.ratis.grpc.GrpcConfigKeys;
 import org.apache.ratis.proto.RaftProtos.CommitInfoProto;
+import org.apache.ratis.proto.RaftProtos.RaftGroupIdProto;
+import org.apache.ratis.proto.RaftProtos.RaftRpcRequestProto;
 import org.apache.ratis.proto.RaftProtos.RoleInfoProto;
+import org.apache.ratis.proto.RaftProtos.StartLeaderElectionRequestProto;
 import org.apache.ratis.protocol.ClientId;
 import org.apache.ratis.protocol.Message;
 import org.apache.ratis.protocol.RaftClientReply;
@@ -41,6 +44,8 @@ import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.SortedMap;
+import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
@@ -60,7 +65,7 @@ public final class RaftMember implements GroupLog, AutoCloseable
      * A follower that hears nothing for so long wants to lead: at least, and at most. The library looks once in such a
      * time, so that up to twice as much passes.
      */
-    private static final int ELECTION_MIN_MS = 500;
+    static final int ELECTION_MIN_MS = 500;
     private static final int ELECTION_MAX_MS = 700;
     private static final int SNAPSHOT_ENTRIES = 4_096;
     private static final String SEGMENT = "8MB";
@@ -85,6 +90,7 @@ public final class RaftMember implements GroupLog, AutoCloseable
     private final RaftServer.Division division;
     private final MetaStateMachine machine;
     private final GroupSignal signal;
+    private final LeaderWatch watch;
     private final RaftGroupId groupId;
     private final ClientId client = ClientId.randomId();
     private final AtomicLong calls = new AtomicLong();
@@ -95,6 +101,41 @@ public final class RaftMember implements GroupLog, AutoCloseable
     private volatile CompletableFuture<RaftClientReply> transfer;
     private volatile CompletableFuture<Void> announcement = CompletableFuture.completedFuture(null);
     private volatile boolean isClosed;
+
+    /** As the one that watches the leader sees this member. */
+    private final class Follower implements LeaderWatch.Follower
+    {
+        @Override
+        public LeaderWatch.Following following()
+        {
+            final RaftPeerId leader = division.getInfo().getLeaderId();
+            final RoleInfoProto role = null == leader ? null : division.getInfo().getRoleInfoProto();
+            if (null == role || !role.hasFollowerInfo())
+            {
+                return null;
+            }
+            final SortedMap<String, String> addresses = new TreeMap<>();
+            division.getRaftConf().getCurrentPeers().forEach((peer) ->
+                addresses.put(peer.getId().toString(), peer.getAddress()));
+            return new LeaderWatch.Following(leader.toString(), division.getInfo().getCurrentTerm(),
+                role.getFollowerInfo().getLeaderInfo().getLastRpcElapsedTimeMs(), addresses);
+        }
+
+        /** As if the leader had asked for it, which gives the lead away so. Who has nothing of its term does not. */
+        @Override
+        public boolean stand(final LeaderWatch.Following following) throws IOException
+        {
+            final TermIndex last = division.getRaftLog().getLastEntryTermIndex();
+            return null != last && last.getTerm() == following.term() &&
+                server.startLeaderElection(StartLeaderElectionRequestProto.newBuilder()
+                    .setServerRequest(RaftRpcRequestProto.newBuilder()
+                        .setRequestorId(RaftPeerId.valueOf(following.leader()).toByteString())
+                        .setReplyId(server.getId().toByteString())
+                        .setRaftGroupId(RaftGroupIdProto.newBuilder().setId(groupId.toByteString())))
+                    .setLeaderLastEntry(last.toProto())
+                    .build()).getServerReply().getSuccess();
+        }
+    }
 
     private RaftMember(
         final GroupOptions options, final String name, final RaftServer server, final RaftGroupId groupId,
@@ -108,6 +149,7 @@ public final class RaftMember implements GroupLog, AutoCloseable
         this.machine = machine;
         signal = machine.signal();
         division = server.getDivision(groupId);
+        watch = new LeaderWatch(name, new Follower()).start();
     }
 
     /**
@@ -447,6 +489,12 @@ public final class RaftMember implements GroupLog, AutoCloseable
             .filter(Objects::nonNull).sorted().distinct().toList();
     }
 
+    /** Elections in which it stood because its leader's process had ended, since its start. */
+    long electionsAfterEnds()
+    {
+        return watch.elections();
+    }
+
     /** @return name of this member. */
     public String name()
     {
@@ -513,6 +561,7 @@ public final class RaftMember implements GroupLog, AutoCloseable
     {
         isClosed = true;
         signal.close();
+        CloseHelper.quietClose(watch);
         CloseHelper.quietClose(server);
     }
 }

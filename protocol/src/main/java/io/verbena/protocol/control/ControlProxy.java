@@ -72,8 +72,7 @@ final class ControlProxy
             (callId, status, payload, offset, lengthBytes) -> call.onReply(status, payload, offset, lengthBytes));
         if (id == PostStatus.QUEUE_FULL)
         {
-            call.fail(ControlStatus.UNAVAILABLE, "too many calls outstanding here: " +
-                context.rpcClient().outstandingCalls() + " (RaasConfiguration.maxCalls)");
+            call.fail(ControlStatus.UNAVAILABLE, context.rpcClient().limit().reached());
         }
         else if (id == PostStatus.INVALID_STATE)
         {
