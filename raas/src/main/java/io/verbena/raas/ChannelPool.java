@@ -551,11 +551,7 @@ final class ChannelPool implements ClientChannel.Pool
             channel.removeVirtualQp();
             if (!channel.hasVirtualQps() && byPeer.remove(channel.peer(), channel))
             {
-                // A peer that stands still never replies, and each queue pair to one like it would keep slots of calls.
-                if (!channel.awaitsReplies() || !retired.add(channel))
-                {
-                    byPeer.put(channel.peer(), channel);
-                }
+                byPeer.put(channel.peer(), channel);
             }
         }
     }

@@ -34,12 +34,12 @@ final class ClientChannel extends Channel implements DcTransport.User
         void onRequestSent(int index);
 
         /** Returns false when no call awaits it. */
-        boolean onReply(Channel channel, int immediate, DirectBuffer buffer, int offset);
+        boolean onReply(ClientChannel channel, int immediate, DirectBuffer buffer, int offset);
 
         /** Neither completions nor replies of a channel come any more. */
-        void onChannelClosed(Channel channel);
+        void onChannelClosed(ClientChannel channel);
 
-        void onChannelBroken(Channel channel, String failure);
+        void onChannelBroken(ClientChannel channel, String failure);
     }
 
     /** Keeps the channels, and the virtual queue pairs that wait for them. */
@@ -76,7 +76,7 @@ final class ClientChannel extends Channel implements DcTransport.User
     private PeerGrants grants = PeerGrants.NONE;
     private byte[] privateData = new byte[0];
     private int credits;
-    private int mostCredits;
+    private int forgottenReplies;
     private int virtualQps;
     private DcTransport dc;
     private String failure = "";
@@ -292,12 +292,6 @@ final class ClientChannel extends Channel implements DcTransport.User
         return virtualQps > 0;
     }
 
-    /** Whether calls were sent that have no reply: until they have one, they take slots here and receives there. */
-    boolean awaitsReplies()
-    {
-        return isReady && credits < mostCredits;
-    }
-
     boolean isUnused()
     {
         return virtualQps == 0 && outstanding.isEmpty() && replay == null && (dc == null || dc.isIdle()) &&
@@ -356,8 +350,7 @@ final class ClientChannel extends Channel implements DcTransport.User
         grants = ConnectDataDescriptor.grants(answer);
         privateData = ConnectDataDescriptor.data(answer);
         peerIncarnation = ConnectDataDescriptor.acceptorIncarnation(answer);
-        mostCredits = Math.min(receives.credits(), ConnectDataDescriptor.credits(answer));
-        credits = mostCredits;
+        credits = Math.min(receives.credits(), ConnectDataDescriptor.credits(answer));
         encrypt(encryptionSecret, true, request, answer);
         sends.open(true);
         isReady = true;
@@ -409,10 +402,9 @@ final class ClientChannel extends Channel implements DcTransport.User
         sends.open(recovering == 0);
     }
 
-    /** One-sided requests that can be posted now. */
+    /** One-sided requests that can be posted now; none while DC drains: a batch could overtake those before it. */
     int dataSpace(final Tenant tenant)
     {
-        // None while it drains: a batch on the queue pair could overtake those before it.
         return dc == null ? sends.dataSpace(tenant) : isReady ? 0 : dc.space();
     }
 
@@ -420,6 +412,12 @@ final class ClientChannel extends Channel implements DcTransport.User
     int postBatch(final Tenant tenant, final StagedBatch batch, final int number, final long wrId)
     {
         return dc != null ? dc.postBatch(batch, number, wrId) : sends.postBatch(tenant, batch, number, wrId);
+    }
+
+    /** A call has ended, and its slot is another one's: its reply is known to nobody, and gives a credit back. */
+    void forgetReply()
+    {
+        forgottenReplies++;
     }
 
     boolean canSendCall()
@@ -502,13 +500,14 @@ final class ClientChannel extends Channel implements DcTransport.User
             return;
         }
         final boolean isKnown = calls.onReply(this, immediate, receives.buffer(slot), offset);
-        if (!isClosed() && !isKnown)
+        if (!isClosed() && !isKnown && forgottenReplies == 0)
         {
             // No credit comes back with it: none was taken.
             drop(slot);
         }
         else if (!isClosed())
         {
+            forgottenReplies -= isKnown ? 0 : 1;
             // Before the credit is back: the reply to the next call finds this buffer posted.
             receives.post(slot);
             credits++;

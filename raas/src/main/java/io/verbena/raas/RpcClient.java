@@ -25,8 +25,9 @@ import java.nio.charset.StandardCharsets;
 public final class RpcClient implements AutoCloseable
 {
     /**
-     * One call. Its request buffer, and with it the slot, is free again when three things are true: the caller has its
-     * answer, the SEND has completed, and the reply, which returns the peer's receive buffer, has come.
+     * One call. Its request buffer, and with it the slot, is free again when the caller has its answer and the SEND has
+     * completed. Where that answer was that no reply came, one may come later, and finds another generation here: a
+     * peer that stands still keeps nothing but the credits of its own queue pair.
      */
     static final class CallSlot
     {
@@ -35,7 +36,7 @@ public final class RpcClient implements AutoCloseable
         private RpcReplyListener listener;
         private long deadlineNs;
         private int messageLengthBytes;
-        private Channel channel;
+        private ClientChannel channel;
         private boolean isOpen;
         private boolean isSendPending;
         private boolean isReplyPending;
@@ -86,17 +87,17 @@ public final class RpcClient implements AutoCloseable
             return listener != null && channel == null;
         }
 
-        boolean isPostedOn(final Channel onChannel)
+        boolean isPostedOn(final ClientChannel onChannel)
         {
             return isOpen && channel == onChannel;
         }
 
-        boolean expectsReply(final Channel fromChannel, final int ofGeneration)
+        boolean expectsReply(final ClientChannel fromChannel, final int ofGeneration)
         {
-            return isPostedOn(fromChannel) && isReplyPending && generation == ofGeneration;
+            return isPostedOn(fromChannel) && isAwaited() && generation == ofGeneration;
         }
 
-        void onPosted(final Channel onChannel)
+        void onPosted(final ClientChannel onChannel)
         {
             channel = onChannel;
             isSendPending = true;
@@ -108,10 +109,15 @@ public final class RpcClient implements AutoCloseable
             isSendPending = false;
         }
 
-        /** The reply has come, or will never come. */
         void onReplied()
         {
             isReplyPending = false;
+        }
+
+        /** On which its reply may still come; null: on none. */
+        ClientChannel unanswered()
+        {
+            return isReplyPending ? channel : null;
         }
 
         /** Ends the call for its caller; returns whom to call. */
@@ -125,10 +131,11 @@ public final class RpcClient implements AutoCloseable
         /** Returns whether it became free just now. */
         boolean freeWhenDone()
         {
-            final boolean isDone = isOpen && listener == null && !isSendPending && !isReplyPending;
+            final boolean isDone = isOpen && listener == null && !isSendPending;
             if (isDone)
             {
                 isOpen = false;
+                isReplyPending = false;
                 vqp = null;
                 channel = null;
             }
@@ -351,7 +358,7 @@ public final class RpcClient implements AutoCloseable
         return sentCalls;
     }
 
-    /** @return calls whose slots are taken: those that are outstanding, and those whose replies are. */
+    /** @return calls that hold a slot: not ended yet, or their SEND is not. */
     public RaasLimit limit()
     {
         return new RaasLimit("calls", (long)slots.length - free.size(), slots.length, "RaasConfiguration.maxCalls");
@@ -363,7 +370,7 @@ public final class RpcClient implements AutoCloseable
         return outstandingCalls;
     }
 
-    /** Replies to calls that had ended already. */
+    /** Replies that no call awaits: nearly all are to calls that had ended already. */
     int strayReplies()
     {
         return strayReplies;
@@ -512,8 +519,13 @@ public final class RpcClient implements AutoCloseable
     private void freeWhenDone(final int index)
     {
         final VirtualQp vqp = slots[index].vqp();
+        final ClientChannel unanswered = slots[index].unanswered();
         if (slots[index].freeWhenDone())
         {
+            if (unanswered != null)
+            {
+                unanswered.forgetReply();
+            }
             vqp.tenant().giveBackCall();
             free.pushInt(index);
         }
@@ -537,7 +549,7 @@ public final class RpcClient implements AutoCloseable
 
         @Override
         public boolean onReply(
-            final Channel channel, final int immediate, final DirectBuffer buffer, final int offset)
+            final ClientChannel channel, final int immediate, final DirectBuffer buffer, final int offset)
         {
             final int index = MessageImmediateDescriptor.slot(immediate);
             final int generation = MessageHeaderDescriptor.generation(buffer, offset);
@@ -546,42 +558,32 @@ public final class RpcClient implements AutoCloseable
                     MessageImmediateDescriptor.generationBits(generation);
             if (!isKnown)
             {
+                strayReplies++;
                 return false;
             }
-            final CallSlot slot = slots[index];
-            slot.onReplied();
-            if (slot.isAwaited())
-            {
-                final int kind = MessageImmediateDescriptor.kind(immediate);
-                final RpcStatus status =
-                    kind == MessageImmediateDescriptor.KIND_REPLY ? RpcStatus.OK : RpcStatus.REFUSED;
-                end(index, status, buffer, offset + MessageHeaderDescriptor.HEADER_LENGTH_BYTES,
-                    MessageHeaderDescriptor.payloadLength(buffer, offset));
-            }
-            else
-            {
-                strayReplies++;
-                freeWhenDone(index);
-            }
+            slots[index].onReplied();
+            final int kind = MessageImmediateDescriptor.kind(immediate);
+            final RpcStatus status = kind == MessageImmediateDescriptor.KIND_REPLY ? RpcStatus.OK : RpcStatus.REFUSED;
+            end(index, status, buffer, offset + MessageHeaderDescriptor.HEADER_LENGTH_BYTES,
+                MessageHeaderDescriptor.payloadLength(buffer, offset));
             return true;
         }
 
         @Override
-        public void onChannelClosed(final Channel channel)
+        public void onChannelClosed(final ClientChannel channel)
         {
             for (int index = 0; index < slots.length; index++)
             {
                 if (slots[index].isPostedOn(channel))
                 {
                     slots[index].onSent();
-                    slots[index].onReplied();
                     freeWhenDone(index);
                 }
             }
         }
 
         @Override
-        public void onChannelBroken(final Channel channel, final String failure)
+        public void onChannelBroken(final ClientChannel channel, final String failure)
         {
             for (int index = 0; index < slots.length; index++)
             {

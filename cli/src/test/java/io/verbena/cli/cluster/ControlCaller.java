@@ -161,6 +161,8 @@ final class ControlCaller extends Thread
         if (ControlStatus.OK == status)
         {
             renewedNs = sentNs;
+            // By the leader that registered it, or by another one, which has it from the log then.
+            isWritten |= sentNs - registeredNs >= WRITE_BEHIND_NS;
             record.renewed();
         }
         else if (ControlStatus.UNKNOWN_NODE == status)
@@ -184,13 +186,11 @@ final class ControlCaller extends Thread
         record.numbered(number.result());
         final String table = name + '-' + tables++;
         record.creating(table);
-        final long sentNs = System.nanoTime();
         final ControlCall<Void> call = await((meta) -> meta.createTable(
             new TableEntry(table, number.result(), DESCRIPTOR), List.of(), 0, CALL_TIMEOUT_NS));
         if (ControlStatus.OK == call.status())
         {
             record.created(table, number.result());
-            onWritten(sentNs);
         }
         else
         {
@@ -206,23 +206,15 @@ final class ControlCaller extends Thread
             return;
         }
         record.dropping(table);
-        final long sentNs = System.nanoTime();
         final ControlCall<TableEntry> call = await((meta) -> meta.dropTable(table, CALL_TIMEOUT_NS));
         if (ControlStatus.OK == call.status())
         {
             record.dropped(table);
-            onWritten(sentNs);
         }
         else
         {
             endWithLease(call);
         }
-    }
-
-    /** What is written in the log is behind what was written before the request came. */
-    private void onWritten(final long sentNs)
-    {
-        isWritten |= sentNs - registeredNs >= WRITE_BEHIND_NS;
     }
 
     /** Whoever did not renew it in time joins anew. */

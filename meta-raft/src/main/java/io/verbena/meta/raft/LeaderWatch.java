@@ -18,20 +18,21 @@ import java.util.concurrent.locks.LockSupport;
  * heartbeat asks there. A leader that stands still, or whose host is gone, refuses nothing: the timeout decides.
  *
  * <p>A packet filter may refuse connections, too, and then a leader that lives is replaced. That is as safe as every
- * election, and rare: a follower stands so once in each term, and only when it reaches a majority with itself, because
- * a candidate that nobody votes for goes on to raise its term. Of two followers that see it at the same time one waits,
- * as they would share the votes. A thread of its own, until it is closed.
+ * election, and rare: a follower stands so once in each term, and only when a majority with itself accepts connections,
+ * because a candidate that nobody votes for goes on to raise its term. Of two followers that see it at the same time
+ * one waits, as they would share the votes. A thread of its own, until it is closed.
  */
 final class LeaderWatch implements AutoCloseable
 {
-    /** Of heartbeats one comes in half of the shortest election timeout; with this one is late. */
+    /** Heartbeats come in half of the shortest election timeout; after this time one is late. */
     static final long LATE_MS = RaftMember.ELECTION_MIN_MS / 2 + 50;
-    /** Between the first follower that stands, and the next one, if there is no leader by then. */
+    /** Between the first follower that may stand, and the next one, where the first has not: it may have ended, too. */
     static final long TURN_MS = 150;
 
     private static final Logger LOGGER = LoggerFactory.getLogger(LeaderWatch.class);
     private static final long NAP_NS = TimeUnit.MILLISECONDS.toNanos(50);
     private static final int CONNECT_TIMEOUT_MS = 100;
+    private static final long CLOSE_WAIT_MS = 1_000;
 
     /**
      * What a follower knows at one moment.
@@ -39,7 +40,7 @@ final class LeaderWatch implements AutoCloseable
      * @param leader    name of the member that it follows.
      * @param term      in which that leads.
      * @param silentMs  since it was heard of.
-     * @param addresses of all members, HOST:PORT, by name; the leader and this one are among them.
+     * @param addresses of all present members, HOST:PORT, by name; a leader that was removed is not among them.
      */
     record Following(String leader, long term, long silentMs, SortedMap<String, String> addresses)
     {
@@ -97,25 +98,31 @@ final class LeaderWatch implements AutoCloseable
         {
             try
             {
-                look();
+                LockSupport.parkNanos(look());
             }
             catch (final IOException | RuntimeException ex)
             {
-                LOGGER.debug("it closes, or does not stand: the timeout decides", ex);
+                LOGGER.debug("no look at the leader of member {}: the election timeout decides", name, ex);
+                LockSupport.parkNanos(NAP_NS);
             }
-            LockSupport.parkNanos(NAP_NS);
         }
     }
 
-    /** One look. */
-    void look() throws IOException
+    /** One look; returns after how many nanoseconds another one may find something. */
+    long look() throws IOException
     {
         final Following following = follower.following();
-        if (null == following || following.term == stoodInTerm || !isTurn(following) ||
-            !refuses(following.addresses.get(following.leader)))
+        if (null != following && following.term != stoodInTerm && isTurn(following) &&
+            refuses(following.addresses.get(following.leader)))
         {
-            return;
+            standWithMajority(following);
         }
+        return null == following ? NAP_NS :
+            Math.max(NAP_NS, TimeUnit.MILLISECONDS.toNanos(LATE_MS - following.silentMs));
+    }
+
+    private void standWithMajority(final Following following) throws IOException
+    {
         final long reached = 1 + following.addresses.entrySet().stream()
             .filter((member) -> !member.getKey().equals(following.leader) && !member.getKey().equals(name))
             .filter((member) -> accepts(member.getValue())).count();
@@ -125,8 +132,8 @@ final class LeaderWatch implements AutoCloseable
             if (follower.stand(following))
             {
                 elections++;
-                LOGGER.info("member {} stands for election: the process of leader {} has ended, which was heard of " +
-                    "{} ms ago", name, following.leader, following.silentMs);
+                LOGGER.info("member {} stands for election: leader {} was heard of {} ms ago, and its port refuses " +
+                    "connections", name, following.leader, following.silentMs);
             }
         }
     }
@@ -149,7 +156,7 @@ final class LeaderWatch implements AutoCloseable
         return connects(address, false);
     }
 
-    /** Whether a connection is accepted; of one that is neither accepted nor refused in time what is given. */
+    /** Whether a connection is accepted; {@code otherwise} where it is neither accepted nor refused in time. */
     private static boolean connects(final String address, final boolean otherwise)
     {
         final int colon = address.lastIndexOf(':');
@@ -169,7 +176,7 @@ final class LeaderWatch implements AutoCloseable
         }
     }
 
-    /** Waits for a look that is under way. */
+    /** Waits for a look that is under way, for a second at most: a name may take long to look up. */
     @Override
     public void close()
     {
@@ -177,7 +184,7 @@ final class LeaderWatch implements AutoCloseable
         LockSupport.unpark(thread);
         try
         {
-            thread.join();
+            thread.join(CLOSE_WAIT_MS);
         }
         catch (final InterruptedException ex)
         {

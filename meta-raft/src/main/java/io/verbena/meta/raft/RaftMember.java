@@ -102,7 +102,7 @@ public final class RaftMember implements GroupLog, AutoCloseable
     private volatile CompletableFuture<Void> announcement = CompletableFuture.completedFuture(null);
     private volatile boolean isClosed;
 
-    /** As the one that watches the leader sees this member. */
+    /** This member, for {@link LeaderWatch}. */
     private final class Follower implements LeaderWatch.Follower
     {
         @Override
@@ -121,7 +121,10 @@ public final class RaftMember implements GroupLog, AutoCloseable
                 role.getFollowerInfo().getLeaderInfo().getLastRpcElapsedTimeMs(), addresses);
         }
 
-        /** As if the leader had asked for it, which gives the lead away so. Who has nothing of its term does not. */
+        /**
+         * Sends itself the request with which a leader gives the lead away; without an entry of the leader's term it
+         * does not stand.
+         */
         @Override
         public boolean stand(final LeaderWatch.Following following) throws IOException
         {

@@ -5,6 +5,7 @@ import io.verbena.protocol.message.ControlStatus;
 import io.verbena.raas.RaasContext;
 import io.verbena.raas.RpcClient;
 import io.verbena.raas.VirtualQp;
+import io.verbena.raas.limit.RaasLimit;
 import io.verbena.rdma.verbs.PostStatus;
 import org.agrona.MutableDirectBuffer;
 import org.agrona.concurrent.UnsafeBuffer;
@@ -72,7 +73,10 @@ final class ControlProxy
             (callId, status, payload, offset, lengthBytes) -> call.onReply(status, payload, offset, lengthBytes));
         if (id == PostStatus.QUEUE_FULL)
         {
-            call.fail(ControlStatus.UNAVAILABLE, context.rpcClient().limit().reached());
+            final RaasLimit calls = context.rpcClient().limit();
+            call.fail(ControlStatus.UNAVAILABLE, calls.used() < calls.most() ?
+                "the tenant has as many calls under way as TenantOptions.calls lets it: wait for one" :
+                "all " + calls.most() + " slots of calls are taken: wait for one, or raise " + calls.option());
         }
         else if (id == PostStatus.INVALID_STATE)
         {
