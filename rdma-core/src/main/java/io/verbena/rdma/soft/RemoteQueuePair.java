@@ -5,6 +5,7 @@ import io.verbena.rdma.soft.shared.CompletionInbox;
 import io.verbena.rdma.soft.shared.DeviceFile;
 import io.verbena.rdma.soft.shared.DeviceFileDescriptor;
 import io.verbena.rdma.soft.shared.DirectReceive;
+import io.verbena.rdma.soft.shared.EventWord;
 import io.verbena.rdma.soft.shared.QueuePairEntry;
 import io.verbena.rdma.soft.shared.QueuePairFailure;
 import io.verbena.rdma.soft.shared.ReceiveRing;
@@ -50,6 +51,11 @@ final class RemoteQueuePair
     private long inboxLimit;
     private int qkey;
     private long touchSink;
+    /**
+     * On which threads sleep that are to be woken, 0 for none. A thread that is stopped, or loses the processor, does
+     * so at the end of a system call more often than elsewhere: inside it would hold up whoever closes something there.
+     */
+    private long sleeping;
     /** Test hook: called between the check of a request and its access. */
     Runnable beforeAccess;
 
@@ -242,9 +248,7 @@ final class RemoteQueuePair
         }
         final int receiveStatus = fillReceive(request, slot);
         DirectReceive.complete(ring, slot, request, receiveStatus, opcode(request), requesterNumber);
-        CompletionInbox.raise(
-            file,
-            file.base() + SharedWords.getLong(entry + QueuePairEntry.RECEIVE_COMPLETIONS_OFFSET),
+        announce(file.base() + SharedWords.getLong(entry + QueuePairEntry.RECEIVE_COMPLETIONS_OFFSET),
             (request.flags & SendFlags.SOLICITED) != 0 || receiveStatus != WorkCompletionStatus.SUCCESS);
         touchSink = DirectReceive.touchNext(ring);
         return consumed(receiveStatus);
@@ -357,7 +361,24 @@ final class RemoteQueuePair
         SharedWords.putInt(slot + CompletionInbox.FLAGS_OFFSET, CompletionInbox.flags(request, headerBytes != 0));
         SharedWords.putLong(slot + CompletionInbox.RECEIVE_OFFSET, slotInRing);
         CompletionInbox.publish(slot);
-        CompletionInbox.raise(
-            file, inbox, (request.flags & SendFlags.SOLICITED) != 0 || status != WorkCompletionStatus.SUCCESS);
+        announce(inbox, (request.flags & SendFlags.SOLICITED) != 0 || status != WorkCompletionStatus.SUCCESS);
+    }
+
+    private void announce(final long inbox, final boolean isSolicited)
+    {
+        final long sleepers = CompletionInbox.announce(file, inbox, isSolicited);
+        if (sleepers != 0 && sleepers != sleeping)
+        {
+            wakeSleepers();
+            sleeping = sleepers;
+        }
+    }
+
+    /** Wakes who waits for what was received; outside, see {@link #sleeping}. */
+    void wakeSleepers()
+    {
+        final long word = sleeping;
+        sleeping = 0;
+        EventWord.wake(word);
     }
 }

@@ -180,6 +180,7 @@ final class SoftSendQueue
         {
             mark.leave();
         }
+        requester.remote().wakeSleepers();
         final long word = word();
         if (word == errorWord || word == sendErrorWord)
         {

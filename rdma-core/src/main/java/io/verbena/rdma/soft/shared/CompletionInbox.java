@@ -166,14 +166,24 @@ public final class CompletionInbox
      */
     public static void raise(final DeviceFile device, final long inbox, final boolean isSolicited)
     {
+        EventWord.wake(announce(device, inbox, isSolicited));
+    }
+
+    /**
+     * As {@link #raise}, and leaves it to the caller to wake who sleeps.
+     *
+     * @return for {@link EventWord#wake}.
+     */
+    public static long announce(final DeviceFile device, final long inbox, final boolean isSolicited)
+    {
         final long channel = SharedWords.getLong(inbox + CHANNEL_OFFSET);
         if (channel == 0)
         {
-            return;
+            return 0;
         }
         // Against the owner that arms and then looks for completions: one of the two sees the other.
         VarHandle.fullFence();
-        raise(device, inbox, channel, isSolicited);
+        return disarm(inbox, isSolicited) ? EventWord.announce(device.base() + channel) : 0;
     }
 
     /**
@@ -192,15 +202,6 @@ public final class CompletionInbox
             EventWord.count(device.base() + channel);
         }
         return isRaised;
-    }
-
-    private static void raise(
-        final DeviceFile device, final long inbox, final long channel, final boolean isSolicited)
-    {
-        if (disarm(inbox, isSolicited))
-        {
-            EventWord.signal(device.base() + channel);
-        }
     }
 
     /** Whether the queue was armed for such a completion: then there is an event now, to be announced. */

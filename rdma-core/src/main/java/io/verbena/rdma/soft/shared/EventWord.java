@@ -23,8 +23,30 @@ public final class EventWord
     /** Wakes who sleeps; a system call only when somebody does. */
     public static void signal(final long word)
     {
+        wake(announce(word));
+    }
+
+    /**
+     * First half of {@link #signal}: who looks from now on sees it.
+     *
+     * @param word address.
+     * @return for {@link #wake}; 0 when nobody sleeps.
+     */
+    public static long announce(final long word)
+    {
         SharedWords.getAndAddInt(word + SIGNALS_OFFSET, 1);
-        if (SharedWords.getIntVolatile(word + SLEEPERS_OFFSET) != 0)
+        return SharedWords.getIntVolatile(word + SLEEPERS_OFFSET) == 0 ? 0 : word;
+    }
+
+    /**
+     * Second half of {@link #signal}, a system call, after which the thread may not run for long. Nothing happens where
+     * the word is not mapped any more: whoever slept there is gone.
+     *
+     * @param word what {@link #announce} returned; 0 for nothing.
+     */
+    public static void wake(final long word)
+    {
+        if (word != 0)
         {
             LinuxCalls.wake(word + SIGNALS_OFFSET);
         }
