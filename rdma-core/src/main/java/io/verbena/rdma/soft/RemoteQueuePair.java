@@ -58,6 +58,8 @@ final class RemoteQueuePair
     private long sleeping;
     /** Test hook: called between the check of a request and its access. */
     Runnable beforeAccess;
+    /** Test hook: called before a receiver is woken. */
+    Runnable beforeWake;
 
     /**
      * @param requester       device of the queue pair whose requests come here.
@@ -379,6 +381,10 @@ final class RemoteQueuePair
     {
         final long word = sleeping;
         sleeping = 0;
+        if (word != 0 && beforeWake != null)
+        {
+            beforeWake.run();
+        }
         EventWord.wake(word);
     }
 }

@@ -213,6 +213,12 @@ final class SoftQueuePair extends SoftSender
         requester.remote().beforeAccess = hook;
     }
 
+    /** For tests: called before a system call wakes a receiver. */
+    void beforeWake(final Runnable hook)
+    {
+        requester.remote().beforeWake = hook;
+    }
+
     @Override
     public int postReceive(final long wrId, final long localAddress, final int lengthBytes, final int localKey)
     {

@@ -1,5 +1,6 @@
 package io.verbena.rdma.soft;
 
+import io.verbena.rdma.soft.shared.AccessMark;
 import io.verbena.rdma.verbs.CompletionChannel;
 import io.verbena.rdma.verbs.CompletionQueue;
 import io.verbena.rdma.verbs.ConnectionListener;
@@ -112,6 +113,42 @@ class SoftSleepTest
         assertThat(channel.await(WAIT_NS)).isNull();
         ((SoftCompletionChannel)channel).detach(listener);
         assertThat(looks[0]).isBetween(9, (int)TimeUnit.NANOSECONDS.toMillis(WAIT_NS) + 1);
+    }
+
+    /** Else a sender that is stopped then, or that the woken thread takes the processor from, is inside its memory. */
+    @Test
+    void shouldBeWokenOnlyOnceTheSenderHasLeftItsMemory()
+    {
+        final WorkCompletions completions = new WorkCompletions(1);
+        final AtomicInteger wakeUps = new AtomicInteger();
+        final AtomicInteger inside = new AtomicInteger();
+        ((SoftQueuePair)peer.queuePair).beforeWake(() ->
+        {
+            wakeUps.incrementAndGet();
+            inside.addAndGet(AccessMark.isAnyInside(
+                ((SoftDevice)device).host().file(), device.address().gidLow()) ? 1 : 0);
+        });
+        for (int i = 0; i < WATCHED; i++)
+        {
+            queuePair.postReceive(i, 0, 0, 0);
+            queue.requestNotification(false);
+            final Thread sender = Thread.ofPlatform().start(() ->
+            {
+                LockSupport.parkNanos(PAUSE_NS);
+                peer.queuePair.begin();
+                peer.queuePair.send(1, 0, 0, 0, 0);
+                peer.queuePair.complete();
+            });
+            assertThat(channel.await(TimeUnit.SECONDS.toNanos(30))).isSameAs(queue);
+            assertThat(queue.poll(completions)).isEqualTo(1);
+            join(sender);
+            if (i % 8 == 7)
+            {
+                free(completions);
+            }
+        }
+        assertThat(wakeUps.get()).as("of %s messages", WATCHED).isBetween(1, WATCHED);
+        assertThat(inside.get()).isZero();
     }
 
     @Test
