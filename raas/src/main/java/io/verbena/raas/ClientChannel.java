@@ -414,7 +414,7 @@ final class ClientChannel extends Channel implements DcTransport.User
         return dc != null ? dc.postBatch(batch, number, wrId) : sends.postBatch(tenant, batch, number, wrId);
     }
 
-    /** A call has ended, and its slot is another one's: its reply is known to nobody, and gives a credit back. */
+    /** A call has ended without its reply, which nobody knows when it comes, and which gives a credit back. */
     void forgetReply()
     {
         forgottenReplies++;

@@ -109,6 +109,7 @@ public final class RpcClient implements AutoCloseable
             isSendPending = false;
         }
 
+        /** The reply has come, or is counted as one that may come. */
         void onReplied()
         {
             isReplyPending = false;
@@ -135,7 +136,6 @@ public final class RpcClient implements AutoCloseable
             if (isDone)
             {
                 isOpen = false;
-                isReplyPending = false;
                 vqp = null;
                 channel = null;
             }
@@ -503,6 +503,12 @@ public final class RpcClient implements AutoCloseable
         {
             queued.removeInt(index);
         }
+        final ClientChannel unanswered = slots[index].unanswered();
+        if (unanswered != null)
+        {
+            unanswered.forgetReply();
+            slots[index].onReplied();
+        }
         final RpcReplyListener listener = slots[index].end();
         outstandingCalls--;
         freeWhenDone(index);
@@ -519,13 +525,8 @@ public final class RpcClient implements AutoCloseable
     private void freeWhenDone(final int index)
     {
         final VirtualQp vqp = slots[index].vqp();
-        final ClientChannel unanswered = slots[index].unanswered();
         if (slots[index].freeWhenDone())
         {
-            if (unanswered != null)
-            {
-                unanswered.forgetReply();
-            }
             vqp.tenant().giveBackCall();
             free.pushInt(index);
         }

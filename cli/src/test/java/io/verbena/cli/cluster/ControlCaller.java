@@ -58,6 +58,8 @@ final class ControlCaller extends Thread
     /** Null while it is not registered. */
     private Registration registration;
     private long registeredNs;
+    /** A change was acknowledged that was asked for well after the registration: the log has it behind that. */
+    private boolean isLogged;
     /** Its identity may have been a spare, which the next leader does not know as this one's before it is written. */
     private boolean isWritten;
     /** Before the last request was sent that renewed its lease. */
@@ -132,6 +134,7 @@ final class ControlCaller extends Thread
         registration = call.result();
         renewedNs = sentNs;
         registeredNs = System.nanoTime();
+        isLogged = false;
         isWritten = false;
         record.registered(registration);
         link.actAs(registration);
@@ -161,8 +164,8 @@ final class ControlCaller extends Thread
         if (ControlStatus.OK == status)
         {
             renewedNs = sentNs;
-            // By the leader that registered it, or by another one, which has it from the log then.
-            isWritten |= sentNs - registeredNs >= WRITE_BEHIND_NS;
+            // By the leader that wrote it before the change, or by another one, which has it from the log then.
+            isWritten |= isLogged;
             record.renewed();
         }
         else if (ControlStatus.UNKNOWN_NODE == status)
@@ -186,11 +189,13 @@ final class ControlCaller extends Thread
         record.numbered(number.result());
         final String table = name + '-' + tables++;
         record.creating(table);
+        final long sentNs = System.nanoTime();
         final ControlCall<Void> call = await((meta) -> meta.createTable(
             new TableEntry(table, number.result(), DESCRIPTOR), List.of(), 0, CALL_TIMEOUT_NS));
         if (ControlStatus.OK == call.status())
         {
             record.created(table, number.result());
+            isLogged |= sentNs - registeredNs >= WRITE_BEHIND_NS;
         }
         else
         {
@@ -206,10 +211,12 @@ final class ControlCaller extends Thread
             return;
         }
         record.dropping(table);
+        final long sentNs = System.nanoTime();
         final ControlCall<TableEntry> call = await((meta) -> meta.dropTable(table, CALL_TIMEOUT_NS));
         if (ControlStatus.OK == call.status())
         {
             record.dropped(table);
+            isLogged |= sentNs - registeredNs >= WRITE_BEHIND_NS;
         }
         else
         {

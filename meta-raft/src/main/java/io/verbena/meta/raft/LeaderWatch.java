@@ -126,7 +126,7 @@ final class LeaderWatch implements AutoCloseable
         final long reached = 1 + following.addresses.entrySet().stream()
             .filter((member) -> !member.getKey().equals(following.leader) && !member.getKey().equals(name))
             .filter((member) -> accepts(member.getValue())).count();
-        if (reached > following.addresses.size() / 2)
+        if (!isClosed && reached > following.addresses.size() / 2)
         {
             stoodInTerm = following.term;
             if (follower.stand(following))

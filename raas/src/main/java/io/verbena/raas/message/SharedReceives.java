@@ -17,7 +17,8 @@ import java.util.List;
 /**
  * One shared receive queue for all queue pairs of a context, with as many buffers as there are credits. Requests: each
  * queue pair has credits of its own, one at least, so that a consumer that is slow keeps no more than those from the
- * others. Replies: no more can come than calls are made, to however many peers.
+ * others. Replies: no more can come than calls are made, to however many peers, but for late ones to calls that have
+ * ended: if more than there are buffers come at once, their senders wait.
  *
  * <p>Which queue pair consumes a buffer is known when its completion is polled. Nothing is flushed when a queue pair
  * fails; so before one is closed its completions are taken from the completion queue, and their buffers come back here.

@@ -47,6 +47,7 @@ final class ConnectionService
     {
         // Marked inside, so that a listener that closes meanwhile finds this request or is found closed.
         queuePair.enter(peer);
+        long sleepers = 0;
         try
         {
             final long entry = device.isEnding() ? 0 : findListener(peer.file(), servicePort);
@@ -56,13 +57,14 @@ final class ConnectionService
             final int eventOffset = isOffered ? SharedWords.getIntAcquire(entry + LISTENER_EVENT_OFFSET) : 0;
             if (eventOffset != 0)
             {
-                EventWord.signal(peer.file().base() + eventOffset);
+                sleepers = EventWord.announce(peer.file().base() + eventOffset);
             }
             return isOffered;
         }
         finally
         {
             queuePair.leave();
+            EventWord.wake(sleepers);
         }
     }
 

@@ -59,6 +59,7 @@ final class SoftDatagramRoute implements SoftRoute
     private void goTo(final DeviceAddress target)
     {
         mark.leave();
+        requester.remote().wakeSleepers();
         try
         {
             disconnect();

@@ -80,6 +80,7 @@ final class SoftDcRoute implements SoftRoute
             // A mark names one device: inside another one only under a new mark.
             disconnect();
             mark.leave();
+            requester.remote().wakeSleepers();
             try
             {
                 usePeer(target);

@@ -179,8 +179,8 @@ final class SoftSendQueue
         finally
         {
             mark.leave();
+            requester.remote().wakeSleepers();
         }
-        requester.remote().wakeSleepers();
         final long word = word();
         if (word == errorWord || word == sendErrorWord)
         {

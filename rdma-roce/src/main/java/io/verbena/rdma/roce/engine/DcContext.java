@@ -301,7 +301,7 @@ final class DcContext extends QueuePairPort
     }
 
     @Override
-    void onSendFailure()
+    void onSendFailure(final int status)
     {
         // sends nothing of its own
     }

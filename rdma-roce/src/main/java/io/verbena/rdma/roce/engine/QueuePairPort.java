@@ -67,8 +67,8 @@ abstract class QueuePairPort extends RoceCompletionQueue.Owner
      */
     abstract boolean invalidate(int key);
 
-    /** The first bad request has completed; the rest is to be flushed. */
-    abstract void onSendFailure();
+    /** The oldest request is to complete with a status that is no success, and the rest is to be flushed. */
+    abstract void onSendFailure(int status);
 
     /** Something that was begun has been finished. */
     abstract void onSendsDrained();

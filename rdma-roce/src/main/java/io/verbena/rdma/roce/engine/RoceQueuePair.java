@@ -214,13 +214,13 @@ public final class RoceQueuePair extends StagedQueuePair
     {
         if (state != QueuePairState.RESET && state != QueuePairState.ERR)
         {
-            enterError();
+            state = QueuePairState.ERR;
+            flushInError();
         }
     }
 
-    private void enterError()
+    private void flushInError()
     {
-        state = QueuePairState.ERR;
         route.onError();
         turn.deadlineNs = RetryTimers.NEVER_NS;
         sender.flush();
@@ -541,17 +541,17 @@ public final class RoceQueuePair extends StagedQueuePair
         }
 
         @Override
-        void onSendFailure()
+        void onSendFailure(final int status)
         {
-            if (sender instanceof ReliableSender)
+            // First: who takes the completion, on another thread, finds the state that it stands for.
+            state = sender instanceof ReliableSender ? QueuePairState.ERR : QueuePairState.SQE;
+            sender.complete(status);
+            if (state == QueuePairState.SQE)
             {
-                enterError();
-            }
-            else
-            {
-                state = QueuePairState.SQE;
                 sender.flush();
+                return;
             }
+            flushInError();
         }
 
         @Override

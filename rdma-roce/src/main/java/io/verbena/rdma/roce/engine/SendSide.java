@@ -141,8 +141,7 @@ abstract class SendSide
      */
     final void fail(final int status)
     {
-        complete(status);
-        queuePair.onSendFailure();
+        queuePair.onSendFailure(status);
     }
 
     /**
