@@ -29,6 +29,7 @@ final class ControlMethod
     static final int REPORT_RECONCILED = 26;
     static final int MAKE_GROUP = 27;
     static final int FAILURE_DOMAINS = 28;
+    static final int ENTER_GROUP = 29;
 
     static final int LEASE_CHUNKS = 101;
     static final int RETURN_CHUNKS = 102;
@@ -75,6 +76,7 @@ final class ControlMethod
             case REPORT_RECONCILED -> "reportReconciled";
             case MAKE_GROUP -> "makeGroup";
             case FAILURE_DOMAINS -> "failureDomains";
+            case ENTER_GROUP -> "enterGroup";
             case LEASE_CHUNKS -> "leaseChunks";
             case RETURN_CHUNKS -> "returnChunks";
             case FENCE -> "fence";

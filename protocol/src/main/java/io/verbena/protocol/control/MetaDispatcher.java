@@ -100,7 +100,7 @@ public final class MetaDispatcher extends ControlDispatcher
     private static boolean isOfViews(final int method)
     {
         return ControlMethod.VIEWS == method || ControlMethod.REPORT_RECONCILED == method ||
-            ControlMethod.MAKE_GROUP == method;
+            ControlMethod.MAKE_GROUP == method || ControlMethod.ENTER_GROUP == method;
     }
 
     /** What follows the headers of request and reply. */
@@ -126,6 +126,13 @@ public final class MetaDispatcher extends ControlDispatcher
                 final View made = service.makeGroup(GroupDescriptor.decode(request, offset, lengthBytes));
                 service.onChanged(node, ControlMethod.name(method), "group " + made.group() + ": " + made.members());
                 yield ViewDescriptor.encode(made, reply, replyOffset);
+            }
+            case ControlMethod.ENTER_GROUP ->
+            {
+                final int nodeId = GroupDescriptor.decode(request, offset, lengthBytes).getFirst();
+                final View view = service.enterGroup(GroupDescriptor.group(request, offset), nodeId);
+                service.onChanged(node, ControlMethod.name(method), "group " + view.group() + ": memory node " + nodeId);
+                yield ViewDescriptor.encode(view, reply, replyOffset);
             }
             default ->
             {
@@ -351,6 +358,7 @@ public final class MetaDispatcher extends ControlDispatcher
         final boolean isOperators = switch (method)
         {
             case ControlMethod.FORGET_NODE, ControlMethod.DROP_THIS_TABLE, ControlMethod.ACTIVATE,
+                ControlMethod.ENTER_GROUP,
                 ControlMethod.USERS, ControlMethod.PUT_USER, ControlMethod.REMOVE_USER, ControlMethod.REVOCATIONS,
                 ControlMethod.REVOKE_CERTIFICATE, ControlMethod.RESTORE_CERTIFICATE -> true;
             default -> false;

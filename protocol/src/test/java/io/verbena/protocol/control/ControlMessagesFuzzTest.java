@@ -223,6 +223,8 @@ class ControlMessagesFuzzTest
         final View view = View.first(7, List.of(new PeerIdentity(1, 4), new PeerIdentity(2, 5), new PeerIdentity(3, 6)))
             .closing(2, new PeerIdentity(9, 8));
         fuzz("view", (to) -> ViewDescriptor.encode(view, to, 0), ViewDescriptor::decode);
+        final View entering = View.first(7, view.members()).entering(new PeerIdentity(7, 1), new PeerIdentity(9, 8));
+        fuzz("entering", (to) -> ViewDescriptor.encode(entering, to, 0), ViewDescriptor::decode);
         fuzz("views", (to) -> ViewPageDescriptor.encode(
             new ViewPage(List.of(view, view.reconciling()), true), to, 0), ViewPageDescriptor::decode);
         fuzz("left", (to) -> LeftViewsDescriptor.encode(
@@ -237,7 +239,7 @@ class ControlMessagesFuzzTest
                 ViewAttemptDescriptor.decode(message, offset, lengthBytes);
                 ViewAttemptDescriptor.areEqual(message, offset);
             });
-        fuzz("group", (to) -> GroupDescriptor.encode(List.of(5, 6, 4), to, 0), GroupDescriptor::decode);
+        fuzz("group", (to) -> GroupDescriptor.encode(0, List.of(5, 6, 4), to, 0), GroupDescriptor::decode);
         fuzz("key", (to) -> RegionKeyDescriptor.encode(new RemoteRegion(1, 2, 3), to, 0),
             RegionKeyDescriptor::decode);
     }
