@@ -10,6 +10,7 @@ import io.verbena.protocol.message.MemoryNodeStat;
 import io.verbena.protocol.message.MirrorAction;
 import io.verbena.protocol.message.MirrorAnswer;
 import io.verbena.protocol.message.MirroredChunk;
+import io.verbena.protocol.mirror.EnteredLease;
 import io.verbena.protocol.view.LeftView;
 import io.verbena.protocol.view.View;
 import io.verbena.protocol.view.ViewAttempt;
@@ -41,6 +42,12 @@ final class MemoryAnswers implements MemoryNodeService
 
         /** The region under the key for an attempt; null when this node does not get it, or not yet. */
         RemoteRegion reconcilerKey(PeerIdentity node, ViewAttempt attempt);
+
+        /** Whether a node makes the copies of a group equal now, by this attempt. */
+        boolean reconciles(PeerIdentity node, ViewAttempt attempt);
+
+        /** Whether a node may reach this one: it was admitted, and is not fenced. */
+        boolean isAdmitted(PeerIdentity node);
     }
 
     private final long regionLengthBytes;
@@ -158,6 +165,31 @@ final class MemoryAnswers implements MemoryNodeService
         }
 
         return region;
+    }
+
+    @Override
+    public void releaseLeases(final PeerIdentity caller, final ViewAttempt attempt)
+    {
+        refuseUnlessReconciler(caller, attempt);
+        mirrorLeases.release(attempt.group());
+    }
+
+    @Override
+    public void enterLease(final PeerIdentity caller, final ViewAttempt attempt, final EnteredLease lease)
+    {
+        refuseUnlessReconciler(caller, attempt);
+        mirrorLeases.enter(lease, views.get()::isAdmitted);
+    }
+
+    private void refuseUnlessReconciler(final PeerIdentity caller, final ViewAttempt attempt)
+    {
+        refuseUnregistered(caller);
+
+        if (!views.get().reconciles(caller, attempt))
+        {
+            throw new ControlException(ControlStatus.UNAVAILABLE, caller + " changes no leases here for " + attempt +
+                ": another node or attempt is named, or the view is not closed yet");
+        }
     }
 
     /** Only the meta server may, which has proved that it is that. */

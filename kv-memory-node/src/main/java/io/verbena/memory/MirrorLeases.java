@@ -7,7 +7,10 @@ import io.verbena.protocol.message.MirrorAction;
 import io.verbena.protocol.message.MirrorAnswer;
 import io.verbena.protocol.message.MirrorAnswer.Outcome;
 import io.verbena.protocol.message.MirroredChunk;
+import io.verbena.protocol.mirror.EnteredLease;
 import io.verbena.raas.identity.PeerIdentity;
+
+import java.util.function.Predicate;
 
 import static io.verbena.table.format.ChunkDescriptor.STATE_BLOCKS;
 import static io.verbena.table.format.ChunkDescriptor.STATE_FREE;
@@ -67,6 +70,74 @@ final class MirrorLeases
             case CLAIM -> answer(claim(caller, chunk), chunk.index());
             case ADOPT -> answer(adopt(caller, chunk), chunk.index());
         };
+    }
+
+    /**
+     * Frees what stands here of a group's leases: this node is no member, so nobody uses it.
+     *
+     * @param group into which this node comes.
+     */
+    void release(final int group)
+    {
+        for (int i = 0; i < refusedCounts.length; i++)
+        {
+            if (names.group(i) == group)
+            {
+                chunks.change(i, STATE_FREE, null, null);
+            }
+        }
+    }
+
+    /**
+     * Records a lease under the name that the members have. Who has ended here is not reported again, so what it has is
+     * recorded as if it had ended afterwards.
+     *
+     * @param lease of a group into which this node comes.
+     * @param lives whether a node may still reach this one.
+     * @throws ControlException EXHAUSTED when the chunk is not free, INVALID_REQUEST when there is no such chunk.
+     */
+    void enter(final EnteredLease lease, final Predicate<PeerIdentity> lives)
+    {
+        final MirroredChunk chunk = lease.chunk();
+        final int index = chunk.index();
+        check(MirrorAction.RECORD, chunk);
+        final boolean isLease = STATE_BLOCKS == lease.state() || STATE_INDEX == lease.state() ||
+            STATE_ORPHAN == lease.state();
+
+        if (!isLease)
+        {
+            throw invalid(chunk + " has state=" + lease.state() + ", which is no lease");
+        }
+
+        if (isRecorded(chunk))
+        {
+            return;
+        }
+
+        if (!isFree(index) || names.isUnread(index))
+        {
+            throw new ControlException(ControlStatus.EXHAUSTED, "chunk " + index + " of this memory node, which group " +
+                chunk.group() + " has on its members, is in use by " + (names.isMirrored(index) ? "group " +
+                names.group(index) : "a table of this memory node alone") + ": take a memory node without tables");
+        }
+
+        // The name is that of the other members, and a late request of a lease of before finds its count.
+        refusedCounts[index] = Math.max(refusedCounts[index], names.count(index));
+        names.name(index, chunk.group(), chunk.view(), chunk.count());
+        final boolean isLeft = !lives.test(lease.owner());
+        final PeerIdentity owner = isLeft && STATE_INDEX == lease.state() ? null : some(lease.owner());
+        final int state = isLeft && STATE_BLOCKS == lease.state() ? STATE_ORPHAN : lease.state();
+        chunks.leaseToGroup(index, state, owner, lease.requestId());
+
+        if (lives.test(lease.reaper()))
+        {
+            chunks.change(index, state, owner, lease.reaper());
+        }
+    }
+
+    private static PeerIdentity some(final PeerIdentity identity)
+    {
+        return PeerIdentity.UNREGISTERED.equals(identity) ? null : identity;
     }
 
     /** Behind the last chunk there is none to choose, which is no error: so ends a search. */

@@ -18,9 +18,11 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
 import java.util.stream.IntStream;
@@ -40,6 +42,8 @@ class RemoteReconciliationTest
     private static final int[] SUBTABLES_AT = {4_096, 300_032, 600_064, 600_064 + 8_192};
     private static final int BLOCKS_AT = 620_032;
     private static final int FIRST_DEPTH = 1;
+    private static final int CHUNK_BYTES = (MEMORY_BYTES - 4_096) / 3;
+    private static final long[] CHUNKS_AT = {4_096, 4_096 + 2 * CHUNK_BYTES, 4_096 + CHUNK_BYTES};
 
     private final List<StepFabric> fabrics = new ArrayList<>();
     private int nextBlockAt = BLOCKS_AT;
@@ -139,7 +143,7 @@ class RemoteReconciliationTest
         {
             final int member = i;
             survivors[i] = i != lost;
-            ports[i] = i == lost ? null : fabric.connect(i, (cookie, status) -> all[0].onComplete(member, status));
+            ports[i] = i == lost ? null : fabric.connect(i, (cookie, status) -> all[0].onComplete(member, cookie, status));
         }
         final SlotReconciliation words = new SlotReconciliation(
             expected.stream().<SlotReconciliation.Copy>map(MemoryCopy::new).toList(), survivors);
@@ -167,6 +171,109 @@ class RemoteReconciliationTest
         }
     }
 
+    /** A member of before: each word is the source's, and the block behind it another one. */
+    private static UnsafeBuffer entering(final StepFabric fabric, final UnsafeBuffer source)
+    {
+        final UnsafeBuffer entering = fabric.addMemory(MEMBERS, MEMORY_BYTES);
+        entering.putBytes(0, source, 0, MEMORY_BYTES);
+        for (int at = BLOCKS_AT; at < MEMORY_BYTES; at += 40)
+        {
+            entering.putByte(at, (byte)~entering.getByte(at));
+        }
+        return entering;
+    }
+
+    @ParameterizedTest
+    @MethodSource("seeds")
+    void shouldGiveWhoComesInAllChunksAndTheWordsOfTheOthers(final long seed)
+    {
+        final Random random = new Random(seed);
+        final StepFabric fabric = new StepFabric(seed);
+        final List<UnsafeBuffer> all = memories(fabric);
+        fill(all, random);
+        final int count = 1 + (int)(seed % MEMBERS);
+        final List<UnsafeBuffer> memories = all.subList(0, count);
+        final UnsafeBuffer entering = entering(fabric, memories.getLast());
+        final List<UnsafeBuffer> expected = memories(new StepFabric(seed)).subList(0, count);
+        IntStream.range(0, count).forEach(i -> expected.get(i).putBytes(0, memories.get(i), 0, MEMORY_BYTES));
+        final UnsafeBuffer expectedEntering = new UnsafeBuffer(new byte[MEMORY_BYTES]);
+        expectedEntering.putBytes(0, memories.getLast(), 0, MEMORY_BYTES);
+        final boolean[] survivors = new boolean[count];
+        Arrays.fill(survivors, true);
+        final SlotReconciliation words = new SlotReconciliation(
+            expected.stream().<SlotReconciliation.Copy>map(MemoryCopy::new).toList(), survivors,
+            List.of(new MemoryCopy(expectedEntering)));
+        final SubtableReconciliation local = new SubtableReconciliation(words, Subtable.of(table()), 1);
+        while (local.goOn())
+        {
+            assertThat(local.subtables()).isLessThanOrEqualTo(SUBTABLES_AT.length);
+        }
+
+        final RemoteReconciliation[] run = new RemoteReconciliation[1];
+        final StepFabric.StepPort[] ports = ports(fabric, count + 1, run);
+        run[0] = reconciliation(ports);
+        step(run[0], fabric, 1_000_000);
+        assertThat(run[0].isDone()).as("%s", run[0]).isTrue();
+        assertThat(run[0].bytesCopied()).isEqualTo(3L * CHUNK_BYTES);
+        run[0].close();
+        for (int i = 0; i < count; i++)
+        {
+            assertThat(bytes(memories.get(i))).as("member %d", i).isEqualTo(bytes(expected.get(i)));
+        }
+        assertThat(bytes(entering)).isEqualTo(bytes(expectedEntering));
+    }
+
+    private static StepFabric.StepPort[] ports(
+        final StepFabric fabric, final int count, final RemoteReconciliation[] run)
+    {
+        return IntStream.range(0, count).mapToObj(place -> fabric.connect(place == count - 1 ? MEMBERS : place,
+            (cookie, status) -> run[0].onComplete(place, cookie, status))).toArray(StepFabric.StepPort[]::new);
+    }
+
+    private static RemoteReconciliation reconciliation(final StepFabric.StepPort[] ports)
+    {
+        return new RemoteReconciliation(new LocalDomain(), GROUP, List.of(table()),
+            Arrays.copyOf(ports, ports.length - 1), ports[ports.length - 1], CHUNKS_AT, CHUNK_BYTES);
+    }
+
+    private static void step(final RemoteReconciliation run, final StepFabric fabric, final int steps)
+    {
+        for (int i = 0; i < steps && !run.isDone() && !run.hasFailed(); i++)
+        {
+            run.poll();
+            fabric.step();
+        }
+    }
+
+    /** The last place is that of who comes in; member 2 is the source. */
+    @ParameterizedTest
+    @ValueSource(ints = {0, 2, 3})
+    void shouldHaveFailedWheneverANodeFails(final int place)
+    {
+        boolean isDone = false;
+        for (int steps = 1; !isDone; steps++)
+        {
+            nextBlockAt = BLOCKS_AT;
+            final StepFabric fabric = new StepFabric(steps);
+            final List<UnsafeBuffer> memories = memories(fabric);
+            fill(memories, new Random(1));
+            entering(fabric, memories.getLast());
+            final RemoteReconciliation[] run = new RemoteReconciliation[1];
+            final StepFabric.StepPort[] ports = ports(fabric, MEMBERS + 1, run);
+            run[0] = reconciliation(ports);
+            step(run[0], fabric, steps * steps);
+            isDone = run[0].isDone();
+            if (!isDone)
+            {
+                ports[place].fail(true);
+                step(run[0], fabric, 1_000_000);
+                assertThat(run[0].hasFailed()).as("after %d steps", steps * steps).isTrue();
+                assertThat(run[0].isDone()).isFalse();
+            }
+            run[0].close();
+        }
+    }
+
     private static ByteBuffer bytes(final UnsafeBuffer memory)
     {
         final byte[] bytes = new byte[MEMORY_BYTES];
@@ -182,7 +289,7 @@ class RemoteReconciliationTest
         fill(memories(fabric), new Random(1));
         final RemoteReconciliation[] all = new RemoteReconciliation[1];
         final StepFabric.StepPort[] ports = IntStream.range(0, MEMBERS).mapToObj(member ->
-            fabric.connect(member, (cookie, status) -> all[0].onComplete(member, status)))
+            fabric.connect(member, (cookie, status) -> all[0].onComplete(member, cookie, status)))
             .toArray(StepFabric.StepPort[]::new);
         all[0] = new RemoteReconciliation(new LocalDomain(), GROUP, List.of(table()), ports);
         for (int i = 0; i < 20; i++)

@@ -1,5 +1,6 @@
 package io.verbena.table.allocation;
 
+import io.verbena.raas.identity.PeerIdentity;
 import io.verbena.table.format.ChunkDescriptor;
 import io.verbena.table.format.Superblock;
 import java.util.Arrays;
@@ -129,6 +130,18 @@ public final class ChunkView
     public long groupCount(final int index)
     {
         return counts[index];
+    }
+
+    /** @return the last owner of a chunk; {@link PeerIdentity#UNREGISTERED} for none. */
+    public PeerIdentity owner(final int index)
+    {
+        return new PeerIdentity(ownerNodeIds[index], ownerIncarnations[index]);
+    }
+
+    /** @return who reclaims a chunk; {@link PeerIdentity#UNREGISTERED} for nobody. */
+    public PeerIdentity reaper(final int index)
+    {
+        return new PeerIdentity(reaperNodeIds[index], reaperIncarnations[index]);
     }
 
     /** @return whether a group has leased a chunk, and the node that asked for it has ended. */

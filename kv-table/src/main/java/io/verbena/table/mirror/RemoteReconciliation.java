@@ -15,6 +15,10 @@ import java.util.List;
 /**
  * Makes the surviving copies of all tables of a group equal, over the network: {@link SubtableReconciliation} of one
  * after another on {@link RemoteCopy}s. Whoever runs this alone has access to the survivors. One thread.
+ *
+ * <p>A memory node that comes into the group gets the bytes of the group's chunks first, and is made equal as one more
+ * copy. Its words alone would not do: where it was a member before, a word that stands there may be that of the source by
+ * chance, since it has 8 bits of its record's version, and the block behind it an old one.
  */
 public final class RemoteReconciliation implements AutoCloseable
 {
@@ -26,6 +30,9 @@ public final class RemoteReconciliation implements AutoCloseable
     private final SlotReconciliation words;
     private final int source;
     private final List<SubtableReconciliation> tables = new ArrayList<>();
+    /** To who comes in; null when it has all chunks, or nobody comes in. */
+    private ChunkCopy chunks;
+    private long bytesCopied;
     private int table;
 
     /**
@@ -39,7 +46,28 @@ public final class RemoteReconciliation implements AutoCloseable
         final ProtectionDomain protectionDomain, final int group, final List<TableDescriptor> descriptors,
         final OneSidedPort[] members)
     {
-        copies = new RemoteCopy[members.length];
+        this(protectionDomain, group, descriptors, members, null, new long[0], 0);
+    }
+
+    /**
+     * As the other one, with a memory node that comes in.
+     *
+     * @param protectionDomain that the ports' queue pairs belong to.
+     * @param group            whose tables they are.
+     * @param descriptors      newest of each table of which a subtable may lie in the group.
+     * @param members          of the view that is over; null for one that is lost.
+     * @param entering         the memory node that comes in, which has recorded the leases of the chunks; its
+     *                         completions go to {@link #onComplete} as those of the member behind the last one. Null
+     *                         for none.
+     * @param chunkOffsets     where the chunks begin that the group has leased.
+     * @param chunkLengthBytes of each.
+     */
+    public RemoteReconciliation(
+        final ProtectionDomain protectionDomain, final int group, final List<TableDescriptor> descriptors,
+        final OneSidedPort[] members, final OneSidedPort entering, final long[] chunkOffsets,
+        final int chunkLengthBytes)
+    {
+        copies = new RemoteCopy[members.length + (entering == null ? 0 : 1)];
         survivors = new boolean[members.length];
         for (int member = 0; member < members.length; member++)
         {
@@ -47,8 +75,15 @@ public final class RemoteReconciliation implements AutoCloseable
             copies[member] = survivors[member] ? new RemoteCopy(protectionDomain, members[member]) : null;
         }
         source = SlotReconciliation.sourceOf(survivors);
-        // A view of the array: members that are lost are null.
-        words = new SlotReconciliation(Arrays.asList(copies), survivors);
+        if (entering != null)
+        {
+            copies[members.length] = new RemoteCopy(protectionDomain, entering);
+            chunks = new ChunkCopy(protectionDomain, members[source], entering, chunkOffsets, chunkLengthBytes);
+        }
+        // Views of the array: members that are lost are null.
+        final List<SlotReconciliation.Copy> all = Arrays.asList(copies);
+        words = new SlotReconciliation(
+            all.subList(0, members.length), survivors, all.subList(members.length, copies.length));
         for (final TableDescriptor descriptor : descriptors)
         {
             final List<Subtable> named = Subtable.of(descriptor).stream()
@@ -63,7 +98,7 @@ public final class RemoteReconciliation implements AutoCloseable
     /** @return whether all copies are equal, and nothing is under way. */
     public boolean isDone()
     {
-        boolean isDone = table == tables.size();
+        boolean isDone = chunks == null && table == tables.size();
         for (final RemoteCopy copy : copies)
         {
             isDone &= copy == null || copy.isIdle();
@@ -74,7 +109,7 @@ public final class RemoteReconciliation implements AutoCloseable
     /** @return whether a request has failed: then what became of it may be unknown. */
     public boolean hasFailed()
     {
-        boolean hasFailed = false;
+        boolean hasFailed = chunks != null && chunks.hasFailed();
         for (final RemoteCopy copy : copies)
         {
             hasFailed |= copy != null && copy.hasFailed();
@@ -86,6 +121,17 @@ public final class RemoteReconciliation implements AutoCloseable
     public int poll()
     {
         int workCount = 0;
+        if (chunks != null)
+        {
+            workCount += chunks.poll();
+            bytesCopied = chunks.bytesCopied();
+            if (!chunks.isDone())
+            {
+                return workCount;
+            }
+            chunks.close();
+            chunks = null;
+        }
         for (int i = 0; i < WORDS_PER_POLL && table < tables.size(); i++)
         {
             final SubtableReconciliation current = tables.get(table);
@@ -133,10 +179,33 @@ public final class RemoteReconciliation implements AutoCloseable
         return isPresent;
     }
 
-    /** Takes the completion of a member's batch. */
-    public void onComplete(final int member, final int status)
+    /**
+     * Takes the completion of a batch.
+     *
+     * @param member by its place; who comes in has that behind the last one.
+     * @param cookie of the batch.
+     * @param status of its completion.
+     */
+    public void onComplete(final int member, final int cookie, final int status)
     {
-        copies[member].onComplete(status);
+        if (chunks == null)
+        {
+            copies[member].onComplete(status);
+        }
+        else if (member == survivors.length)
+        {
+            chunks.onWritten(cookie, status);
+        }
+        else
+        {
+            chunks.onRead(cookie, status);
+        }
+    }
+
+    /** @return bytes that were copied to who comes in, before words were compared. */
+    public long bytesCopied()
+    {
+        return bytesCopied;
     }
 
     /** @return words that were changed. */
@@ -155,16 +224,14 @@ public final class RemoteReconciliation implements AutoCloseable
     @Override
     public void close()
     {
-        for (final RemoteCopy copy : copies)
-        {
-            CloseHelper.close(copy);
-        }
+        CloseHelper.close(chunks);
+        CloseHelper.closeAll(copies);
     }
 
     @Override
     public String toString()
     {
         return "RemoteReconciliation{tables=" + table + " of " + tables.size() + " source=" + source +
-            " words=" + wordsChanged() + " blocks=" + blocksCopied() + '}';
+            " words=" + wordsChanged() + " blocks=" + blocksCopied() + " bytes=" + bytesCopied + '}';
     }
 }

@@ -41,6 +41,8 @@ final class ControlMethod
     static final int CLOSE_VIEW = 111;
     static final int NAME_VIEWS = 112;
     static final int RECONCILER_KEY = 113;
+    static final int RELEASE_LEASES = 114;
+    static final int ENTER_LEASE = 115;
 
     private ControlMethod()
     {
@@ -87,6 +89,8 @@ final class ControlMethod
             case CLOSE_VIEW -> "closeView";
             case NAME_VIEWS -> "nameViews";
             case RECONCILER_KEY -> "reconcilerKey";
+            case RELEASE_LEASES -> "releaseLeases";
+            case ENTER_LEASE -> "enterLease";
             default -> "unknown";
         };
     }

@@ -7,6 +7,8 @@ import io.verbena.protocol.message.MemoryNodeStat;
 import io.verbena.protocol.message.MirrorAction;
 import io.verbena.protocol.message.MirrorAnswer;
 import io.verbena.protocol.message.MirroredChunk;
+import io.verbena.protocol.mirror.EnteredLease;
+import io.verbena.protocol.mirror.EnteredLeaseDescriptor;
 import io.verbena.protocol.view.LeftView;
 import io.verbena.protocol.view.LeftViewsDescriptor;
 import io.verbena.protocol.view.RegionKeyDescriptor;
@@ -204,6 +206,41 @@ public final class MemoryNodeClient
             (buffer, offset) ->
                 ControlProxy.encode(buffer, offset, (at) -> ViewAttemptDescriptor.encode(attempt, false, buffer, at)),
             ControlProxy.body(RegionKeyDescriptor::decode),
+            timeoutNs);
+    }
+
+    /**
+     * Has a memory node that comes into a group free the chunks that it has by leases of this group from before.
+     *
+     * @param attempt   for which this node was named.
+     * @param timeoutNs deadline.
+     * @return the call.
+     */
+    public ControlCall<Void> releaseLeases(final ViewAttempt attempt, final long timeoutNs)
+    {
+        return proxy.call(
+            ControlMethod.RELEASE_LEASES,
+            (buffer, offset) ->
+                ControlProxy.encode(buffer, offset, (at) -> ViewAttemptDescriptor.encode(attempt, false, buffer, at)),
+            (buffer, offset, lengthBytes) -> null,
+            timeoutNs);
+    }
+
+    /**
+     * Has a memory node that comes into a group record a lease of the group.
+     *
+     * @param attempt   for which this node was named.
+     * @param lease     as the primary shows it.
+     * @param timeoutNs deadline.
+     * @return the call; EXHAUSTED when the chunk is not free there.
+     */
+    public ControlCall<Void> enterLease(final ViewAttempt attempt, final EnteredLease lease, final long timeoutNs)
+    {
+        return proxy.call(
+            ControlMethod.ENTER_LEASE,
+            (buffer, offset) -> ControlProxy.encode(
+                buffer, offset, (at) -> EnteredLeaseDescriptor.encode(attempt, lease, buffer, at)),
+            (buffer, offset, lengthBytes) -> null,
             timeoutNs);
     }
 

@@ -1,8 +1,10 @@
 package io.verbena.protocol.control;
 
 import io.verbena.protocol.message.ChunkLease;
+import io.verbena.protocol.mirror.EnteredLeaseDescriptor;
 import io.verbena.protocol.view.LeftViewsDescriptor;
 import io.verbena.protocol.view.RegionKeyDescriptor;
+import io.verbena.protocol.view.ViewAttempt;
 import io.verbena.protocol.view.ViewAttemptDescriptor;
 import io.verbena.protocol.view.ViewDescriptor;
 import io.verbena.raas.RpcReply;
@@ -54,7 +56,8 @@ public final class MemoryNodeDispatcher extends ControlDispatcher
                 yield ControlProxy.encodeHeader(reply, replyOffset);
             }
             case ControlMethod.MIRROR_CHUNK -> mirrorChunk(caller, request, offset, lengthBytes, reply, replyOffset);
-            case ControlMethod.CLOSE_VIEW, ControlMethod.NAME_VIEWS, ControlMethod.RECONCILER_KEY ->
+            case ControlMethod.CLOSE_VIEW, ControlMethod.NAME_VIEWS, ControlMethod.RECONCILER_KEY,
+                ControlMethod.RELEASE_LEASES, ControlMethod.ENTER_LEASE ->
                 ControlProxy.encode(reply, replyOffset, (at) -> views(caller, method, request,
                     offset + ControlHeaderDescriptor.LENGTH_BYTES, lengthBytes - ControlHeaderDescriptor.LENGTH_BYTES,
                     reply, at));
@@ -107,6 +110,17 @@ public final class MemoryNodeDispatcher extends ControlDispatcher
             case ControlMethod.NAME_VIEWS -> LeftViewsDescriptor.encode(
                 service.nameViews(caller, LeftViewsDescriptor.decode(request, offset, lengthBytes)),
                 0, reply, replyOffset);
+            case ControlMethod.RELEASE_LEASES ->
+            {
+                service.releaseLeases(caller, ViewAttemptDescriptor.decode(request, offset, lengthBytes));
+                yield 0;
+            }
+            case ControlMethod.ENTER_LEASE ->
+            {
+                final ViewAttempt attempt = EnteredLeaseDescriptor.attempt(request, offset, lengthBytes);
+                service.enterLease(caller, attempt, EnteredLeaseDescriptor.decode(request, offset));
+                yield 0;
+            }
             default -> RegionKeyDescriptor.encode(
                 service.reconcilerKey(caller, ViewAttemptDescriptor.decode(request, offset, lengthBytes)),
                 reply, replyOffset);

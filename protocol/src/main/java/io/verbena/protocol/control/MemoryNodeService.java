@@ -8,6 +8,7 @@ import io.verbena.protocol.message.MemoryNodeStat;
 import io.verbena.protocol.message.MirrorAction;
 import io.verbena.protocol.message.MirrorAnswer;
 import io.verbena.protocol.message.MirroredChunk;
+import io.verbena.protocol.mirror.EnteredLease;
 import io.verbena.protocol.view.LeftView;
 import io.verbena.protocol.view.View;
 import io.verbena.protocol.view.ViewAttempt;
@@ -114,6 +115,25 @@ public interface MemoryNodeService
      * @return the region, under a key for this attempt alone.
      */
     RemoteRegion reconcilerKey(PeerIdentity caller, ViewAttempt attempt);
+
+    /**
+     * Frees the chunks that this memory node has by leases of a group into which it comes: it was a member before, or
+     * an attempt was given up. Refused as UNAVAILABLE to others than the node that makes the copies equal.
+     *
+     * @param caller  who asks.
+     * @param attempt for which it was named.
+     */
+    void releaseLeases(PeerIdentity caller, ViewAttempt attempt);
+
+    /**
+     * Records a lease of a group into which this memory node comes. Repeated without harm. Refused as EXHAUSTED when
+     * the chunk is not free, as UNAVAILABLE to others than the node that makes the copies equal.
+     *
+     * @param caller  who asks.
+     * @param attempt for which it was named.
+     * @param lease   as the primary shows it.
+     */
+    void enterLease(PeerIdentity caller, ViewAttempt attempt, EnteredLease lease);
 
     /** @return the state of this memory node. */
     MemoryNodeStat stat();

@@ -9,6 +9,7 @@ import io.verbena.protocol.message.MemoryNodeStat;
 import io.verbena.protocol.message.MirrorAction;
 import io.verbena.protocol.message.MirrorAnswer;
 import io.verbena.protocol.message.MirroredChunk;
+import io.verbena.protocol.mirror.EnteredLease;
 import io.verbena.protocol.view.LeftView;
 import io.verbena.protocol.view.View;
 import io.verbena.protocol.view.ViewAttempt;
@@ -96,6 +97,18 @@ final class RecordingMemoryNodeService implements MemoryNodeService
     {
         asked.add("key for " + caller + " and " + attempt);
         return new RemoteRegion(1L << 40, 1L << 33, 77);
+    }
+
+    @Override
+    public void releaseLeases(final PeerIdentity caller, final ViewAttempt attempt)
+    {
+        asked.add("release by " + caller + " for " + attempt);
+    }
+
+    @Override
+    public void enterLease(final PeerIdentity caller, final ViewAttempt attempt, final EnteredLease lease)
+    {
+        asked.add("enter by " + caller + " for " + attempt + " " + lease);
     }
 
     @Override

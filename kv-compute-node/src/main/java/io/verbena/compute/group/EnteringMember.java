@@ -1,0 +1,147 @@
+package io.verbena.compute.group;
+
+import io.verbena.compute.memory.MemoryLink;
+import io.verbena.protocol.control.MemoryNodeClient;
+import io.verbena.protocol.control.ControlCall;
+import io.verbena.protocol.message.ControlStatus;
+import io.verbena.protocol.message.MirroredChunk;
+import io.verbena.protocol.mirror.EnteredLease;
+import io.verbena.protocol.view.ViewAttempt;
+import io.verbena.table.allocation.ChunkView;
+import io.verbena.table.format.ChunkDescriptor;
+import io.verbena.table.format.FormatException;
+import io.verbena.table.mirror.MirrorGroup;
+
+import org.agrona.collections.LongArrayList;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.BooleanSupplier;
+
+/**
+ * Has a memory node that comes into a group record the leases of the group, as the primary's chunk headers show them
+ * while the view is closed: after that the chunks there are the group's, and may be written. What a member records
+ * later, by a request that was under way, was acknowledged to nobody, and is given back by its requester or by a sweep.
+ * One call at a time. Owned by the node's thread.
+ */
+final class EnteringMember
+{
+    private final ViewAttempt attempt;
+    private final MemoryLink primary;
+    private final MemoryLink memoryNode;
+    private final long timeoutNs;
+    private final List<EnteredLease> leases = new ArrayList<>();
+    private final LongArrayList chunkOffsets = new LongArrayList();
+    private final BooleanSupplier isSeen;
+    private ControlCall<Void> call;
+    /** What stands there of the group is released first. */
+    private int next = -1;
+    private boolean isRead;
+    private String failure = "";
+
+    /**
+     * @param attempt    for which this node was named.
+     * @param primary    connected.
+     * @param memoryNode that comes in, connected.
+     * @param timeoutNs  of each call.
+     */
+    EnteringMember(
+        final ViewAttempt attempt, final MemoryLink primary, final MemoryLink memoryNode, final long timeoutNs)
+    {
+        this.attempt = attempt;
+        this.primary = primary;
+        this.memoryNode = memoryNode;
+        this.timeoutNs = timeoutNs;
+        isSeen = primary.lookAgain();
+        try
+        {
+            new MirrorGroup(attempt.group(), List.of(primary.memoryNodeId(), memoryNode.memoryNodeId()))
+                .check(List.of(primary.superblock(), memoryNode.superblock()));
+        }
+        catch (final FormatException ex)
+        {
+            failure = String.valueOf(ex.getMessage());
+        }
+    }
+
+    /** @return why it does not come in, one line; empty while it may. */
+    String failure()
+    {
+        return failure;
+    }
+
+    /** @return whether all leases are recorded. */
+    boolean isDone()
+    {
+        return isRead && null == call && next == leases.size() && failure.isEmpty();
+    }
+
+    /** @return where the group's chunks begin, the same at all members; after {@link #isDone}. */
+    long[] chunkOffsets()
+    {
+        return chunkOffsets.toLongArray();
+    }
+
+    /** @return length of each chunk. */
+    int chunkLengthBytes()
+    {
+        return primary.superblock().chunkLengthBytes();
+    }
+
+    /** Goes on. @return work done. */
+    int poll()
+    {
+        if (!failure.isEmpty() || isDone())
+        {
+            return 0;
+        }
+        if (!isRead)
+        {
+            return isSeen.getAsBoolean() ? read() : 0;
+        }
+        if (null == call)
+        {
+            final MemoryNodeClient client = memoryNode.client();
+            call = next < 0 ? client.releaseLeases(attempt, timeoutNs) :
+                client.enterLease(attempt, leases.get(next), timeoutNs);
+            return 1;
+        }
+        if (!call.isDone())
+        {
+            return 0;
+        }
+        failure = ControlStatus.OK == call.status() ? "" : call.failure();
+        call = null;
+        next++;
+        return 1;
+    }
+
+    private int read()
+    {
+        final ChunkView look = primary.chunkView();
+        isRead = true;
+        for (int i = 0; i < look.chunkCount() && failure.isEmpty(); i++)
+        {
+            if (ChunkDescriptor.STATE_QUARANTINED == look.state(i))
+            {
+                failure = "the header of chunk " + i + " of memory node " + primary.memoryNodeId() +
+                    " was damaged: whose chunk it is, is not known";
+            }
+            else if (look.group(i) == attempt.group())
+            {
+                leases.add(new EnteredLease(new MirroredChunk(
+                    attempt.group(), look.groupView(i), i, look.chunkLengthBytes(), look.groupCount(i)),
+                    look.state(i), look.requestId(i), look.owner(i), look.reaper(i)));
+                chunkOffsets.addLong(look.offset(i));
+            }
+        }
+        return 1;
+    }
+
+    @Override
+    public String toString()
+    {
+        return "EnteringMember{" + attempt + ", memoryNode=" + memoryNode.memoryNodeId() + ", leases=" + next +
+            " of " + leases.size() + ", failure=" + failure + '}';
+    }
+}
