@@ -427,7 +427,7 @@ public final class MetaDispatcher extends ControlDispatcher
         {
             case ControlMethod.ALLOCATE_TABLE_ID, ControlMethod.CREATE_TABLE, ControlMethod.DROP_TABLE,
                 ControlMethod.GROW_TABLE, ControlMethod.REPORT_DENIALS -> true;
-            default -> isOfViews(method);
+            default -> isOfViews(method) && ControlMethod.ENTER_GROUP != method;
         };
         final PeerIdentity[] writer = {caller};
         if (changesTables && !connection.actsForAny((identity) ->
