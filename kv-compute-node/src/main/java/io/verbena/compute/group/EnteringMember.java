@@ -38,6 +38,7 @@ final class EnteringMember
     private int next = -1;
     private boolean isRead;
     private String failure = "";
+    private boolean isBroken;
 
     /**
      * @param attempt    for which this node was named.
@@ -70,6 +71,12 @@ final class EnteringMember
         return failure;
     }
 
+    /** @return whether the connection was lost: over another one it may come in. */
+    boolean isBroken()
+    {
+        return isBroken || !isRead && !primary.isReady();
+    }
+
     /** @return whether all leases are recorded. */
     boolean isDone()
     {
@@ -97,7 +104,7 @@ final class EnteringMember
         }
         if (!isRead)
         {
-            return isSeen.getAsBoolean() ? read() : 0;
+            return primary.isReady() && isSeen.getAsBoolean() ? read() : 0;
         }
         if (null == call)
         {
@@ -111,6 +118,7 @@ final class EnteringMember
             return 0;
         }
         failure = ControlStatus.OK == call.status() ? "" : call.failure();
+        isBroken = ControlStatus.PEER_FAILED == call.status();
         call = null;
         next++;
         return 1;

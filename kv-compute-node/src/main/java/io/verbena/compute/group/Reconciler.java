@@ -25,6 +25,7 @@ import java.util.Arrays;
 import java.util.Collections;
 import java.util.Deque;
 import java.util.List;
+import java.util.function.BooleanSupplier;
 
 /**
  * Makes the survivors of a view equal where the meta server has named this node: it gets a key of its own from each,
@@ -39,6 +40,8 @@ final class Reconciler implements AutoCloseable
         IDLE, LISTING, ASKING, CONNECTING,
         /** The memory node that comes in records the group's leases. */
         LEASING,
+        /** A connection was lost before anything was written: another one is made when nothing is under way. */
+        RELEASING,
         COPYING,
         /** Requests are under way that count for nothing any more. */
         ENDING,
@@ -61,6 +64,8 @@ final class Reconciler implements AutoCloseable
     private List<PeerIdentity> nodes = List.of();
     /** By node; null where none was asked for. */
     private List<ControlCall<RemoteRegion>> keys = List.of();
+    /** By node, whether it could be read since; null where that is to be asked. */
+    private BooleanSupplier[] looks = {};
     private VirtualQp[] members = {};
     private EnteringMember entering;
     private long patienceEndsNs;
@@ -126,6 +131,7 @@ final class Reconciler implements AutoCloseable
             case ASKING -> pollAsking(nowNs);
             case CONNECTING -> pollConnecting();
             case LEASING -> pollLeasing();
+            case RELEASING -> pollReleasing(nowNs);
             case COPYING -> pollCopying();
             case ENDING -> pollEnding(nowNs);
             case REPORTING -> pollReporting(nowNs);
@@ -169,6 +175,7 @@ final class Reconciler implements AutoCloseable
             nodes.add(view.entering());
         }
         keys = new ArrayList<>(Collections.nCopies(nodes.size(), null));
+        looks = new BooleanSupplier[nodes.size()];
         againAtNs = nowNs;
         patienceEndsNs = nowNs + ENTER_PATIENCE_NS;
         step = Step.ASKING;
@@ -176,7 +183,7 @@ final class Reconciler implements AutoCloseable
 
     private boolean isTooLate(final long nowNs)
     {
-        return (Step.ASKING == step || Step.CONNECTING == step || Step.LEASING == step) && view.hasEntering() &&
+        return step.ordinal() >= Step.ASKING.ordinal() && step.ordinal() < Step.COPYING.ordinal() && view.hasEntering() &&
             patienceEndsNs - nowNs <= 0;
     }
 
@@ -217,7 +224,7 @@ final class Reconciler implements AutoCloseable
     private boolean hasKey(final int member, final long nowNs)
     {
         final MemoryLink link = link(member);
-        final boolean isConnected = null != link && link.isReady() && link.identity().equals(nodes.get(member));
+        final boolean isConnected = isOpen(member, link) && link.identity().equals(nodes.get(member));
         if (null == keys.get(member))
         {
             links.add(session, nodes.get(member).nodeId());
@@ -238,6 +245,22 @@ final class Reconciler implements AutoCloseable
             return false;
         }
         return isConnected;
+    }
+
+    /**
+     * Whether a memory node could be read since this was asked for. A link that is not used does not notice that it leads
+     * to an earlier incarnation, or that its key was closed with the view: the first access breaks the queue pair, which
+     * the connections that are made here would share.
+     */
+    private boolean isOpen(final int node, final MemoryLink link)
+    {
+        if (null == link || !link.isReady())
+        {
+            looks[node] = null;
+            return false;
+        }
+        looks[node] = null == looks[node] ? link.lookAgain() : looks[node];
+        return looks[node].getAsBoolean();
     }
 
     private void connect()
@@ -265,7 +288,7 @@ final class Reconciler implements AutoCloseable
         {
             if (null != member && VirtualQp.State.FAILED == member.state())
             {
-                end(false);
+                onBroken();
                 return 1;
             }
             areConnected &= null == member || member.carriesWrites();
@@ -294,10 +317,44 @@ final class Reconciler implements AutoCloseable
         return 1;
     }
 
+    /**
+     * A connection was lost, and nothing was written: an access with a key that was closed, of whatever this node did
+     * before, takes the queue pair with it. Another attempt would be without who comes in, so this one goes on.
+     */
+    private void onBroken()
+    {
+        if (view.hasEntering())
+        {
+            closeMembers();
+            step = Step.RELEASING;
+        }
+        else
+        {
+            end(false);
+        }
+    }
+
+    private int pollReleasing(final long nowNs)
+    {
+        if (isUnderWay())
+        {
+            return 0;
+        }
+        release();
+        final long patienceNs = patienceEndsNs;
+        ask(nowNs + PAUSE_NS);
+        patienceEndsNs = patienceNs;
+        return 1;
+    }
+
     private int pollLeasing()
     {
         final int workCount = entering.poll();
-        if (!entering.failure().isEmpty())
+        if (entering.isBroken())
+        {
+            onBroken();
+        }
+        else if (!entering.failure().isEmpty())
         {
             refuse(entering.failure());
         }
@@ -338,6 +395,12 @@ final class Reconciler implements AutoCloseable
     private void end(final boolean isEqual)
     {
         areEqual = isEqual;
+        closeMembers();
+        step = Step.ENDING;
+    }
+
+    private void closeMembers()
+    {
         for (final VirtualQp member : members)
         {
             if (null != member)
@@ -345,17 +408,25 @@ final class Reconciler implements AutoCloseable
                 member.close();
             }
         }
-        step = Step.ENDING;
     }
 
-    private int pollEnding(final long nowNs)
+    private boolean isUnderWay()
     {
         for (final VirtualQp member : members)
         {
             if (null != member && 0 != member.outstandingBatches())
             {
-                return 0;
+                return true;
             }
+        }
+        return false;
+    }
+
+    private int pollEnding(final long nowNs)
+    {
+        if (isUnderWay())
+        {
+            return 0;
         }
         release();
         if (isOver)
