@@ -93,10 +93,11 @@ public final class RemoteReconciliation implements AutoCloseable
         }
     }
 
-    /** @return whether all copies are equal, and nothing is under way. */
+    /** @return whether all copies are equal, and nothing is under way; never when a request has failed. */
     public boolean isDone()
     {
-        boolean isDone = areBytesCopied() && table == tables.size();
+        // A copy whose last request has failed has nothing under way either.
+        boolean isDone = areBytesCopied() && table == tables.size() && !hasFailed();
         for (final RemoteCopy copy : copies)
         {
             isDone &= copy == null || copy.isIdle();

@@ -113,7 +113,7 @@ class ChunkCopyTest
 
     /** Pieces that divide a chunk, that do not, that are a chunk, and that are longer; rings of one and more. */
     @ParameterizedTest
-    @CsvSource({"250, 3", "300, 3", "999, 2", "1000, 1", "1000, 8", "4096, 2", "1, 64", "300, 1"})
+    @CsvSource({"250, 3", "300, 3", "999, 2", "1000, 1", "1000, 8", "4096, 2", "7, 64", "300, 1"})
     void shouldCopyChunksAndNothingElse(final int pieceBytes, final int ring)
     {
         for (int seed = 0; seed < 50; seed++)
