@@ -17,7 +17,7 @@ import java.util.concurrent.ConcurrentLinkedQueue;
  * Registers local memory for {@link StepFabric}, which copies to and from it directly. Freed memory is kept and used
  * again by this JVM's next runs, of which there are very many, also on several threads.
  */
-final class LocalDomain implements ProtectionDomain
+public final class LocalDomain implements ProtectionDomain
 {
     private static final Map<Long, Queue<MemorySegment>> POOL = new ConcurrentHashMap<>();
 

@@ -273,7 +273,7 @@ final class Reconciler implements AutoCloseable
             {
                 final MemoryLink link = link(member);
                 members[member] = session.raas().connect(link.record().address(), ReadTargetAddress.NONE,
-                    link.record().region(), (vqp, cookie, status) -> copying.onComplete(member, cookie, status),
+                    link.record().region(), (vqp, cookie, status) -> copying.onComplete(member, status),
                     session.timeoutNs());
             }
         }

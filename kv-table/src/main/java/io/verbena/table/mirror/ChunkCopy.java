@@ -6,159 +6,160 @@ import io.verbena.rdma.verbs.ProtectionDomain;
 import io.verbena.rdma.verbs.WorkCompletionStatus;
 import io.verbena.table.access.Scratch;
 
-import java.util.Arrays;
-
 /**
- * Copies chunks from one memory node to another, byte by byte and to the same offsets: a piece is read, and written when
- * it is here. Several pieces are under way, so that one is read while another one is written. Nobody else changes the
- * chunks meanwhile. The cookie of a batch is the number of its piece. One thread.
+ * Copies chunks byte by byte from one memory node to another, to the same offsets there, when nobody changes either.
+ * Pieces go through a ring of local buffers: some are read while others are written. A port's batches complete in the
+ * order in which they were posted, so counts say which piece a completion is of:
+ *
+ * <pre>
+ *   0 ... written ... writesPosted ... read ... readsPosted ... pieces
+ *         |<----------------- at most the ring ------->|
+ * </pre>
+ *
+ * When a request fails, or its outcome is unknown, nothing more is posted. One thread.
  */
 final class ChunkCopy implements AutoCloseable
 {
-    /** What is read, and written, at a time. */
+    /** What is read at a time: 256 KiB, a chunk as memory nodes have it unless they are configured otherwise. */
     static final int PIECE_BYTES = 256 << 10;
-    private static final int PIECES = 4;
-
-    private enum State
-    {
-        IDLE, READING, READ, WRITING
-    }
+    /** So many are read or written at the same time. */
+    static final int RING_PIECES = 8;
 
     private final OneSidedPort source;
     private final OneSidedPort target;
-    private final long[] chunkOffsets;
+    private final long[] offsets;
     private final int chunkLengthBytes;
+    private final int pieceBytes;
+    private final int ringPieces;
+    private final int piecesPerChunk;
+    private final long pieces;
     private final Scratch scratch;
-    private final State[] states = new State[PIECES];
-    private final long[] offsets = new long[PIECES];
-    private final int[] lengths = new int[PIECES];
-    private int chunk;
-    private int nextInChunk;
+    private long readsPosted;
+    private long read;
+    private long writesPosted;
+    private long written;
     private long bytesCopied;
     private boolean hasFailed;
 
     /**
-     * @param protectionDomain that the queue pairs of both ports belong to.
-     * @param source           whose completions go to {@link #onRead}.
-     * @param target           whose completions go to {@link #onWritten}.
-     * @param chunkOffsets     where the chunks begin, on both sides; not changed.
-     * @param chunkLengthBytes of each.
+     * @param protectionDomain that both ports' queue pairs belong to.
+     * @param source           to the whole region, used by nobody else; its completions go to {@link #onRead}.
+     * @param target           as the source, of another region; its completions go to {@link #onWritten}.
+     * @param offsets          of the chunks, in both regions; each chunk is inside both.
+     * @param chunkLengthBytes of each, 1 or more.
+     * @param pieceBytes       most that one request has.
+     * @param ringPieces       buffers of that length.
      */
     ChunkCopy(
         final ProtectionDomain protectionDomain, final OneSidedPort source, final OneSidedPort target,
-        final long[] chunkOffsets, final int chunkLengthBytes)
+        final long[] offsets, final int chunkLengthBytes, final int pieceBytes, final int ringPieces)
     {
+        if (chunkLengthBytes < 1)
+        {
+            throw new IllegalArgumentException("the length of a chunk must be 1 or more: " + chunkLengthBytes);
+        }
         this.source = source;
         this.target = target;
-        this.chunkOffsets = chunkOffsets;
+        this.offsets = offsets.clone();
         this.chunkLengthBytes = chunkLengthBytes;
-        scratch = new Scratch(protectionDomain, (long)PIECES * PIECE_BYTES);
-        Arrays.fill(states, State.IDLE);
+        this.pieceBytes = pieceBytes;
+        this.ringPieces = ringPieces;
+        piecesPerChunk = Math.ceilDiv(chunkLengthBytes, pieceBytes);
+        pieces = (long)offsets.length * piecesPerChunk;
+        scratch = new Scratch(protectionDomain, (long)ringPieces * pieceBytes);
     }
 
-    /** Whether all is there, and nothing is under way. */
+    /** @return whether all is copied; then nothing is under way. */
     boolean isDone()
     {
-        return !hasFailed && chunk == chunkOffsets.length && isIdle();
+        return !hasFailed && written == pieces;
     }
 
-    private boolean isIdle()
-    {
-        for (final State state : states)
-        {
-            if (state != State.IDLE)
-            {
-                return false;
-            }
-        }
-        return true;
-    }
-
-    /** Whether a request has failed, or its outcome is unknown; nothing more is posted. */
+    /** @return whether a request has failed, or its outcome is unknown; others may be under way still. */
     boolean hasFailed()
     {
         return hasFailed;
     }
 
-    /** What was written, in bytes. */
+    /** @return bytes of which it is known that they are at the target. */
     long bytesCopied()
     {
         return bytesCopied;
     }
 
-    /** Posts what is due. @return work done. */
+    /** Posts what there is room for. @return requests posted. */
     int poll()
     {
+        if (isDone())
+        {
+            return 0;
+        }
         hasFailed |= source.isFailed() || target.isFailed();
         int workCount = 0;
-        for (int piece = 0; piece < PIECES && !hasFailed; piece++)
+        // First: they make room for reads.
+        while (writesPosted < read && hasRoom(target) && post(target, writesPosted, false))
         {
-            if (states[piece] == State.IDLE && chunk < chunkOffsets.length && mayPost(source))
-            {
-                read(piece);
-                workCount++;
-            }
-            else if (states[piece] == State.READ && mayPost(target))
-            {
-                write(piece);
-                workCount++;
-            }
+            writesPosted++;
+            workCount++;
+        }
+        while (readsPosted < pieces && readsPosted - written < ringPieces && hasRoom(source) &&
+            post(source, readsPosted, true))
+        {
+            readsPosted++;
+            workCount++;
         }
         return workCount;
     }
 
-    private static boolean mayPost(final OneSidedPort port)
+    private boolean hasRoom(final OneSidedPort port)
     {
-        return port.isReady() && port.space() >= 1;
+        return !hasFailed && port.isReady() && port.space() > 0;
     }
 
-    private void read(final int piece)
+    /** A batch of its own, so that each piece goes on when it is there. */
+    private boolean post(final OneSidedPort port, final long piece, final boolean isRead)
     {
-        offsets[piece] = chunkOffsets[chunk] + nextInChunk;
-        lengths[piece] = Math.min(PIECE_BYTES, chunkLengthBytes - nextInChunk);
-        source.begin();
-        source.read(scratch.region, (long)piece * PIECE_BYTES, lengths[piece], offsets[piece]);
-        if (isPosted(source.complete(piece)))
+        final long localOffset = piece % ringPieces * pieceBytes;
+        port.begin();
+        if (isRead)
         {
-            states[piece] = State.READING;
-            nextInChunk += lengths[piece];
-            if (nextInChunk == chunkLengthBytes)
-            {
-                chunk++;
-                nextInChunk = 0;
-            }
+            port.read(scratch.region, localOffset, lengthBytes(piece), offset(piece));
         }
-    }
-
-    private void write(final int piece)
-    {
-        target.begin();
-        target.write(scratch.region, (long)piece * PIECE_BYTES, lengths[piece], offsets[piece]);
-        if (isPosted(target.complete(piece)))
+        else
         {
-            states[piece] = State.WRITING;
+            port.write(scratch.region, localOffset, lengthBytes(piece), offset(piece));
         }
-    }
-
-    private boolean isPosted(final int status)
-    {
+        final int status = port.complete(0);
         hasFailed |= status == PostStatus.INVALID_STATE;
         return status == PostStatus.OK;
     }
 
-    /** Takes a completion of the source's port. */
-    void onRead(final int piece, final int status)
+    private long offset(final long piece)
     {
-        states[piece] = State.READ;
+        return offsets[(int)(piece / piecesPerChunk)] + piece % piecesPerChunk * pieceBytes;
+    }
+
+    private int lengthBytes(final long piece)
+    {
+        return (int)Math.min(pieceBytes, chunkLengthBytes - piece % piecesPerChunk * pieceBytes);
+    }
+
+    /** Takes the completion of the source's next batch. */
+    void onRead(final int status)
+    {
+        read++;
         hasFailed |= status != WorkCompletionStatus.SUCCESS;
     }
 
-    /** Takes a completion of the target's port. */
-    void onWritten(final int piece, final int status)
+    /** Takes the completion of the target's next batch. */
+    void onWritten(final int status)
     {
-        states[piece] = State.IDLE;
+        if (status == WorkCompletionStatus.SUCCESS)
+        {
+            bytesCopied += lengthBytes(written);
+        }
+        written++;
         hasFailed |= status != WorkCompletionStatus.SUCCESS;
-        bytesCopied += hasFailed ? 0 : lengths[piece];
     }
 
     /** When no request touches local memory any more. */
@@ -171,7 +172,7 @@ final class ChunkCopy implements AutoCloseable
     @Override
     public String toString()
     {
-        return "ChunkCopy{bytes=" + bytesCopied + " of " + (long)chunkOffsets.length * chunkLengthBytes +
-            " failed=" + hasFailed + '}';
+        return "ChunkCopy{chunks=" + offsets.length + " of " + chunkLengthBytes + " bytes, read=" + read +
+            " written=" + written + " of " + pieces + " pieces, bytes=" + bytesCopied + " failed=" + hasFailed + '}';
     }
 }

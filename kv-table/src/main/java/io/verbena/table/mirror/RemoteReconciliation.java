@@ -16,23 +16,23 @@ import java.util.List;
  * Makes the surviving copies of all tables of a group equal, over the network: {@link SubtableReconciliation} of one
  * after another on {@link RemoteCopy}s. Whoever runs this alone has access to the survivors. One thread.
  *
- * <p>A memory node that comes into the group gets the bytes of the group's chunks first, and is made equal as one more
- * copy. Its words alone would not do: where it was a member before, a word that stands there may be that of the source by
- * chance, since it has 8 bits of its record's version, and the block behind it an old one.
+ * <p>A memory node may come in: before words are compared, all chunks of the group are copied there from the source,
+ * byte by byte. Then equal words say equal blocks. Without that they do not: what a returning node has from before may
+ * be an old record under a word that has come back since.
  */
 public final class RemoteReconciliation implements AutoCloseable
 {
     /** Words in one poll: some tens of microseconds. */
     private static final int WORDS_PER_POLL = 1_000;
+    private static final long[] NO_CHUNKS = {};
 
+    /** By member, then who comes in; null for a member that is lost. */
     private final RemoteCopy[] copies;
-    private final boolean[] survivors;
+    /** null: nobody comes in. */
+    private final ChunkCopy chunks;
     private final SlotReconciliation words;
     private final int source;
     private final List<SubtableReconciliation> tables = new ArrayList<>();
-    /** To who comes in; null when it has all chunks, or nobody comes in. */
-    private ChunkCopy chunks;
-    private long bytesCopied;
     private int table;
 
     /**
@@ -46,29 +46,25 @@ public final class RemoteReconciliation implements AutoCloseable
         final ProtectionDomain protectionDomain, final int group, final List<TableDescriptor> descriptors,
         final OneSidedPort[] members)
     {
-        this(protectionDomain, group, descriptors, members, null, new long[0], 0);
+        this(protectionDomain, group, descriptors, members, null, NO_CHUNKS, 0);
     }
 
     /**
-     * As the other one, with a memory node that comes in.
+     * As the other one, and one more memory node comes in.
      *
-     * @param protectionDomain that the ports' queue pairs belong to.
-     * @param group            whose tables they are.
-     * @param descriptors      newest of each table of which a subtable may lie in the group.
-     * @param members          of the view that is over; null for one that is lost.
-     * @param entering         the memory node that comes in, which has recorded the leases of the chunks; its
-     *                         completions go to {@link #onComplete} as those of the member behind the last one. Null
-     *                         for none.
-     * @param chunkOffsets     where the chunks begin that the group has leased.
-     * @param chunkLengthBytes of each.
+     * @param entering         port to who comes in, used by nobody else, whose completions go to {@link #onComplete}
+     *                         as those of member {@code members.length}; null: nobody does.
+     * @param chunkOffsets     of all chunks that the group has leased, blocks and indexes, the same in the regions of
+     *                         the source and of who comes in. Only read where somebody comes in, as the next one.
+     * @param chunkLengthBytes of each, 1 or more.
      */
     public RemoteReconciliation(
         final ProtectionDomain protectionDomain, final int group, final List<TableDescriptor> descriptors,
         final OneSidedPort[] members, final OneSidedPort entering, final long[] chunkOffsets,
         final int chunkLengthBytes)
     {
+        final boolean[] survivors = new boolean[members.length];
         copies = new RemoteCopy[members.length + (entering == null ? 0 : 1)];
-        survivors = new boolean[members.length];
         for (int member = 0; member < members.length; member++)
         {
             survivors[member] = members[member] != null;
@@ -78,8 +74,10 @@ public final class RemoteReconciliation implements AutoCloseable
         if (entering != null)
         {
             copies[members.length] = new RemoteCopy(protectionDomain, entering);
-            chunks = new ChunkCopy(protectionDomain, members[source], entering, chunkOffsets, chunkLengthBytes);
         }
+        chunks = entering == null ? null :
+            new ChunkCopy(protectionDomain, members[source], entering, chunkOffsets, chunkLengthBytes,
+            ChunkCopy.PIECE_BYTES, ChunkCopy.RING_PIECES);
         // Views of the array: members that are lost are null.
         final List<SlotReconciliation.Copy> all = Arrays.asList(copies);
         words = new SlotReconciliation(
@@ -95,10 +93,11 @@ public final class RemoteReconciliation implements AutoCloseable
         }
     }
 
-    /** @return whether all copies are equal, and nothing is under way. */
+    /** @return whether all copies are equal, and nothing is under way; never when a request has failed. */
     public boolean isDone()
     {
-        boolean isDone = chunks == null && table == tables.size();
+        // A copy whose last request has failed has nothing under way either.
+        boolean isDone = areBytesCopied() && table == tables.size() && !hasFailed();
         for (final RemoteCopy copy : copies)
         {
             isDone &= copy == null || copy.isIdle();
@@ -117,21 +116,27 @@ public final class RemoteReconciliation implements AutoCloseable
         return hasFailed;
     }
 
+    /** Nothing of the ports is under way then. Stays so. */
+    private boolean areBytesCopied()
+    {
+        return chunks == null || chunks.isDone();
+    }
+
     /** Goes on. @return work done. */
     public int poll()
     {
-        int workCount = 0;
-        if (chunks != null)
+        int workCount = areBytesCopied() ? compareWords() : chunks.poll();
+        // While bytes are copied, too: nothing is due there, but a port that fails is noticed.
+        for (final RemoteCopy copy : copies)
         {
-            workCount += chunks.poll();
-            bytesCopied = chunks.bytesCopied();
-            if (!chunks.isDone())
-            {
-                return workCount;
-            }
-            chunks.close();
-            chunks = null;
+            workCount += copy == null ? 0 : copy.poll();
         }
+        return workCount;
+    }
+
+    private int compareWords()
+    {
+        int workCount = 0;
         for (int i = 0; i < WORDS_PER_POLL && table < tables.size(); i++)
         {
             final SubtableReconciliation current = tables.get(table);
@@ -149,10 +154,6 @@ public final class RemoteReconciliation implements AutoCloseable
             {
                 break;
             }
-        }
-        for (final RemoteCopy copy : copies)
-        {
-            workCount += copy == null ? 0 : copy.poll();
         }
         return workCount;
     }
@@ -180,32 +181,30 @@ public final class RemoteReconciliation implements AutoCloseable
     }
 
     /**
-     * Takes the completion of a batch.
+     * Takes the completion of a batch; of each port in the order in which they were posted.
      *
-     * @param member by its place; who comes in has that behind the last one.
-     * @param cookie of the batch.
-     * @param status of its completion.
+     * @param member by its place in the view; behind the last one: who comes in.
      */
-    public void onComplete(final int member, final int cookie, final int status)
+    public void onComplete(final int member, final int status)
     {
-        if (chunks == null)
+        if (areBytesCopied())
         {
             copies[member].onComplete(status);
         }
-        else if (member == survivors.length)
+        else if (member == source)
         {
-            chunks.onWritten(cookie, status);
+            chunks.onRead(status);
         }
         else
         {
-            chunks.onRead(cookie, status);
+            chunks.onWritten(status);
         }
     }
 
-    /** @return bytes that were copied to who comes in, before words were compared. */
+    /** @return bytes that were copied to who comes in before words were compared. */
     public long bytesCopied()
     {
-        return bytesCopied;
+        return chunks == null ? 0 : chunks.bytesCopied();
     }
 
     /** @return words that were changed. */
@@ -225,13 +224,16 @@ public final class RemoteReconciliation implements AutoCloseable
     public void close()
     {
         CloseHelper.close(chunks);
-        CloseHelper.closeAll(copies);
+        for (final RemoteCopy copy : copies)
+        {
+            CloseHelper.close(copy);
+        }
     }
 
     @Override
     public String toString()
     {
-        return "RemoteReconciliation{tables=" + table + " of " + tables.size() + " source=" + source +
-            " words=" + wordsChanged() + " blocks=" + blocksCopied() + " bytes=" + bytesCopied + '}';
+        return "RemoteReconciliation{bytes=" + bytesCopied() + " tables=" + table + " of " + tables.size() + " source=" + source +
+            " words=" + wordsChanged() + " blocks=" + blocksCopied() + '}';
     }
 }
