@@ -13,7 +13,7 @@ import static io.verbena.test.Mutation.returning;
 import static io.verbena.test.Mutation.type;
 
 /**
- * Changes of views without one of their checks. The table in {@code docs/protocol/views.md} names what each prevents
+ * Changes of views without one of their checks. The table in {@code docs/protocol/views-tests.md} names what each prevents
  * and the test that shows it.
  */
 public enum ViewMutation

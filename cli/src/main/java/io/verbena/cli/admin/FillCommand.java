@@ -12,7 +12,6 @@ import io.verbena.raas.identity.PeerIdentity;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
-import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
@@ -31,6 +30,8 @@ import java.util.stream.Collectors;
     defaultValueProvider = SettingsProvider.class)
 final class FillCommand implements Callable<Integer>
 {
+    /** For one group; what has begun goes on. */
+    private static final long MAX_WAIT_SECONDS = 600;
     private static final long PAUSE_NS = TimeUnit.MILLISECONDS.toNanos(5);
 
     @Spec
@@ -42,19 +43,12 @@ final class FillCommand implements Callable<Integer>
     @Parameters(paramLabel = "ID", description = "Of the memory node, as 'status' prints it.")
     private int nodeId;
 
-    @Option(names = "--group", paramLabel = "NUMBER", description = "Of this group only.")
-    private Integer group;
-
-    @Option(names = "--wait-seconds", paramLabel = "SECONDS", defaultValue = "600",
-        description = "How long to wait for each group; what has begun goes on. Default: ${DEFAULT-VALUE}.")
-    private long waitSeconds;
-
     @Override
     public Integer call()
     {
         try (MetaCalls meta = clientOptions.openMeta())
         {
-            final List<View> lacking = null != group ? List.of(view(meta, group)) :
+            final List<View> lacking =
                 meta.views(clientOptions.timeoutNs()).stream().filter(this::lacksIt).toList();
             if (lacking.isEmpty())
             {
@@ -77,10 +71,10 @@ final class FillCommand implements Callable<Integer>
         View view = closing;
         while (view.number() == closing.number())
         {
-            if (System.nanoTime() - startedNs > TimeUnit.SECONDS.toNanos(waitSeconds))
+            if (System.nanoTime() - startedNs > TimeUnit.SECONDS.toNanos(MAX_WAIT_SECONDS))
             {
                 throw new CommandFailedException(ExitStatus.UNKNOWN, "group " + number + " is not copied after " +
-                    waitSeconds + " s: it goes on, 'status' shows it", null);
+                    MAX_WAIT_SECONDS + " s: it goes on, 'status' shows it", null);
             }
             LockSupport.parkNanos(PAUSE_NS);
             view = view(meta, number);
