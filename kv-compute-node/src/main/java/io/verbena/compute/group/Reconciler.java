@@ -51,7 +51,7 @@ final class Reconciler implements AutoCloseable
     private static final Logger LOGGER = LoggerFactory.getLogger(Reconciler.class);
     /** Pause before what was refused or not answered is asked again: 2 ms. */
     private static final long PAUSE_NS = 2_000_000;
-    /** For a memory node that comes in to be ready to be copied to, while nobody reads or writes: 5 s. */
+    /** For a memory node that comes in to be connected, while nobody reads or writes: 5 s. */
     private static final long ENTER_PATIENCE_NS = 5_000_000_000L;
 
     private final SessionParts session;
@@ -183,7 +183,7 @@ final class Reconciler implements AutoCloseable
 
     private boolean isTooLate(final long nowNs)
     {
-        return step.ordinal() >= Step.ASKING.ordinal() && step.ordinal() < Step.COPYING.ordinal() && view.hasEntering() &&
+        return (Step.ASKING == step || Step.CONNECTING == step || Step.RELEASING == step) && view.hasEntering() &&
             patienceEndsNs - nowNs <= 0;
     }
 
