@@ -38,7 +38,6 @@ final class EnteringMember
     private int next = -1;
     private boolean isRead;
     private String failure = "";
-    private boolean isBroken;
 
     /**
      * @param attempt    for which this node was named.
@@ -71,10 +70,13 @@ final class EnteringMember
         return failure;
     }
 
-    /** @return whether the connection was lost: over another one it may come in. */
+    /**
+     * @return whether the primary was lost before anything was asked of the memory node. Once it was, an attempt that
+     *     gets no answer is given up: what was asked may be done later, beside what is asked then.
+     */
     boolean isBroken()
     {
-        return isBroken || !isRead && !primary.isReady();
+        return !isRead && !primary.isReady();
     }
 
     /** @return whether all leases are recorded. */
@@ -118,7 +120,6 @@ final class EnteringMember
             return 0;
         }
         failure = ControlStatus.OK == call.status() ? "" : call.failure();
-        isBroken = ControlStatus.PEER_FAILED == call.status();
         call = null;
         next++;
         return 1;
