@@ -67,6 +67,7 @@ final class MetaJoiners implements AutoCloseable
 
         ControlCall<Registration> register()
         {
+            link.actAsNode();
             return link.freshClient().register(new NodeRegistration(0, NodeRole.COMPUTE_NODE, device.address(), 0,
                 new RemoteRegion(0, 0, 0), 0, 0, ReadTargetAddress.NONE), CALL_TIMEOUT_NS);
         }
@@ -76,8 +77,10 @@ final class MetaJoiners implements AutoCloseable
             registration = joined;
         }
 
+        /** Who answered the registration may lead no more: a connection to the next one acts for the node, too. */
         ControlCall<Void> leave()
         {
+            link.actAs(registration);
             return link.freshClient().leave(registration.nodeId(), registration.incarnation(), CALL_TIMEOUT_NS);
         }
 
@@ -98,6 +101,7 @@ final class MetaJoiners implements AutoCloseable
     private final Fabric fabric;
     private final Device device;
     private final List<Joiner> joiners = new ArrayList<>();
+    private String lastFailure = "";
 
     /** Connects so many to the meta server of the cluster in a folder. */
     MetaJoiners(final ClusterFolder folder, final int count)
@@ -201,6 +205,7 @@ final class MetaJoiners implements AutoCloseable
                 }
                 else if (0 == retryAtNs[i])
                 {
+                    lastFailure = call.failure();
                     joiners.get(i).link.onUnanswered();
                     retryAtNs[i] = clock.nanoTime() + Math.max(RETRY_NS, call.retryDelayNs());
                 }
@@ -228,7 +233,7 @@ final class MetaJoiners implements AutoCloseable
         if (clock.nanoTime() - endNs > 0)
         {
             throw failed("not all of " + joiners.size() + " nodes " + what + " within " +
-                TimeUnit.NANOSECONDS.toSeconds(GIVE_UP_NS) + " s");
+                TimeUnit.NANOSECONDS.toSeconds(GIVE_UP_NS) + " s" + (lastFailure.isEmpty() ? "" : ": " + lastFailure));
         }
     }
 
