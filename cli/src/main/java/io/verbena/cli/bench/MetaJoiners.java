@@ -67,7 +67,6 @@ final class MetaJoiners implements AutoCloseable
 
         ControlCall<Registration> register()
         {
-            link.actAsNode();
             return link.freshClient().register(new NodeRegistration(0, NodeRole.COMPUTE_NODE, device.address(), 0,
                 new RemoteRegion(0, 0, 0), 0, 0, ReadTargetAddress.NONE), CALL_TIMEOUT_NS);
         }
@@ -82,6 +81,12 @@ final class MetaJoiners implements AutoCloseable
         {
             link.actAs(registration);
             return link.freshClient().leave(registration.nodeId(), registration.incarnation(), CALL_TIMEOUT_NS);
+        }
+
+        void onLeft()
+        {
+            registration = null;
+            link.actAsNode();
         }
 
         int poll()
@@ -101,6 +106,7 @@ final class MetaJoiners implements AutoCloseable
     private final Fabric fabric;
     private final Device device;
     private final List<Joiner> joiners = new ArrayList<>();
+    /** Of the calls that are made now, why one was not answered or was refused last; empty for none. */
     private String lastFailure = "";
 
     /** Connects so many to the meta server of the cluster in a folder. */
@@ -136,7 +142,7 @@ final class MetaJoiners implements AutoCloseable
     /** All leave. */
     void leave()
     {
-        allNs("left", Joiner::leave, (joiner, _) -> joiner.registration = null);
+        allNs("left", Joiner::leave, (joiner, _) -> joiner.onLeft());
     }
 
     /**
@@ -184,6 +190,7 @@ final class MetaJoiners implements AutoCloseable
     {
         final long startNs = clock.nanoTime();
         final int count = joiners.size();
+        lastFailure = "";
         final List<ControlCall<T>> calls = new ArrayList<>();
         final long[] retryAtNs = new long[count];
         joiners.forEach((joiner) -> calls.add(caller.apply(joiner)));
