@@ -233,7 +233,7 @@ public final class RemoteReconciliation implements AutoCloseable
     @Override
     public String toString()
     {
-        return "RemoteReconciliation{bytes=" + bytesCopied() + " tables=" + table + " of " + tables.size() + " source=" + source +
-            " words=" + wordsChanged() + " blocks=" + blocksCopied() + '}';
+        return "RemoteReconciliation{bytes=" + bytesCopied() + " tables=" + table + " of " + tables.size() +
+            " source=" + source + " words=" + wordsChanged() + " blocks=" + blocksCopied() + '}';
     }
 }

@@ -26,6 +26,7 @@ class ChunkCopyTest
     private static final int RING = 3;
     /** Of a chunk with pieces of 300 bytes: three, and one of 100. */
     private static final int PIECE_BYTES = 300;
+    private static final int MOST_STEPS = 10_000;
     private static final int PIECES = 4 * CHUNKS.length;
 
     private final UnsafeBuffer from = memory(1);
@@ -63,8 +64,10 @@ class ChunkCopyTest
 
     private void completeWrite()
     {
-        target.completeNext();
+        final long before = copy.bytesCopied();
+        final int lengthBytes = target.completeNext();
         copy.onWritten(WorkCompletionStatus.SUCCESS);
+        assertThat(copy.bytesCopied()).isEqualTo(before + lengthBytes);
     }
 
     /** Completes one of what is under way, or polls. */
@@ -89,7 +92,7 @@ class ChunkCopyTest
 
     private void finish(final Random random)
     {
-        for (int i = 0; i < 10_000 && !copy.isDone(); i++)
+        for (int i = 0; i < MOST_STEPS && !copy.isDone(); i++)
         {
             step(random);
         }
@@ -226,8 +229,9 @@ class ChunkCopyTest
     private void failAt(final int piece, final boolean isRead, final int status, final Random random)
     {
         int done = 0;
-        while (done <= piece)
+        for (int i = 0; done <= piece; i++)
         {
+            assertThat(i).as("%s", copy).isLessThan(MOST_STEPS);
             final boolean isReadNext = source.isBusy() && random.nextBoolean();
             copy.poll();
             if (isReadNext && isRead && done++ == piece)

@@ -49,8 +49,8 @@ final class LatePort implements OneSidedPort
         return !posted.isEmpty();
     }
 
-    /** Executes the first batch; whoever calls says so to its owner. */
-    void completeNext()
+    /** Executes the first batch; whoever calls says so to its owner. @return its length in bytes. */
+    int completeNext()
     {
         final Posted next = posted.remove();
         if (next.isRead)
@@ -61,6 +61,7 @@ final class LatePort implements OneSidedPort
         {
             memory.putBytes(next.offset, next.local, 0, next.lengthBytes);
         }
+        return next.lengthBytes;
     }
 
     /** The first batch fails. */
