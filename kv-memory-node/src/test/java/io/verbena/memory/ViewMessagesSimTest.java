@@ -4,6 +4,9 @@ import io.verbena.meta.store.InMemoryMetaStore;
 import io.verbena.protocol.control.ControlCall;
 import io.verbena.protocol.control.MemoryNodeClient;
 import io.verbena.protocol.message.ControlStatus;
+import io.verbena.protocol.message.EnteredLease;
+import io.verbena.protocol.message.MemoryNodeStat;
+import io.verbena.protocol.message.MirroredChunk;
 import io.verbena.protocol.view.LeftView;
 import io.verbena.protocol.view.View;
 import io.verbena.protocol.view.ViewAttempt;
@@ -154,12 +157,47 @@ class ViewMessagesSimTest
         final ControlCall<RemoteRegion> key =
             await(reconciler.client(callsOnly).reconcilerKey(attempt, TIMEOUT_NS));
         assertThat(key.result().lengthBytes()).isEqualTo(SimControlPlane.REGION_LENGTH_BYTES);
+        shouldTakeLeasesFromWhoIsNamedAlone(reconciler, callsOnly, attempt);
         assertThat(await(reconciler.meta.reportReconciled(attempt, true, TIMEOUT_NS)).status())
             .isEqualTo(ControlStatus.OK);
 
         final View next = awaitView(named, true, (view) -> ViewState.ACTIVE == view.state());
         assertThat(next.number()).isEqualTo(first.number() + 1);
         assertThat(next.members()).containsExactly(first.members().getLast());
+    }
+
+    /** As a memory node that comes into the group does. */
+    private void shouldTakeLeasesFromWhoIsNamedAlone(
+        final SimComputeNode reconciler, final VirtualQp toSurvivor, final ViewAttempt attempt)
+    {
+        final SimComputeNode notNamed = reconciler == named ? other : named;
+        final MemoryNodeClient client = reconciler.client(toSurvivor);
+        final MemoryNodeStat before = await(client.stat(TIMEOUT_NS)).result();
+        final MirroredChunk chunk = new MirroredChunk(
+            attempt.group(), attempt.number(), before.chunkCount() - 1, before.chunkLengthBytes(), 3);
+        final EnteredLease lease = new EnteredLease(
+            chunk, EnteredLease.BLOCKS, 9, notNamed.registration.identity(), null);
+        final PeerIdentity never = new PeerIdentity(notNamed.registration.nodeId(), 0);
+
+        final VirtualQp vqp = connect(notNamed);
+        assertThat(await(notNamed.client(vqp).enterLease(attempt, lease, TIMEOUT_NS)).status())
+            .isEqualTo(ControlStatus.UNAVAILABLE);
+        assertThat(await(notNamed.client(vqp).releaseLeases(attempt, TIMEOUT_NS)).status())
+            .isEqualTo(ControlStatus.UNAVAILABLE);
+        forget(notNamed, vqp);
+        final ViewAttempt another = new ViewAttempt(attempt.group(), attempt.number(), attempt.attempt() + 1);
+        assertThat(await(client.enterLease(another, lease, TIMEOUT_NS)).failure()).contains("may change no leases");
+        assertThat(await(client.stat(TIMEOUT_NS)).result()).isEqualTo(before);
+
+        assertThat(await(client.enterLease(attempt, lease, TIMEOUT_NS)).status()).isEqualTo(ControlStatus.OK);
+        assertThat(await(client.enterLease(attempt, new EnteredLease(chunk.at(chunk.index() - 1, 1),
+            EnteredLease.BLOCKS, 9, never, null), TIMEOUT_NS)).status()).isEqualTo(ControlStatus.OK);
+        final MemoryNodeStat after = await(client.stat(TIMEOUT_NS)).result();
+        assertThat(after.blockChunkCount()).isEqualTo(before.blockChunkCount() + 1);
+        assertThat(after.retainedChunkCount()).as("of a node that is not admitted")
+            .isEqualTo(before.retainedChunkCount() + 1);
+        assertThat(await(client.releaseLeases(attempt, TIMEOUT_NS)).status()).isEqualTo(ControlStatus.OK);
+        assertThat(await(client.stat(TIMEOUT_NS)).result()).isEqualTo(before);
     }
 
     @Test

@@ -40,6 +40,7 @@ final class ControlMethod
     static final int CLOSE_VIEW = 111;
     static final int NAME_VIEWS = 112;
     static final int RECONCILER_KEY = 113;
+    static final int ENTER_LEASE = 114;
 
     private ControlMethod()
     {
@@ -85,6 +86,7 @@ final class ControlMethod
             case CLOSE_VIEW -> "closeView";
             case NAME_VIEWS -> "nameViews";
             case RECONCILER_KEY -> "reconcilerKey";
+            case ENTER_LEASE -> "enterLease";
             default -> "unknown";
         };
     }
