@@ -6,11 +6,11 @@ import io.verbena.protocol.message.ChunkPurpose;
 import io.verbena.protocol.message.ChunkRun;
 import io.verbena.protocol.message.ControlException;
 import io.verbena.protocol.message.ControlStatus;
+import io.verbena.protocol.message.EnteredLease;
 import io.verbena.protocol.message.MemoryNodeStat;
 import io.verbena.protocol.message.MirrorAction;
 import io.verbena.protocol.message.MirrorAnswer;
 import io.verbena.protocol.message.MirroredChunk;
-import io.verbena.protocol.mirror.EnteredLease;
 import io.verbena.protocol.view.LeftView;
 import io.verbena.protocol.view.View;
 import io.verbena.protocol.view.ViewAttempt;
@@ -43,10 +43,10 @@ final class MemoryAnswers implements MemoryNodeService
         /** The region under the key for an attempt; null when this node does not get it, or not yet. */
         RemoteRegion reconcilerKey(PeerIdentity node, ViewAttempt attempt);
 
-        /** Whether a node makes the copies of a group equal now, by this attempt. */
-        boolean reconciles(PeerIdentity node, ViewAttempt attempt);
+        /** Whether a node would get that key now, and this memory node comes into the group. */
+        boolean mayChangeLeases(PeerIdentity node, ViewAttempt attempt);
 
-        /** Whether a node may reach this one: it was admitted, and is not fenced. */
+        /** Whether a node is let in, and has not been fenced: its end will be reported here. */
         boolean isAdmitted(PeerIdentity node);
     }
 
@@ -170,25 +170,25 @@ final class MemoryAnswers implements MemoryNodeService
     @Override
     public void releaseLeases(final PeerIdentity caller, final ViewAttempt attempt)
     {
-        refuseUnlessReconciler(caller, attempt);
-        mirrorLeases.release(attempt.group());
+        refuseUnlessNamed(caller, attempt);
+        mirrorLeases.release(attempt);
     }
 
     @Override
     public void enterLease(final PeerIdentity caller, final ViewAttempt attempt, final EnteredLease lease)
     {
-        refuseUnlessReconciler(caller, attempt);
-        mirrorLeases.enter(lease, views.get()::isAdmitted);
+        refuseUnlessNamed(caller, attempt);
+        mirrorLeases.enter(attempt, lease, views.get()::isAdmitted);
     }
 
-    private void refuseUnlessReconciler(final PeerIdentity caller, final ViewAttempt attempt)
+    private void refuseUnlessNamed(final PeerIdentity caller, final ViewAttempt attempt)
     {
         refuseUnregistered(caller);
 
-        if (!views.get().reconciles(caller, attempt))
+        if (!views.get().mayChangeLeases(caller, attempt))
         {
-            throw new ControlException(ControlStatus.UNAVAILABLE, caller + " changes no leases here for " + attempt +
-                ": another node or attempt is named, or the view is not closed yet");
+            throw new ControlException(ControlStatus.UNAVAILABLE, caller + " may change no leases here for " + attempt +
+                ": another node or attempt is named, the view is not closed yet, or this memory node does not come in");
         }
     }
 

@@ -188,11 +188,16 @@ final class MemoryGate implements MemoryAnswers.Views, AutoCloseable
     @Override
     public RemoteRegion reconcilerKey(final PeerIdentity node, final ViewAttempt attempt)
     {
-        return reconciles(node, attempt) ? RemoteRegion.of(keys.grantReconciler(node, attempt.group())) : null;
+        return mayReconcile(node, attempt) ? RemoteRegion.of(keys.grantReconciler(node, attempt.group())) : null;
     }
 
     @Override
-    public boolean reconciles(final PeerIdentity node, final ViewAttempt attempt)
+    public boolean mayChangeLeases(final PeerIdentity node, final ViewAttempt attempt)
+    {
+        return mayReconcile(node, attempt) && views.comesInto(attempt.group(), admission.incarnation());
+    }
+
+    private boolean mayReconcile(final PeerIdentity node, final ViewAttempt attempt)
     {
         return isAdmitted(node) && views.mayReconcile(node, attempt.group(), attempt.number(), attempt.attempt());
     }

@@ -7,7 +7,6 @@ import io.verbena.protocol.message.MirrorAction;
 import io.verbena.protocol.message.MirrorAnswer;
 import io.verbena.protocol.message.MirrorAnswer.Outcome;
 import io.verbena.protocol.message.MirroredChunk;
-import io.verbena.protocol.mirror.EnteredLease;
 import io.verbena.raas.identity.PeerIdentity;
 import io.verbena.table.format.ChunkDescriptor;
 import io.verbena.table.format.SuperblockDescriptor;
@@ -343,105 +342,5 @@ class MirrorLeasesTest
         {
             assertThat(act(ANN, MirrorAction.RECORD, new MirroredChunk(7, 1, 2, LENGTH, 1))).isEqualTo(Outcome.DONE);
         }
-    }
-
-    private static final PeerIdentity NONE = PeerIdentity.UNREGISTERED;
-
-    private void enter(final MirroredChunk chunk, final int state, final PeerIdentity owner, final PeerIdentity reaper)
-    {
-        leases.enter(new EnteredLease(chunk, state, 9, owner, reaper), BEN::equals);
-    }
-
-    private String shown(final int index)
-    {
-        final UnsafeBuffer header = new UnsafeBuffer(
-            region.asSlice(HEADERS + (long)index * ChunkDescriptor.HEADER_BYTES).address(),
-            ChunkDescriptor.HEADER_BYTES);
-        return ChunkDescriptor.state(header, 0) + " " + ChunkDescriptor.group(header, 0) + "." +
-            ChunkDescriptor.view(header, 0) + "." + ChunkDescriptor.count(header, 0) + " owner " +
-            ChunkDescriptor.ownerNodeId(header, 0) + "." + ChunkDescriptor.ownerIncarnation(header, 0) + " reaper " +
-            ChunkDescriptor.reaperNodeId(header, 0) + "." + ChunkDescriptor.reaperIncarnation(header, 0) +
-            " request " + ChunkDescriptor.requestId(header, 0);
-    }
-
-    @Test
-    void shouldRecordWhatThePrimaryShowsWhenItComesIntoAGroup()
-    {
-        enter(LEASE, ChunkDescriptor.STATE_BLOCKS, BEN, NONE);
-        assertThat(shown(1)).isEqualTo("1 7.2.3 owner 6.60 reaper 0.0 request 9");
-        enter(LEASE, ChunkDescriptor.STATE_BLOCKS, BEN, NONE);
-        assertThat(table.newestLease()).as("repeated").isEqualTo(1);
-        enter(LEASE.at(0, 4), ChunkDescriptor.STATE_INDEX, BEN, NONE);
-        assertThat(shown(0)).isEqualTo("2 7.2.4 owner 6.60 reaper 0.0 request 9");
-        enter(LEASE.at(2, 5), ChunkDescriptor.STATE_ORPHAN, ANN, BEN);
-        assertThat(shown(2)).isEqualTo("3 7.2.5 owner 5.50 reaper 6.60 request 0");
-        enter(LEASE.at(3, 1), ChunkDescriptor.STATE_INDEX, NONE, NONE);
-        assertThat(shown(3)).isEqualTo("2 7.2.1 owner 0.0 reaper 0.0 request 9");
-        assertThat(act(BEN, MirrorAction.RETURN, LEASE)).as("as at any member").isEqualTo(Outcome.DONE);
-        assertThat(table.freeCount()).isEqualTo(1);
-    }
-
-    /** Its end is not reported again. */
-    @Test
-    void shouldRecordLeasesOfWhoHasEndedAsLeft()
-    {
-        enter(LEASE, ChunkDescriptor.STATE_BLOCKS, ANN, NONE);
-        assertThat(shown(1)).isEqualTo("3 7.2.3 owner 5.50 reaper 0.0 request 0");
-        enter(LEASE.at(0, 4), ChunkDescriptor.STATE_INDEX, ANN, NONE);
-        assertThat(shown(0)).isEqualTo("2 7.2.4 owner 0.0 reaper 0.0 request 9");
-        enter(LEASE.at(2, 5), ChunkDescriptor.STATE_ORPHAN, ANN, ANN);
-        assertThat(shown(2)).isEqualTo("3 7.2.5 owner 5.50 reaper 0.0 request 0");
-    }
-
-    @Test
-    void shouldRefuseALeaseOfAChunkThatIsNotFree()
-    {
-        table.lease(ANN, 1, ChunkPurpose.BLOCKS, 1, false);
-        act(ANN, MirrorAction.RECORD, new MirroredChunk(8, 2, 1, LENGTH, 3));
-        final String before = shown(0) + shown(1);
-        assertThatThrownBy(() -> enter(LEASE.at(0, 9), ChunkDescriptor.STATE_BLOCKS, BEN, NONE))
-            .isInstanceOf(ControlException.class).hasMessageContaining("chunk 0")
-            .hasMessageContaining("a table of this memory node alone");
-        assertThatThrownBy(() -> enter(LEASE, ChunkDescriptor.STATE_BLOCKS, BEN, NONE))
-            .isInstanceOf(ControlException.class).hasMessageContaining("is in use by group 8");
-        assertThatThrownBy(() -> enter(LEASE.at(4, 1), ChunkDescriptor.STATE_BLOCKS, BEN, NONE))
-            .isInstanceOf(ControlException.class).hasMessageContaining("no chunk of this memory node");
-        assertThatThrownBy(() -> enter(LEASE.at(2, 1), ChunkDescriptor.STATE_FREE, BEN, NONE))
-            .isInstanceOf(ControlException.class).hasMessageContaining("state=0");
-        assertThat(shown(0) + shown(1)).isEqualTo(before);
-        assertThat(table.freeCount()).isEqualTo(2);
-    }
-
-    /** The name is the other members', also where more was counted here; what is late of that is not recorded. */
-    @Test
-    void shouldKeepTheCountOfTheGroupAndRefuseWhatWasRefused()
-    {
-        final MirroredChunk other = new MirroredChunk(8, 2, 1, LENGTH, 30);
-        act(ANN, MirrorAction.RECORD, other);
-        act(ANN, MirrorAction.RETURN, other);
-        enter(LEASE, ChunkDescriptor.STATE_BLOCKS, BEN, NONE);
-        assertThat(shown(1)).startsWith("1 7.2.3 ");
-        act(BEN, MirrorAction.RETURN, LEASE);
-        assertThat(act(ANN, MirrorAction.RECORD, other)).as("late").isEqualTo(Outcome.OUTDATED);
-        assertThat(act(ANN, MirrorAction.RECORD, other.at(1, 31))).isEqualTo(Outcome.DONE);
-    }
-
-    @Test
-    void shouldReleaseWhatStandsHereOfAGroup()
-    {
-        table.lease(ANN, 1, ChunkPurpose.BLOCKS, 1, false);
-        act(ANN, MirrorAction.RECORD, LEASE);
-        act(ANN, MirrorAction.RECORD, new MirroredChunk(8, 2, 2, LENGTH, 3));
-        leases.act(ANN, MirrorAction.RECORD, LEASE.at(3, 2), ChunkPurpose.INDEX, 9);
-        leases.release(7);
-        assertThat(table.freeCount()).isEqualTo(2);
-        assertThat(table.state(0)).isEqualTo(ChunkDescriptor.STATE_BLOCKS);
-        assertThat(shown(1)).startsWith("0 0.0.3 ");
-        assertThat(table.leaseNames().group(2)).isEqualTo(8);
-        restart(false);
-        assertThat(table.freeCount()).as("it is shown").isEqualTo(2);
-        leases.release(7);
-        enter(LEASE, ChunkDescriptor.STATE_BLOCKS, BEN, NONE);
-        assertThat(shown(1)).startsWith("1 7.2.3 ");
     }
 }

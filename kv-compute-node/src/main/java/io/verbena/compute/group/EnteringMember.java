@@ -4,11 +4,10 @@ import io.verbena.compute.memory.MemoryLink;
 import io.verbena.protocol.control.MemoryNodeClient;
 import io.verbena.protocol.control.ControlCall;
 import io.verbena.protocol.message.ControlStatus;
+import io.verbena.protocol.message.EnteredLease;
 import io.verbena.protocol.message.MirroredChunk;
-import io.verbena.protocol.mirror.EnteredLease;
 import io.verbena.protocol.view.ViewAttempt;
 import io.verbena.table.allocation.ChunkView;
-import io.verbena.table.format.ChunkDescriptor;
 import io.verbena.table.format.FormatException;
 import io.verbena.table.mirror.MirrorGroup;
 
@@ -131,7 +130,7 @@ final class EnteringMember
         isRead = true;
         for (int i = 0; i < look.chunkCount() && failure.isEmpty(); i++)
         {
-            if (ChunkDescriptor.STATE_QUARANTINED == look.state(i))
+            if (look.isUnread(i))
             {
                 failure = "the header of chunk " + i + " of memory node " + primary.memoryNodeId() +
                     " was damaged: whose chunk it is, is not known";

@@ -132,16 +132,28 @@ public final class ChunkView
         return counts[index];
     }
 
-    /** @return the last owner of a chunk; {@link PeerIdentity#UNREGISTERED} for none. */
+    /** @return the last owner of a chunk; null for none. */
     public PeerIdentity owner(final int index)
     {
-        return new PeerIdentity(ownerNodeIds[index], ownerIncarnations[index]);
+        return node(ownerNodeIds[index], ownerIncarnations[index]);
     }
 
-    /** @return who reclaims a chunk; {@link PeerIdentity#UNREGISTERED} for nobody. */
+    /** @return who reclaims a chunk; null for nobody. */
     public PeerIdentity reaper(final int index)
     {
-        return new PeerIdentity(reaperNodeIds[index], reaperIncarnations[index]);
+        return node(reaperNodeIds[index], reaperIncarnations[index]);
+    }
+
+    private static PeerIdentity node(final int nodeId, final int incarnation)
+    {
+        return nodeId == 0 ? null : new PeerIdentity(nodeId, incarnation);
+    }
+
+    /** @return whether its header was damaged: whether a group's lease stood there is not known. */
+    public boolean isUnread(final int index)
+    {
+        return states[index] == ChunkDescriptor.STATE_QUARANTINED ||
+            groups[index] == 0 && counts[index] == ChunkDescriptor.UNREAD_COUNT;
     }
 
     /** @return whether a group has leased a chunk, and the node that asked for it has ended. */

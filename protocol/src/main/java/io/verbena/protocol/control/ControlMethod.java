@@ -41,8 +41,7 @@ final class ControlMethod
     static final int CLOSE_VIEW = 111;
     static final int NAME_VIEWS = 112;
     static final int RECONCILER_KEY = 113;
-    static final int RELEASE_LEASES = 114;
-    static final int ENTER_LEASE = 115;
+    static final int ENTER_LEASE = 114;
 
     private ControlMethod()
     {
@@ -89,7 +88,6 @@ final class ControlMethod
             case CLOSE_VIEW -> "closeView";
             case NAME_VIEWS -> "nameViews";
             case RECONCILER_KEY -> "reconcilerKey";
-            case RELEASE_LEASES -> "releaseLeases";
             case ENTER_LEASE -> "enterLease";
             default -> "unknown";
         };

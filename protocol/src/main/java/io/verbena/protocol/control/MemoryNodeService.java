@@ -4,11 +4,11 @@ import io.verbena.protocol.message.ChunkLease;
 import io.verbena.protocol.message.ChunkPurpose;
 import io.verbena.protocol.message.ChunkRun;
 import io.verbena.protocol.message.ControlException;
+import io.verbena.protocol.message.EnteredLease;
 import io.verbena.protocol.message.MemoryNodeStat;
 import io.verbena.protocol.message.MirrorAction;
 import io.verbena.protocol.message.MirrorAnswer;
 import io.verbena.protocol.message.MirroredChunk;
-import io.verbena.protocol.mirror.EnteredLease;
 import io.verbena.protocol.view.LeftView;
 import io.verbena.protocol.view.View;
 import io.verbena.protocol.view.ViewAttempt;
@@ -117,8 +117,9 @@ public interface MemoryNodeService
     RemoteRegion reconcilerKey(PeerIdentity caller, ViewAttempt attempt);
 
     /**
-     * Frees the chunks that this memory node has by leases of a group into which it comes: it was a member before, or
-     * an attempt was given up. Refused as UNAVAILABLE to others than the node that makes the copies equal.
+     * Frees each chunk that a lease of a group has here: this memory node comes into the group, and what stands here is
+     * from an earlier membership or attempt. Refused as UNAVAILABLE to others than {@link #reconcilerKey} is for, and
+     * when the next view has begun here. Repeated without harm while it has not.
      *
      * @param caller  who asks.
      * @param attempt for which it was named.
@@ -126,12 +127,12 @@ public interface MemoryNodeService
     void releaseLeases(PeerIdentity caller, ViewAttempt attempt);
 
     /**
-     * Records a lease of a group into which this memory node comes. Repeated without harm. Refused as EXHAUSTED when
-     * the chunk is not free, as UNAVAILABLE to others than the node that makes the copies equal.
+     * Records a lease that a group has, which this memory node comes into, for whoever has it. Refused as UNAVAILABLE
+     * like {@link #releaseLeases}, and as EXHAUSTED when something else stands in the chunk. Repeated without harm.
      *
      * @param caller  who asks.
      * @param attempt for which it was named.
-     * @param lease   as the primary shows it.
+     * @param lease   of the attempt's group.
      */
     void enterLease(PeerIdentity caller, ViewAttempt attempt, EnteredLease lease);
 

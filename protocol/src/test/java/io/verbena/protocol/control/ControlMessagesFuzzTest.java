@@ -10,6 +10,7 @@ import io.verbena.protocol.message.ChunkRun;
 import io.verbena.protocol.message.ControlException;
 import io.verbena.protocol.message.ControlStatus;
 import io.verbena.protocol.message.DeniedOperations;
+import io.verbena.protocol.message.EnteredLease;
 import io.verbena.protocol.message.FailureDomain;
 import io.verbena.protocol.message.FailureDomainPage;
 import io.verbena.protocol.message.ForgottenNode;
@@ -29,6 +30,7 @@ import io.verbena.protocol.message.TableEntry;
 import io.verbena.protocol.message.TablePage;
 import io.verbena.protocol.message.UserPage;
 import io.verbena.protocol.tls.RevokedCertificate;
+import io.verbena.protocol.view.EnterLeaseDescriptor;
 import io.verbena.protocol.view.FailureDomainPageDescriptor;
 import io.verbena.protocol.view.GroupDescriptor;
 import io.verbena.protocol.view.LeftView;
@@ -209,6 +211,21 @@ class ControlMessagesFuzzTest
                 MirrorChunkDescriptor.purpose(message, offset);
                 MirrorChunkDescriptor.requestId(message, offset);
             });
+        final ViewAttempt attempt = new ViewAttempt(1, 3, 2);
+        final EnteredLease entered = new EnteredLease(new MirroredChunk(1, 2, 3, 65_536, 4), EnteredLease.ORPHAN, 0,
+            new PeerIdentity(5, 6), new PeerIdentity(7, 8));
+        for (final boolean isRelease : List.of(true, false))
+        {
+            fuzz("enter", (to) -> isRelease ? EnterLeaseDescriptor.encodeRelease(attempt, to, 0) :
+                EnterLeaseDescriptor.encodeRecord(attempt, entered, to, 0), (message, offset, lengthBytes) ->
+            {
+                EnterLeaseDescriptor.attempt(message, offset, lengthBytes);
+                if (!EnterLeaseDescriptor.isRelease(message, offset))
+                {
+                    EnterLeaseDescriptor.lease(message, offset);
+                }
+            });
+        }
         fuzz("mirrored", (to) -> MirrorChunkDescriptor.encodeReply(
             new MirrorAnswer(MirrorAnswer.Outcome.DONE, 3, 4), to, 0), MirrorChunkDescriptor::decodeReply);
         fuzz("runs", (to) -> ChunkRunsDescriptor.encode(

@@ -5,11 +5,11 @@ import io.verbena.protocol.message.ChunkPurpose;
 import io.verbena.protocol.message.ChunkRun;
 import io.verbena.protocol.message.ControlException;
 import io.verbena.protocol.message.ControlStatus;
+import io.verbena.protocol.message.EnteredLease;
 import io.verbena.protocol.message.MemoryNodeStat;
 import io.verbena.protocol.message.MirrorAction;
 import io.verbena.protocol.message.MirrorAnswer;
 import io.verbena.protocol.message.MirroredChunk;
-import io.verbena.protocol.mirror.EnteredLease;
 import io.verbena.protocol.view.LeftView;
 import io.verbena.protocol.view.View;
 import io.verbena.protocol.view.ViewAttempt;
@@ -108,7 +108,7 @@ final class RecordingMemoryNodeService implements MemoryNodeService
     @Override
     public void enterLease(final PeerIdentity caller, final ViewAttempt attempt, final EnteredLease lease)
     {
-        asked.add("enter by " + caller + " for " + attempt + " " + lease);
+        asked.add("enter by " + caller + " for " + attempt + ": " + lease);
     }
 
     @Override
