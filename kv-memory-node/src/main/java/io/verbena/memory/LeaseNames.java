@@ -7,7 +7,6 @@ import org.agrona.collections.Int2ObjectHashMap;
 /** By which leases of groups the chunks of a memory node are had; the chunk headers show it. One thread. */
 final class LeaseNames
 {
-    /** More than leases of one chunk: so that a count that cannot be read any more is not recorded again. */
     private final char[] groups;
     private final long[] views;
     /** Of the lease that stands; of a free chunk the largest. */
