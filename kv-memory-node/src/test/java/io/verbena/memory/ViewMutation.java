@@ -13,8 +13,8 @@ import static io.verbena.test.Mutation.returning;
 import static io.verbena.test.Mutation.type;
 
 /**
- * Changes of views without one of their checks. The table in {@code docs/protocol/views-tests.md} names what each prevents
- * and the test that shows it.
+ * Changes of views without one of their checks. The table in {@code docs/protocol/views-tests.md} names what each
+ * prevents and the test that shows it.
  */
 public enum ViewMutation
 {

@@ -7,8 +7,10 @@ import io.verbena.cli.console.ExitStatus;
 import io.verbena.cli.console.SettingsProvider;
 import io.verbena.protocol.view.View;
 import io.verbena.protocol.view.ViewState;
+import io.verbena.raas.directory.NodeRole;
 import io.verbena.raas.identity.PeerIdentity;
 
+import org.agrona.concurrent.SystemNanoClock;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
@@ -48,6 +50,7 @@ final class FillCommand implements Callable<Integer>
     {
         try (MetaCalls meta = clientOptions.openMeta())
         {
+            requireMemoryNode(meta);
             final List<View> lacking =
                 meta.views(clientOptions.timeoutNs()).stream().filter(this::lacksIt).toList();
             if (lacking.isEmpty())
@@ -59,6 +62,16 @@ final class FillCommand implements Callable<Integer>
         return ExitStatus.OK;
     }
 
+    private void requireMemoryNode(final MetaCalls meta)
+    {
+        if (meta.nodes(clientOptions.timeoutNs()).stream()
+            .noneMatch((node) -> node.nodeId() == nodeId && NodeRole.MEMORY_NODE == node.role()))
+        {
+            throw new CommandFailedException(
+                ExitStatus.FAILED, "node " + nodeId + " is no memory node that runs: 'status' lists these", null);
+        }
+    }
+
     private boolean lacksIt(final View view)
     {
         return view.lacksMember() && view.members().stream().noneMatch((member) -> member.nodeId() == nodeId);
@@ -66,12 +79,12 @@ final class FillCommand implements Callable<Integer>
 
     private void fill(final MetaCalls meta, final int number)
     {
-        final long startedNs = System.nanoTime();
+        final long startedNs = SystemNanoClock.INSTANCE.nanoTime();
         final View closing = meta.result((client) -> client.enterGroup(number, nodeId, clientOptions.timeoutNs()));
         View view = closing;
         while (view.number() == closing.number())
         {
-            if (System.nanoTime() - startedNs > TimeUnit.SECONDS.toNanos(MAX_WAIT_SECONDS))
+            if (SystemNanoClock.INSTANCE.nanoTime() - startedNs > TimeUnit.SECONDS.toNanos(MAX_WAIT_SECONDS))
             {
                 throw new CommandFailedException(ExitStatus.UNKNOWN, "group " + number + " is not copied after " +
                     MAX_WAIT_SECONDS + " s: it goes on, 'status' shows it", null);
@@ -88,7 +101,7 @@ final class FillCommand implements Callable<Integer>
         }
         say("group %d: copies are on memory nodes %s, after %.1f s%n", number, view.members().stream()
             .map(PeerIdentity::nodeId).map(String::valueOf).collect(Collectors.joining(", ")),
-            (System.nanoTime() - startedNs) / 1e9);
+            (SystemNanoClock.INSTANCE.nanoTime() - startedNs) / 1e9);
     }
 
     private View view(final MetaCalls meta, final int number)

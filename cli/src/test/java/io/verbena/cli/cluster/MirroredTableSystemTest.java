@@ -178,9 +178,10 @@ class MirroredTableSystemTest
             kill(head);
             put(table, RECORDS, 2 * RECORDS);
             awaitView(2);
+            assertThat(run("node", "fill", Integer.toString(head))).isEqualTo(ExitStatus.FAILED);
             said("up");
             assertThat(run("node", "fill", "99")).isEqualTo(ExitStatus.FAILED);
-            assertThat(last.err()).contains("node 99 is no memory node").hasLineCount(1);
+            assertThat(last.err()).contains("node 99 is no memory node that runs").hasLineCount(1);
             assertThat(said("node", "fill", Integer.toString(head))).matches("group \\d+: copies are on memory nodes " +
                 members.get(1) + ", " + head + ", " + members.get(2) + ", after \\d+\\.\\d s\n");
             awaitView(3);

@@ -248,9 +248,9 @@ final class Reconciler implements AutoCloseable
     }
 
     /**
-     * Whether a memory node could be read since this was asked for. A link that is not used does not notice that it leads
-     * to an earlier incarnation, or that its key was closed with the view: the first access breaks the queue pair, which
-     * the connections that are made here would share.
+     * Whether a memory node could be read since this was asked for. A link that is not used does not notice that it
+     * leads to an earlier incarnation, or that its key was closed with the view: the first access breaks the queue
+     * pair, which the connections that are made here would share.
      */
     private boolean isOpen(final int node, final MemoryLink link)
     {

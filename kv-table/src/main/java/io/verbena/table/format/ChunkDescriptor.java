@@ -48,8 +48,8 @@ public final class ChunkDescriptor
     /** Largest number of a group. */
     public static final int MAX_GROUP = 65_535;
     /**
-     * Count of a chunk without a group whose header was damaged and replaced: a group's lease may have stood there. More
-     * than leases of one chunk, so that a count that cannot be read any more is not recorded again.
+     * Count of a chunk without a group whose header was damaged and replaced: a group's lease may have stood there.
+     * More than leases of one chunk, so that a count that cannot be read any more is not recorded again.
      */
     public static final long UNREAD_COUNT = 1L << 40;
 

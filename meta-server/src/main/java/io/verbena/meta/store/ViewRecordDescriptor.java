@@ -71,7 +71,8 @@ final class ViewRecordDescriptor
         final int count = bytes.length < MEMBERS_OFFSET ? 0 : record.get(MEMBER_COUNT_OFFSET);
         final int entering = bytes.length < MEMBERS_OFFSET ? 0 : record.get(ENTERING_COUNT_OFFSET);
 
-        if (count < 1 || 0 != (entering & ~1) || bytes.length != MEMBERS_OFFSET + (count + entering) * IDENTITY_LENGTH ||
+        if (count < 1 || 0 != (entering & ~1) ||
+            bytes.length != MEMBERS_OFFSET + (count + entering) * IDENTITY_LENGTH ||
             !key(record.getInt(GROUP_OFFSET)).equals(key))
         {
             throw MetaRecordDescriptor.corrupt(source, key, "it is that of another group, or not as long as it says");

@@ -131,7 +131,8 @@ public final class MetaDispatcher extends ControlDispatcher
             {
                 final int nodeId = GroupDescriptor.decode(request, offset, lengthBytes).getFirst();
                 final View view = service.enterGroup(GroupDescriptor.group(request, offset), nodeId);
-                service.onChanged(node, ControlMethod.name(method), "group " + view.group() + ": memory node " + nodeId);
+                service.onChanged(
+                    node, ControlMethod.name(method), "group " + view.group() + ": memory node " + nodeId);
                 yield ViewDescriptor.encode(view, reply, replyOffset);
             }
             default ->

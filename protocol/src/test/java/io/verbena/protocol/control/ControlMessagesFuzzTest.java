@@ -256,7 +256,12 @@ class ControlMessagesFuzzTest
                 ViewAttemptDescriptor.decode(message, offset, lengthBytes);
                 ViewAttemptDescriptor.areEqual(message, offset);
             });
-        fuzz("group", (to) -> GroupDescriptor.encode(0, List.of(5, 6, 4), to, 0), GroupDescriptor::decode);
+        fuzz("group", (to) -> GroupDescriptor.encode(0, List.of(5, 6, 4), to, 0),
+            (message, offset, lengthBytes) ->
+            {
+                GroupDescriptor.decode(message, offset, lengthBytes);
+                GroupDescriptor.group(message, offset);
+            });
         fuzz("key", (to) -> RegionKeyDescriptor.encode(new RemoteRegion(1, 2, 3), to, 0),
             RegionKeyDescriptor::decode);
     }
