@@ -157,6 +157,14 @@ class MetaCommandDescriptorTest
             .isInstanceOf(MetaStoreException.class);
     }
 
+    /** Whoever changes the format of records changes this one, too, and then both numbers here. */
+    @Test
+    void shouldHaveAVersionOfItsOwnForEachFormatOfRecords()
+    {
+        assertThat(MetaRecordDescriptor.FORMAT_VERSION).isEqualTo(16);
+        assertThat(MetaCommandDescriptor.FORMAT_VERSION).isEqualTo(3);
+    }
+
     @Test
     void shouldBeAsThePageDescribesIt() throws IOException, IllegalAccessException
     {
