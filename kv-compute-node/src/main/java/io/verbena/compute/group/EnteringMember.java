@@ -78,6 +78,12 @@ final class EnteringMember
         return !isRead && !primary.isReady();
     }
 
+    /** @return whether the primary's chunk headers were read: from then on each wait has a deadline of its own. */
+    boolean isRead()
+    {
+        return isRead;
+    }
+
     /** @return whether all leases are recorded. */
     boolean isDone()
     {

@@ -183,8 +183,9 @@ final class Reconciler implements AutoCloseable
 
     private boolean isTooLate(final long nowNs)
     {
-        return (Step.ASKING == step || Step.CONNECTING == step || Step.RELEASING == step) && view.hasEntering() &&
-            patienceEndsNs - nowNs <= 0;
+        final boolean isWaiting = Step.ASKING == step || Step.CONNECTING == step || Step.RELEASING == step ||
+            Step.LEASING == step && !entering.isRead();
+        return isWaiting && view.hasEntering() && patienceEndsNs - nowNs <= 0;
     }
 
     /** The next attempt is without it. */
