@@ -132,24 +132,43 @@ final class EnteringMember
 
     private int read()
     {
-        final ChunkView look = primary.chunkView();
         isRead = true;
-        for (int i = 0; i < look.chunkCount() && failure.isEmpty(); i++)
+        try
+        {
+            leases.addAll(leases(primary.chunkView(), attempt.group()));
+            leases.forEach((lease) -> chunkOffsets.addLong(primary.chunkView().offset(lease.chunk().index())));
+        }
+        catch (final FormatException ex)
+        {
+            failure = "at memory node " + primary.memoryNodeId() + ": " + ex.getMessage();
+        }
+        return 1;
+    }
+
+    /**
+     * @param look  at the chunk headers of the primary.
+     * @param group which.
+     * @return the leases that the group has; a new list.
+     * @throws FormatException when a header was damaged, so that a lease of the group may have stood there.
+     */
+    static List<EnteredLease> leases(final ChunkView look, final int group)
+    {
+        final List<EnteredLease> leases = new ArrayList<>();
+        for (int i = 0; i < look.chunkCount(); i++)
         {
             if (look.isUnread(i))
             {
-                failure = "the header of chunk " + i + " of memory node " + primary.memoryNodeId() +
-                    " was damaged: whose chunk it is, is not known";
+                throw new FormatException(
+                    "the header of chunk " + i + " was damaged: whose chunk it is, is not known until it is free");
             }
-            else if (look.group(i) == attempt.group())
+            if (look.group(i) == group)
             {
-                leases.add(new EnteredLease(new MirroredChunk(
-                    attempt.group(), look.groupView(i), i, look.chunkLengthBytes(), look.groupCount(i)),
+                leases.add(new EnteredLease(
+                    new MirroredChunk(group, look.groupView(i), i, look.chunkLengthBytes(), look.groupCount(i)),
                     look.state(i), look.requestId(i), look.owner(i), look.reaper(i)));
-                chunkOffsets.addLong(look.offset(i));
             }
         }
-        return 1;
+        return leases;
     }
 
     @Override

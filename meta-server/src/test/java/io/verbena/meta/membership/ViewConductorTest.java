@@ -323,6 +323,16 @@ class ViewConductorTest
         assertRefused(9, fifth.nodeId(), "group 9 has 2 memory nodes, as many as its tables have copies");
         assertThat(conductor.views().view(7)).isEqualTo(before);
 
+        // Made by an earlier build, which recorded no number of copies.
+        final PeerIdentity sixth = join(NodeRole.MEMORY_NODE);
+        conductor.views().begin(new View(11, 1, ViewState.ACTIVE, 0, List.of(first, second, sixth), 0,
+            PeerIdentity.UNREGISTERED, 0, PeerIdentity.UNREGISTERED));
+        assertRefused(11, fifth.nodeId(), "group 11 has 3 memory nodes, as many as");
+        conductor.views().begin(View.first(12, List.of(first, sixth)));
+        conductor.leave(sixth.nodeId(), sixth.incarnation(), nowNs);
+        final PeerIdentity restarted = rejoin(sixth);
+        assertRefused(12, restarted.nodeId(), "memory node " + sixth.nodeId() + " is a member of group 12");
+
         conductor.views().enter(7, fifth.nodeId());
         assertRefused(7, join(NodeRole.MEMORY_NODE).nodeId(), "group 7 is changing");
         conductor.leave(compute.nodeId(), compute.incarnation(), nowNs);

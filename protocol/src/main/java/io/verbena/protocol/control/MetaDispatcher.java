@@ -129,7 +129,7 @@ public final class MetaDispatcher extends ControlDispatcher
             }
             case ControlMethod.ENTER_GROUP ->
             {
-                final int nodeId = GroupDescriptor.decode(request, offset, lengthBytes).getFirst();
+                final int nodeId = GroupDescriptor.entering(request, offset, lengthBytes);
                 final View view = service.enterGroup(GroupDescriptor.group(request, offset), nodeId);
                 service.onChanged(
                     node, ControlMethod.name(method), "group " + view.group() + ": memory node " + nodeId);
@@ -351,16 +351,15 @@ public final class MetaDispatcher extends ControlDispatcher
 
     /**
      * What concerns the whole cluster is for who has its token. A node that has not registered proves the same as an
-     * operator does. Who asks for users, or for
-     * certificates that were revoked, is one of these, or a compute node with a lease.
+     * operator does. Who asks for users, or for certificates that were revoked, is one of these, or a compute node with
+     * a lease.
      */
     private void requireOperator(final PeerIdentity caller, final int method, final RpcReply connection)
     {
         final boolean isOperators = switch (method)
         {
             case ControlMethod.FORGET_NODE, ControlMethod.DROP_THIS_TABLE, ControlMethod.ACTIVATE,
-                ControlMethod.ENTER_GROUP,
-                ControlMethod.USERS, ControlMethod.PUT_USER, ControlMethod.REMOVE_USER, ControlMethod.REVOCATIONS,
+                ControlMethod.ENTER_GROUP, ControlMethod.USERS, ControlMethod.PUT_USER, ControlMethod.REMOVE_USER, ControlMethod.REVOCATIONS,
                 ControlMethod.REVOKE_CERTIFICATE, ControlMethod.RESTORE_CERTIFICATE -> true;
             default -> false;
         };

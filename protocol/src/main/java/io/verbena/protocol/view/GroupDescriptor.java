@@ -83,6 +83,25 @@ public final class GroupDescriptor
     }
 
     /**
+     * Reads who is to come into a group.
+     *
+     * @param buffer      of the message.
+     * @param offset      where it begins.
+     * @param lengthBytes of the message from there on.
+     * @return id of the memory node.
+     * @throws io.verbena.protocol.message.ControlException INVALID_REQUEST, when it is not one.
+     */
+    public static int entering(final DirectBuffer buffer, final int offset, final int lengthBytes)
+    {
+        final List<Integer> nodeIds = decode(buffer, offset, lengthBytes);
+        if (nodeIds.size() != 1)
+        {
+            throw ViewDescriptor.invalid("one memory node at a time comes into a group, not " + nodeIds);
+        }
+        return nodeIds.getFirst();
+    }
+
+    /**
      * @param buffer of the message, of which {@link #decode} has read the memory nodes.
      * @param offset where they begin.
      * @return group into which one comes, or 0.

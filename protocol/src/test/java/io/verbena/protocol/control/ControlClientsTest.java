@@ -358,6 +358,9 @@ class ControlClientsTest
             attempt + " equal=false by node 3 incarnation 1");
         assertThat(await(meta.makeGroup(List.of(5, 6, 4), TIMEOUT_NS)).result().members())
             .extracting(PeerIdentity::nodeId).containsExactly(5, 6, 4);
+        final View entering = await(meta.enterGroup(7, 9, TIMEOUT_NS)).result();
+        assertThat(entering.group()).isEqualTo(7);
+        assertThat(entering.entering().nodeId()).isEqualTo(9);
     }
 
     @Test

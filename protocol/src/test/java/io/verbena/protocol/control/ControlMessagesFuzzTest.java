@@ -262,6 +262,7 @@ class ControlMessagesFuzzTest
                 GroupDescriptor.decode(message, offset, lengthBytes);
                 GroupDescriptor.group(message, offset);
             });
+        fuzz("enter", (to) -> GroupDescriptor.encode(7, List.of(4), to, 0), GroupDescriptor::entering);
         fuzz("key", (to) -> RegionKeyDescriptor.encode(new RemoteRegion(1, 2, 3), to, 0),
             RegionKeyDescriptor::decode);
     }

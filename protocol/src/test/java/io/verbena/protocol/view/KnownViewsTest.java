@@ -4,6 +4,7 @@ import io.verbena.raas.identity.PeerIdentity;
 import org.junit.jupiter.api.Test;
 
 import java.util.List;
+import java.util.stream.IntStream;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -81,6 +82,9 @@ class KnownViewsTest
             assertThat(isView(closing, new PeerIdentity(2, 9))).as("a member").isFalse();
         }
         assertThat(isView(FIRST, new PeerIdentity(9, 9))).as("active").isFalse();
+        final View full = View.first(
+            1, IntStream.rangeClosed(1, View.MAX_MEMBERS).mapToObj((id) -> new PeerIdentity(id, 1)).toList());
+        assertThat(isView(full.closing(0, NAMED), new PeerIdentity(9, 9))).as("too many").isFalse();
     }
 
     private static boolean isView(final View like, final PeerIdentity entering)

@@ -65,6 +65,8 @@ class ViewMessagesTest
         assertThat(GroupDescriptor.decode(buffer, AT, GroupDescriptor.encode(7, List.of(6, 4, 5), buffer, AT)))
             .containsExactly(6, 4, 5);
         assertThat(GroupDescriptor.group(buffer, AT)).isEqualTo(7);
+        assertThat(GroupDescriptor.entering(buffer, AT, GroupDescriptor.encode(7, List.of(9), buffer, AT)))
+            .isEqualTo(9);
     }
 
     @Test
@@ -126,5 +128,7 @@ class ViewMessagesTest
             assertThatThrownBy(() -> GroupDescriptor.decode(buffer, AT, bytes)).hasMessageContaining("no group");
         }
         assertThatThrownBy(() -> GroupDescriptor.encode(0, List.of(), buffer, AT)).hasMessageContaining("not 0");
+        final int two = GroupDescriptor.encode(7, List.of(4, 5), buffer, AT);
+        assertThatThrownBy(() -> GroupDescriptor.entering(buffer, AT, two)).hasMessageContaining("one memory node at");
     }
 }
