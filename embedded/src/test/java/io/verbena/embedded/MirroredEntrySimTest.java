@@ -2,6 +2,7 @@ package io.verbena.embedded;
 
 import io.verbena.client.KvEntry;
 import io.verbena.client.KvTable;
+import io.verbena.memory.MemoryNode;
 import io.verbena.meta.membership.MembershipRefusedException;
 import io.verbena.protocol.view.View;
 import io.verbena.protocol.view.ViewState;
@@ -9,6 +10,7 @@ import io.verbena.raas.identity.PeerIdentity;
 import io.verbena.rdma.sim.SimNode;
 import io.verbena.rdma.sim.schedule.SimFabricOptions;
 import io.verbena.table.check.StoreCheck;
+import io.verbena.table.format.ChunkDescriptor;
 
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -163,6 +165,126 @@ class MirroredEntrySimTest
         }
     }
 
+    /** It has its memory, and in it chunks that the group has returned since. */
+    @Test
+    void shouldComeBackWithoutLeasesThatWereReturnedMeanwhile()
+    {
+        try (SimCluster cluster = new SimCluster(1, new SimFabricOptions(), 3, 2))
+        {
+            final KvTable table = cluster.createTable("t", 100, 3);
+            put(cluster, cluster.createTable("dropped", 100, 3), 1, 1);
+            put(cluster, table, 1, 1);
+            assertThat(cluster.metaServer().views()).as("both are of one group").hasSize(1);
+            final int head = view(cluster).members().getFirst().nodeId();
+            final SimNode machine = machine(cluster, head);
+            machine.pause();
+            awaitMembers(cluster, 2);
+            cluster.dropTable("dropped");
+            cluster.runFor(8 * SimCluster.LEASE_NS);
+            final long indexChunks = MirroredStore.chunks(cluster, ChunkDescriptor.STATE_INDEX).getFirst();
+            machine.resume();
+            awaitEntry(cluster, head);
+            put(cluster, table, 2, 2);
+            cluster.settle();
+            requireSound(cluster, 1);
+            assertThat(MirroredStore.chunks(cluster, ChunkDescriptor.STATE_INDEX)).hasSize(3).containsOnly(indexChunks);
+            assertThat(MirroredStore.chunks(cluster, ChunkDescriptor.STATE_ORPHAN)).containsOnly(0L);
+        }
+    }
+
+    /** Chunks of another group stand at both. */
+    @Test
+    void shouldComeInWhereItIsAMemberOfAnotherGroup()
+    {
+        try (SimCluster cluster = new SimCluster(1, new SimFabricOptions(), 4, 2))
+        {
+            final KvTable table = cluster.createTable("t", 100, 3);
+            final KvTable other = cluster.createTable("u", 100, 3);
+            put(cluster, table, 1, 1);
+            put(cluster, other, 1, 2);
+            final List<View> views = cluster.metaServer().views();
+            assertThat(views).hasSize(2);
+            final int head = views.getFirst().members().getFirst().nodeId();
+            final int outsider = views.getLast().members().stream().map(PeerIdentity::nodeId)
+                .filter((id) -> !isMember(cluster, id)).findFirst().orElseThrow();
+            machine(cluster, head).kill();
+            awaitMembers(cluster, 2);
+            awaitEntry(cluster, outsider);
+            assertThat(view(cluster).members()).hasSize(3);
+            for (int i = 2; i > 0; i--)
+            {
+                machine(cluster, view(cluster).members().stream().map(PeerIdentity::nodeId)
+                    .filter((id) -> id != outsider).findFirst().orElseThrow()).kill();
+                awaitMembers(cluster, i);
+            }
+            requireValue(cluster, table, 1, 1);
+            requireValue(cluster, other, 1, 2);
+        }
+    }
+
+    /** A chunk that is leased later might not be there. */
+    @Test
+    void shouldNotComeInWithFewerChunks()
+    {
+        try (SimCluster cluster = new SimCluster(1, new SimFabricOptions(), 2, 2))
+        {
+            final KvTable table = cluster.createTable("t", 100, 2);
+            put(cluster, table, 1, 1);
+            machine(cluster, view(cluster).members().getFirst().nodeId()).kill();
+            awaitMembers(cluster, 1);
+            final int chunkCount = cluster.memoryHosts().getFirst().node().stat().chunkCount();
+            cluster.chunksPerNode(chunkCount - 1);
+            final int smaller = addMemoryNode(cluster);
+            enter(cluster, smaller);
+            assertThat(view(cluster).hasEntering()).isTrue();
+            cluster.runFor(4 * SimCluster.LEASE_NS);
+            assertThat(view(cluster).members()).hasSize(1);
+            put(cluster, table, 1, 2);
+
+            cluster.chunksPerNode(chunkCount);
+            awaitEntry(cluster, addMemoryNode(cluster));
+            cluster.settle();
+            requireSound(cluster, 1);
+        }
+    }
+
+    /** The group goes on as before; once the chunk is free, the memory node comes in. */
+    @Test
+    void shouldNotComeInWhereAChunkOfTheGroupIsInUse()
+    {
+        try (SimCluster cluster = new SimCluster(1, new SimFabricOptions(), 4, 2))
+        {
+            final KvTable table = cluster.createTable("t", 100, 3);
+            put(cluster, table, 1, 1);
+            cluster.createTable("single", 4_000);
+            final MemoryNode outsider = cluster.memoryHosts().stream().map(SimMemoryHost::node)
+                .filter((node) -> !isMember(cluster, node.nodeId())).findFirst().orElseThrow();
+            final int another = outsider.nodeId();
+            assertThat(outsider.stat().indexChunkCount()).isPositive();
+            machine(cluster, view(cluster).members().getFirst().nodeId()).kill();
+            awaitMembers(cluster, 2);
+            enter(cluster, another);
+            assertThat(view(cluster).hasEntering()).isTrue();
+            awaitMembers(cluster, 2);
+            put(cluster, table, 2, 2);
+            assertThat(isMember(cluster, another)).isFalse();
+            requireValue(cluster, table, 1, 1);
+
+            cluster.dropTable("single");
+            awaitEntry(cluster, another);
+            requireValue(cluster, table, 2, 2);
+            // The memory node that was killed had a part of the other table: what it has is not used again.
+            cluster.runFor(4 * SimCluster.LEASE_NS);
+            requireSound(cluster, 1);
+        }
+    }
+
+    private static SimNode machine(final SimCluster cluster, final int nodeId)
+    {
+        return cluster.memoryHosts().stream().filter((host) -> host.node().nodeId() == nodeId).findFirst()
+            .orElseThrow().machine();
+    }
+
     /**
      * Members are lost and others come in; compute nodes end, or stand still and wake in a later view; the meta server
      * ends. In the end the table has all its copies, and they are equal.
@@ -213,7 +335,7 @@ class MirroredEntrySimTest
                     lose(cluster, whole.get(random.nextInt(whole.size())), random);
                 }
             }
-            case 2 -> enter(cluster, addMemoryNode(cluster));
+            case 2 -> enter(cluster, random.nextBoolean() ? addMemoryNode(cluster) : anyMemory(cluster, random));
             case 3 -> pause(
                 cluster, anyCompute(cluster, random).machine(), random.nextLong(3 * SimCluster.LEASE_NS));
             case 4 ->
@@ -237,8 +359,7 @@ class MirroredEntrySimTest
     private void lose(final SimCluster cluster, final PeerIdentity member, final RandomGenerator random)
     {
         lost.add(member);
-        final SimNode machine = cluster.memoryHosts().stream()
-            .filter((host) -> host.node().nodeId() == member.nodeId()).findFirst().orElseThrow().machine();
+        final SimNode machine = machine(cluster, member.nodeId());
         if (random.nextBoolean())
         {
             machine.kill();
@@ -251,6 +372,12 @@ class MirroredEntrySimTest
     {
         machine.pause();
         cluster.world().after(durationNs, machine::resume);
+    }
+
+    /** One that was a member and is back, perhaps. */
+    private static int anyMemory(final SimCluster cluster, final RandomGenerator random)
+    {
+        return cluster.memoryHosts().get(random.nextInt(cluster.memoryHosts().size())).node().nodeId();
     }
 
     private static SimCluster.Compute anyCompute(final SimCluster cluster, final RandomGenerator random)

@@ -11,11 +11,8 @@ import io.verbena.table.allocation.ChunkView;
 import io.verbena.table.format.FormatException;
 import io.verbena.table.mirror.MirrorGroup;
 
-import org.agrona.collections.LongArrayList;
-
 import java.util.ArrayList;
 import java.util.List;
-import java.util.function.BooleanSupplier;
 
 /**
  * Has a memory node that comes into a group record the leases of the group, as the primary's chunk headers show them
@@ -30,17 +27,14 @@ final class EnteringMember
     private final MemoryLink memoryNode;
     private final long timeoutNs;
     private final List<EnteredLease> leases = new ArrayList<>();
-    private final LongArrayList chunkOffsets = new LongArrayList();
-    private final BooleanSupplier isSeen;
     private ControlCall<Void> call;
     /** What stands there of the group is released first. */
     private int next = -1;
-    private boolean isRead;
     private String failure = "";
 
     /**
      * @param attempt    for which this node was named.
-     * @param primary    connected.
+     * @param primary    whose chunk headers were read since.
      * @param memoryNode that comes in, connected.
      * @param timeoutNs  of each call.
      */
@@ -51,11 +45,11 @@ final class EnteringMember
         this.primary = primary;
         this.memoryNode = memoryNode;
         this.timeoutNs = timeoutNs;
-        isSeen = primary.lookAgain();
         try
         {
             new MirrorGroup(attempt.group(), List.of(primary.memoryNodeId(), memoryNode.memoryNodeId()))
                 .check(List.of(primary.superblock(), memoryNode.superblock()));
+            leases.addAll(leases(primary.chunkView(), attempt.group()));
         }
         catch (final FormatException ex)
         {
@@ -69,31 +63,16 @@ final class EnteringMember
         return failure;
     }
 
-    /**
-     * @return whether the primary was lost before anything was asked of the memory node. Once it was, an attempt that
-     *     gets no answer is given up: what was asked may be done later, beside what is asked then.
-     */
-    boolean isBroken()
-    {
-        return !isRead && !primary.isReady();
-    }
-
-    /** @return whether the primary's chunk headers were read: from then on each wait has a deadline of its own. */
-    boolean isRead()
-    {
-        return isRead;
-    }
-
     /** @return whether all leases are recorded. */
     boolean isDone()
     {
-        return isRead && null == call && next == leases.size() && failure.isEmpty();
+        return null == call && next == leases.size() && failure.isEmpty();
     }
 
-    /** @return where the group's chunks begin, the same at all members; after {@link #isDone}. */
+    /** @return where the group's chunks begin, the same at all members; a new array. */
     long[] chunkOffsets()
     {
-        return chunkOffsets.toLongArray();
+        return leases.stream().mapToLong((lease) -> primary.chunkView().offset(lease.chunk().index())).toArray();
     }
 
     /** @return length of each chunk. */
@@ -108,10 +87,6 @@ final class EnteringMember
         if (!failure.isEmpty() || isDone())
         {
             return 0;
-        }
-        if (!isRead)
-        {
-            return primary.isReady() && isSeen.getAsBoolean() ? read() : 0;
         }
         if (null == call)
         {
@@ -130,21 +105,6 @@ final class EnteringMember
         return 1;
     }
 
-    private int read()
-    {
-        isRead = true;
-        try
-        {
-            leases.addAll(leases(primary.chunkView(), attempt.group()));
-            leases.forEach((lease) -> chunkOffsets.addLong(primary.chunkView().offset(lease.chunk().index())));
-        }
-        catch (final FormatException ex)
-        {
-            failure = "at memory node " + primary.memoryNodeId() + ": " + ex.getMessage();
-        }
-        return 1;
-    }
-
     /**
      * @param look  at the chunk headers of the primary.
      * @param group which.
@@ -159,7 +119,7 @@ final class EnteringMember
             if (look.isUnread(i))
             {
                 throw new FormatException(
-                    "the header of chunk " + i + " was damaged: whose chunk it is, is not known until it is free");
+                    "the header of chunk " + i + " of the primary was damaged: whose chunk it is, is not known");
             }
             if (look.group(i) == group)
             {

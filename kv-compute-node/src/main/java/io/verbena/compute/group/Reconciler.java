@@ -183,9 +183,8 @@ final class Reconciler implements AutoCloseable
 
     private boolean isTooLate(final long nowNs)
     {
-        final boolean isWaiting = Step.ASKING == step || Step.CONNECTING == step || Step.RELEASING == step ||
-            Step.LEASING == step && !entering.isRead();
-        return isWaiting && view.hasEntering() && patienceEndsNs - nowNs <= 0;
+        return (Step.ASKING == step || Step.CONNECTING == step || Step.RELEASING == step) && view.hasEntering() &&
+            patienceEndsNs - nowNs <= 0;
     }
 
     /** The next attempt is without it. */
@@ -351,11 +350,7 @@ final class Reconciler implements AutoCloseable
     private int pollLeasing()
     {
         final int workCount = entering.poll();
-        if (entering.isBroken())
-        {
-            onBroken();
-        }
-        else if (!entering.failure().isEmpty())
+        if (!entering.failure().isEmpty())
         {
             refuse(entering.failure());
         }

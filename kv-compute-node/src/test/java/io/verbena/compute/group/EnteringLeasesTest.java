@@ -66,7 +66,7 @@ class EnteringLeasesTest
         show(1, ChunkDescriptor.STATE_BLOCKS, ANN, NOBODY, 10, GROUP, 4);
         show(2, ChunkDescriptor.STATE_QUARANTINED, NOBODY, NOBODY, 0, 0, 0);
         assertThatThrownBy(() -> EnteringMember.leases(look, GROUP)).isInstanceOf(FormatException.class)
-            .hasMessageContaining("chunk 2 was damaged");
+            .hasMessageContaining("the header of chunk 2 of the primary was damaged");
         show(2, ChunkDescriptor.STATE_INDEX, NOBODY, NOBODY, 0, 0, ChunkDescriptor.UNREAD_COUNT);
         assertThatThrownBy(() -> EnteringMember.leases(look, GROUP)).isInstanceOf(FormatException.class);
         show(2, ChunkDescriptor.STATE_FREE, NOBODY, NOBODY, 0, 0, ChunkDescriptor.UNREAD_COUNT + 1);
