@@ -26,6 +26,7 @@ import java.io.PrintWriter;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -52,6 +53,8 @@ public final class BenchFailoverCommand implements Callable<Integer>
     private static final int RECORDS_OF_A_MIB = 1_000;
     private static final Duration TIMEOUT = Duration.ofSeconds(20);
     private static final long CALL_NS = TIMEOUT.toNanos();
+    /** The processes compile what they do often. */
+    private static final long WARM_UP_NS = TimeUnit.SECONDS.toNanos(5);
     private static final long SAMPLE_NS = TimeUnit.MILLISECONDS.toNanos(100);
     private static final double LEASE_MS = 5_000;
     private static final double MOST_DEATH_MS = 1_000;
@@ -62,6 +65,7 @@ public final class BenchFailoverCommand implements Callable<Integer>
     private final NanoClock clock = SystemNanoClock.INSTANCE;
     private final FailoverChart chart = new FailoverChart();
     private final AtomicBoolean isOver = new AtomicBoolean();
+    private final Map<String, double[]> each = new LinkedHashMap<>();
     private long startNs;
 
     @Spec
@@ -132,6 +136,7 @@ public final class BenchFailoverCommand implements Callable<Integer>
         final List<MemoryFailover.Took> stopped = new ArrayList<>();
         final KvTable table = client.createTable("workload", new TableOptions(records, copies));
         final UpdateLoad load = new UpdateLoad(table, records, clock);
+        TimeUnit.NANOSECONDS.sleep(WARM_UP_NS);
         startNs = clock.nanoTime();
         final Thread sampler = Thread.ofPlatform().name("verbena-bench-samples").start(() -> sample(load));
         try (load)
@@ -151,9 +156,11 @@ public final class BenchFailoverCommand implements Callable<Integer>
             isOver.set(true);
             sampler.join();
         }
-        final double elapsedS = (clock.nanoTime() - startNs) / NS_PER_S;
+        final double elapsedS = (clock.nanoTime() - startNs + WARM_UP_NS) / NS_PER_S;
         load.failures().forEach((text, count) ->
             spec.commandLine().getErr().println("failed " + count + " times: " + text));
+        each.put("deaths_longest_operation_ms", ms(killed, MemoryFailover.Took::longestNs));
+        each.put("stops_longest_operation_ms", ms(stopped, MemoryFailover.Took::longestNs));
         return rows(killed, stopped, load, load.operations() / elapsedS);
     }
 
@@ -199,7 +206,7 @@ public final class BenchFailoverCommand implements Callable<Integer>
     private void sample(final UpdateLoad load)
     {
         long beforeNs = startNs;
-        long before = 0;
+        long before = load.operations();
         while (!isOver.get())
         {
             LockSupport.parkNanos(SAMPLE_NS);
@@ -232,6 +239,7 @@ public final class BenchFailoverCommand implements Callable<Integer>
         fields.put("stops_count", stops);
         fields.put("copies_count", copies);
         fields.put("records_count", records);
+        each.forEach((name, values) -> fields.put(name, Arrays.stream(values).boxed().toList()));
         fields.put("rows", rows.stream().map(FailoverRow::fields).toList());
         return JsonWriter.write(fields);
     }

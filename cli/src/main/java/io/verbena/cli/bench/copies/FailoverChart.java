@@ -20,6 +20,7 @@ final class FailoverChart
     private static final int LABELS = 3;
     private static final int LABEL_HEIGHT = 14;
     private static final int TICKS = 8;
+    private static final int LINES = 5;
 
     private record Event(double atS, String what)
     {
@@ -44,7 +45,9 @@ final class FailoverChart
     String draw()
     {
         final double mostS = samples.getLast().x();
-        final double most = step(samples.stream().mapToDouble(Point::y).max().orElse(1) / 4) * 5;
+        final double highest = samples.stream().mapToDouble(Point::y).max().orElse(1);
+        final double rise = step(highest / LINES);
+        final double most = Math.max(rise, rise * Math.ceil(highest / rise));
         final SvgImage image = new SvgImage(WIDTH, HEIGHT);
         final double stepS = step(mostS / TICKS);
         for (double atS = 0; atS <= mostS; atS += stepS)
@@ -52,11 +55,10 @@ final class FailoverChart
             image.gridLine(x(atS, mostS), TOP, x(atS, mostS), HEIGHT - BOTTOM);
             image.text(x(atS, mostS), HEIGHT - BOTTOM + 16, Anchor.MIDDLE, String.format(Locale.ROOT, "%,.0f", atS));
         }
-        for (int i = 0; i <= 5; i++)
+        for (double rate = 0; rate <= most; rate += rise)
         {
-            image.gridLine(LEFT, y(most * i / 5, most), WIDTH - RIGHT, y(most * i / 5, most));
-            image.text(LEFT - 6, y(most * i / 5, most) + 4, Anchor.END,
-                String.format(Locale.ROOT, "%,.0f", most * i / 5));
+            image.gridLine(LEFT, y(rate, most), WIDTH - RIGHT, y(rate, most));
+            image.text(LEFT - 6, y(rate, most) + 4, Anchor.END, String.format(Locale.ROOT, "%,.0f", rate));
         }
         image.text((LEFT + WIDTH - RIGHT) / 2.0, HEIGHT - 12, Anchor.MIDDLE, "seconds");
         image.note(8, TOP - 8, "operations a second");
