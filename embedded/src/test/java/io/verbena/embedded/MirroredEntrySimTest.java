@@ -9,6 +9,8 @@ import io.verbena.protocol.view.ViewState;
 import io.verbena.raas.identity.PeerIdentity;
 import io.verbena.rdma.sim.SimNode;
 import io.verbena.rdma.sim.schedule.SimFabricOptions;
+import io.verbena.rdma.verbs.Device;
+import io.verbena.rdma.verbs.DeviceAddress;
 import io.verbena.table.check.StoreCheck;
 import io.verbena.table.format.ChunkDescriptor;
 
@@ -16,6 +18,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
+import java.lang.reflect.InvocationHandler;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashSet;
@@ -38,6 +43,9 @@ class MirroredEntrySimTest
     private static final long MAX_PAUSE_NS = 200_000;
     private static final long MAX_STEPS = 120_000_000;
     private static final int MOST_LEASES = 200;
+    /** For a memory node to be connected. */
+    private static final long PATIENCE_NS = 5_000_000_000L;
+    private static final DeviceAddress NOWHERE = new DeviceAddress(99, 99);
 
     private boolean hasMoved;
     /** Those that have ended, or stand still for longer than their leases. */
@@ -220,6 +228,54 @@ class MirroredEntrySimTest
             requireValue(cluster, table, 1, 1);
             requireValue(cluster, other, 1, 2);
         }
+    }
+
+    /** The meta server does: nobody reads or writes while the compute node tries. */
+    @Test
+    void shouldGoOnWithoutAMemoryNodeThatIsNotReached()
+    {
+        try (SimCluster cluster = new SimCluster(1, new SimFabricOptions(), 2, 0))
+        {
+            final Set<DeviceAddress> reached = new HashSet<>();
+            cluster.computeDevices((device) -> reaching(device, reached));
+            final SimCluster.Compute compute = cluster.addComputeNode();
+            cluster.world().runUntil(compute::isServing, MAX_STEPS);
+            final KvTable table = cluster.createTable("t", 100, 2);
+            put(cluster, table, 1, 1);
+            machine(cluster, view(cluster).members().getFirst().nodeId()).kill();
+            awaitMembers(cluster, 1);
+            cluster.world().nodes().forEach((node) -> reached.add(node.device().address()));
+            enter(cluster, addMemoryNode(cluster));
+            assertThat(view(cluster).hasEntering()).isTrue();
+            cluster.runFor(PATIENCE_NS * 9 / 10);
+            assertThat(view(cluster).state()).isEqualTo(ViewState.RECONCILING);
+            cluster.runFor(PATIENCE_NS / 5);
+            assertThat(view(cluster).state()).isEqualTo(ViewState.ACTIVE);
+            assertThat(view(cluster).members()).hasSize(1);
+            requireValue(cluster, table, 1, 1);
+        }
+    }
+
+    /** A device that connects to nobody else, unless that is empty. */
+    private static Device reaching(final Device device, final Set<DeviceAddress> reached)
+    {
+        final InvocationHandler handler = (self, method, arguments) ->
+        {
+            for (int i = 0; "connect".equals(method.getName()) && i < arguments.length; i++)
+            {
+                arguments[i] = reached.isEmpty() || !(arguments[i] instanceof DeviceAddress) ||
+                    reached.contains(arguments[i]) ? arguments[i] : NOWHERE;
+            }
+            try
+            {
+                return method.invoke(device, arguments);
+            }
+            catch (final InvocationTargetException ex)
+            {
+                throw ex.getCause();
+            }
+        };
+        return (Device)Proxy.newProxyInstance(Device.class.getClassLoader(), new Class<?>[]{Device.class}, handler);
     }
 
     /** A chunk that is leased later might not be there. */

@@ -88,6 +88,11 @@ final class EnteringMember
         {
             return 0;
         }
+        if (null == call && !memoryNode.isReady())
+        {
+            failure = "it is not connected any more";
+            return 1;
+        }
         if (null == call)
         {
             final MemoryNodeClient client = memoryNode.client();

@@ -40,8 +40,6 @@ final class Reconciler implements AutoCloseable
         IDLE, LISTING, ASKING, CONNECTING,
         /** The memory node that comes in records the group's leases. */
         LEASING,
-        /** A connection was lost before anything was written: another one is made when nothing is under way. */
-        RELEASING,
         COPYING,
         /** Requests are under way that count for nothing any more. */
         ENDING,
@@ -66,6 +64,8 @@ final class Reconciler implements AutoCloseable
     private List<ControlCall<RemoteRegion>> keys = List.of();
     /** By node, whether it could be read since; null where that is to be asked. */
     private BooleanSupplier[] looks = {};
+    /** By node, over which it was asked for its key. */
+    private MemoryLink[] linked = {};
     private VirtualQp[] members = {};
     private EnteringMember entering;
     private long patienceEndsNs;
@@ -131,7 +131,6 @@ final class Reconciler implements AutoCloseable
             case ASKING -> pollAsking(nowNs);
             case CONNECTING -> pollConnecting();
             case LEASING -> pollLeasing();
-            case RELEASING -> pollReleasing(nowNs);
             case COPYING -> pollCopying();
             case ENDING -> pollEnding(nowNs);
             case REPORTING -> pollReporting(nowNs);
@@ -183,8 +182,7 @@ final class Reconciler implements AutoCloseable
 
     private boolean isTooLate(final long nowNs)
     {
-        return (Step.ASKING == step || Step.CONNECTING == step || Step.RELEASING == step) && view.hasEntering() &&
-            patienceEndsNs - nowNs <= 0;
+        return (Step.ASKING == step || Step.CONNECTING == step) && view.hasEntering() && patienceEndsNs - nowNs <= 0;
     }
 
     /** The next attempt is without it. */
@@ -266,12 +264,14 @@ final class Reconciler implements AutoCloseable
     private void connect()
     {
         members = new VirtualQp[keys.size()];
+        linked = new MemoryLink[keys.size()];
         for (int i = 0; i < keys.size(); i++)
         {
             final int member = i;
             if (!isLost(member))
             {
                 final MemoryLink link = link(member);
+                linked[member] = link;
                 members[member] = session.raas().connect(link.record().address(), ReadTargetAddress.NONE,
                     link.record().region(), (vqp, cookie, status) -> copying.onComplete(member, status),
                     session.timeoutNs());
@@ -288,7 +288,7 @@ final class Reconciler implements AutoCloseable
         {
             if (null != member && VirtualQp.State.FAILED == member.state())
             {
-                onBroken();
+                end(false);
                 return 1;
             }
             areConnected &= null == member || member.carriesWrites();
@@ -306,44 +306,14 @@ final class Reconciler implements AutoCloseable
         }
         if (view.hasEntering())
         {
-            entering = new EnteringMember(
-                ViewAttempt.of(view), link(view.members().size() - 1), link(nodes.size() - 1), session.timeoutNs());
+            entering = new EnteringMember(ViewAttempt.of(view), linked[view.members().size() - 1],
+                linked[view.members().size()], session.timeoutNs());
             step = Step.LEASING;
         }
         else
         {
             copy();
         }
-        return 1;
-    }
-
-    /**
-     * A connection was lost, and nothing was written: an access with a key that was closed, of whatever this node did
-     * before, takes the queue pair with it. Another attempt would be without who comes in, so this one goes on.
-     */
-    private void onBroken()
-    {
-        if (view.hasEntering())
-        {
-            closeMembers();
-            step = Step.RELEASING;
-        }
-        else
-        {
-            end(false);
-        }
-    }
-
-    private int pollReleasing(final long nowNs)
-    {
-        if (isUnderWay())
-        {
-            return 0;
-        }
-        release();
-        final long patienceNs = patienceEndsNs;
-        ask(nowNs + PAUSE_NS);
-        patienceEndsNs = patienceNs;
         return 1;
     }
 
@@ -391,12 +361,6 @@ final class Reconciler implements AutoCloseable
     private void end(final boolean isEqual)
     {
         areEqual = isEqual;
-        closeMembers();
-        step = Step.ENDING;
-    }
-
-    private void closeMembers()
-    {
         for (final VirtualQp member : members)
         {
             if (null != member)
@@ -404,25 +368,17 @@ final class Reconciler implements AutoCloseable
                 member.close();
             }
         }
+        step = Step.ENDING;
     }
 
-    private boolean isUnderWay()
+    private int pollEnding(final long nowNs)
     {
         for (final VirtualQp member : members)
         {
             if (null != member && 0 != member.outstandingBatches())
             {
-                return true;
+                return 0;
             }
-        }
-        return false;
-    }
-
-    private int pollEnding(final long nowNs)
-    {
-        if (isUnderWay())
-        {
-            return 0;
         }
         release();
         if (isOver)
@@ -441,6 +397,7 @@ final class Reconciler implements AutoCloseable
     private void release()
     {
         members = new VirtualQp[0];
+        linked = new MemoryLink[0];
         entering = null;
         if (null != copying)
         {
