@@ -178,7 +178,6 @@ class MirroredTableSystemTest
             kill(head);
             put(table, RECORDS, 2 * RECORDS);
             awaitView(2);
-            assertThat(run("node", "fill", Integer.toString(head))).isEqualTo(ExitStatus.FAILED);
             said("up");
             assertThat(run("node", "fill", "99")).isEqualTo(ExitStatus.FAILED);
             assertThat(last.err()).contains("node 99 is no memory node that runs").hasLineCount(1);
