@@ -359,8 +359,9 @@ public final class MetaDispatcher extends ControlDispatcher
         final boolean isOperators = switch (method)
         {
             case ControlMethod.FORGET_NODE, ControlMethod.DROP_THIS_TABLE, ControlMethod.ACTIVATE,
-                ControlMethod.ENTER_GROUP, ControlMethod.USERS, ControlMethod.PUT_USER, ControlMethod.REMOVE_USER, ControlMethod.REVOCATIONS,
-                ControlMethod.REVOKE_CERTIFICATE, ControlMethod.RESTORE_CERTIFICATE -> true;
+                ControlMethod.ENTER_GROUP, ControlMethod.USERS, ControlMethod.PUT_USER, ControlMethod.REMOVE_USER,
+                ControlMethod.REVOCATIONS, ControlMethod.REVOKE_CERTIFICATE,
+                ControlMethod.RESTORE_CERTIFICATE -> true;
             default -> false;
         };
         if (!isOperators || !service.isGuarded() ||

@@ -12,6 +12,7 @@ import io.verbena.client.KvClientOptions;
 import io.verbena.client.KvException;
 import io.verbena.client.KvTable;
 import io.verbena.client.TableOptions;
+import io.verbena.load.bench.UpdateLoad;
 import io.verbena.load.report.JsonWriter;
 import io.verbena.load.report.Medians;
 

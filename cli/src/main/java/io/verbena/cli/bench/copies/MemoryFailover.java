@@ -6,6 +6,7 @@ import io.verbena.cli.cluster.MetaCalls;
 import io.verbena.cli.cluster.ProcessTable.Entry;
 import io.verbena.cli.console.CommandFailedException;
 import io.verbena.cli.console.ExitStatus;
+import io.verbena.load.bench.UpdateLoad;
 import io.verbena.protocol.view.View;
 import io.verbena.protocol.view.ViewState;
 import io.verbena.raas.identity.PeerIdentity;

@@ -1,4 +1,4 @@
-package io.verbena.cli.bench.copies;
+package io.verbena.load.bench;
 
 import io.verbena.client.KvEntry;
 import io.verbena.client.KvException;
@@ -23,9 +23,10 @@ import java.util.concurrent.atomic.AtomicLongArray;
  * record is updated by one thread, with a number that counts up: so it is known which updates were acknowledged, and
  * {@link #audit} finds those that are gone. One thread drives it, and closes it.
  */
-final class UpdateLoad implements AutoCloseable
+public final class UpdateLoad implements AutoCloseable
 {
-    static final int THREADS = 2;
+    /** Threads that work. */
+    public static final int THREADS = 2;
     private static final int VALUE_BYTES = 100;
 
     private final KvTable table;
@@ -50,7 +51,7 @@ final class UpdateLoad implements AutoCloseable
      * @param records one or more for each thread.
      * @param clock   of this machine.
      */
-    UpdateLoad(final KvTable table, final int records, final NanoClock clock)
+    public UpdateLoad(final KvTable table, final int records, final NanoClock clock)
     {
         this.table = table;
         this.records = records;
@@ -141,13 +142,13 @@ final class UpdateLoad implements AutoCloseable
     }
 
     /** From now on {@link #longestNs} is of operations that end later. */
-    void forgetLongest()
+    public void forgetLongest()
     {
         longestNs.set(0);
     }
 
     /** @return how long the longest operation took, or takes, from its beginning, however often it was repeated. */
-    long longestNs()
+    public long longestNs()
     {
         long longest = longestNs.get();
         final long nowNs = clock.nanoTime();
@@ -160,19 +161,19 @@ final class UpdateLoad implements AutoCloseable
     }
 
     /** @return operations that were answered so far. */
-    long operations()
+    public long operations()
     {
         return operations.get();
     }
 
     /** @return those that failed, by what the client said of them. */
-    Map<String, Integer> failures()
+    public Map<String, Integer> failures()
     {
         return failures;
     }
 
     /** @return reads that showed less than what the same thread had been acknowledged before. */
-    long stale()
+    public long stale()
     {
         return stale.get();
     }
@@ -182,7 +183,7 @@ final class UpdateLoad implements AutoCloseable
      *
      * @return how many have less than the last update that was acknowledged, or more than the last that was tried.
      */
-    int audit()
+    public int audit()
     {
         int wrong = 0;
         for (int i = 0; i < records; i++)

@@ -1,4 +1,4 @@
-package io.verbena.cli.bench.copies;
+package io.verbena.load.bench;
 
 import io.verbena.client.KvTable;
 import io.verbena.client.TableOptions;
@@ -49,7 +49,8 @@ class UpdateLoadSystemTest
             int older = 0;
             for (int i = 4; i < RECORDS; i++)
             {
-                older += ByteBuffer.wrap(table.get(bytes(i, Integer.BYTES)).orElseThrow().value()).getLong() > 0 ? 1 : 0;
+                final byte[] value = table.get(bytes(i, Integer.BYTES)).orElseThrow().value();
+                older += ByteBuffer.wrap(value).getLong() > 0 ? 1 : 0;
                 table.put(bytes(i, Integer.BYTES), bytes(0, Long.BYTES));
             }
             assertThat(older).as("updates reach most records").isGreaterThan(2);
