@@ -230,6 +230,37 @@ class MirroredEntrySimTest
         }
     }
 
+    /** After the delay, by itself; the first one has no room, so that another one is tried. */
+    @Test
+    void shouldComeInByItselfAfterADelay()
+    {
+        try (SimCluster cluster = new SimCluster(1, new SimFabricOptions(), 3, 2))
+        {
+            cluster.metaOptions((options) -> options.fillAfterNs(4 * SimCluster.LEASE_NS));
+            cluster.moveMetaServer();
+            final KvTable table = cluster.createTable("t", 100, 3);
+            put(cluster, table, 1, 1);
+            machine(cluster, view(cluster).members().getFirst().nodeId()).kill();
+            awaitMembers(cluster, 2);
+            final int chunkCount = cluster.memoryHosts().getFirst().node().stat().chunkCount();
+            cluster.chunksPerNode(chunkCount - 1);
+            final int smaller = addMemoryNode(cluster);
+            cluster.chunksPerNode(chunkCount);
+            final int another = addMemoryNode(cluster);
+            cluster.runFor(2 * SimCluster.LEASE_NS);
+            assertThat(view(cluster).members()).as("not before the delay is over").hasSize(2);
+            awaitMembers(cluster, 3);
+            assertThat(isMember(cluster, smaller)).isFalse();
+            assertThat(isMember(cluster, another)).isTrue();
+            final long number = view(cluster).number();
+            cluster.runFor(20 * SimCluster.LEASE_NS);
+            assertThat(view(cluster).number()).as("nothing is lacking").isEqualTo(number);
+            requireValue(cluster, table, 1, 1);
+            cluster.settle();
+            requireSound(cluster, 1);
+        }
+    }
+
     /** The meta server does: nobody reads or writes while the compute node tries. */
     @Test
     void shouldGoOnWithoutAMemoryNodeThatIsNotReached()
