@@ -1,14 +1,13 @@
 package io.verbena.meta.membership;
 
-import io.verbena.meta.TestSecrets;
 import io.verbena.meta.store.InMemoryMetaStore;
 import io.verbena.meta.store.MetaState;
 import io.verbena.protocol.message.FailureDomain;
 import io.verbena.protocol.message.NodeRegistration;
+import io.verbena.protocol.view.LeftView;
 import io.verbena.protocol.view.View;
 import io.verbena.protocol.view.ViewAttempt;
 import io.verbena.protocol.view.ViewState;
-import io.verbena.protocol.view.LeftView;
 import io.verbena.raas.ReadTargetAddress;
 import io.verbena.raas.RemoteRegion;
 import io.verbena.raas.directory.NodeRole;
