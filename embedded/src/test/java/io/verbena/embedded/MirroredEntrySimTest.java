@@ -1,6 +1,5 @@
 package io.verbena.embedded;
 
-import io.verbena.client.KvEntry;
 import io.verbena.client.KvTable;
 import io.verbena.memory.MemoryNode;
 import io.verbena.meta.membership.MembershipRefusedException;
@@ -21,16 +20,17 @@ import org.junit.jupiter.params.provider.MethodSource;
 import java.lang.reflect.InvocationHandler;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
-import java.util.Optional;
 import java.util.Set;
-import java.util.concurrent.CompletableFuture;
 import java.util.random.RandomGenerator;
 import java.util.stream.LongStream;
 
+import static io.verbena.embedded.OneGroup.awaitMembers;
+import static io.verbena.embedded.OneGroup.put;
+import static io.verbena.embedded.OneGroup.requireValue;
+import static io.verbena.embedded.OneGroup.view;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /** Memory nodes come into the group of a table, on production nodes, while others are lost. */
@@ -39,7 +39,6 @@ class MirroredEntrySimTest
     private static final int CLIENTS = 4;
     private static final int KEYS = 8;
     private static final long TIMEOUT_NS = 800_000_000;
-    private static final Duration TIMEOUT = Duration.ofNanos(TIMEOUT_NS);
     private static final long MAX_PAUSE_NS = 200_000;
     private static final long MAX_STEPS = 120_000_000;
     private static final int MOST_LEASES = 200;
@@ -57,24 +56,6 @@ class MirroredEntrySimTest
         final long only = Long.getLong("verbena.mirror.clusterSeed", 0);
         return 0 != only ? LongStream.of(only) :
             LongStream.rangeClosed(1, Long.getLong("verbena.mirror.clusterSeeds", 6));
-    }
-
-    private static View view(final SimCluster cluster)
-    {
-        return cluster.metaServer().views().getFirst();
-    }
-
-    private static void awaitMembers(final SimCluster cluster, final int members)
-    {
-        for (int i = 0; i < MOST_LEASES; i++)
-        {
-            if (ViewState.ACTIVE == view(cluster).state() && view(cluster).members().size() == members)
-            {
-                return;
-            }
-            cluster.runFor(SimCluster.LEASE_NS / 4);
-        }
-        throw new AssertionError("wants " + members + " members: " + cluster.metaServer().views());
     }
 
     /** Until it is one; what is refused is asked again. */
@@ -113,24 +94,6 @@ class MirroredEntrySimTest
     {
         cluster.addMemoryNode("another-" + cluster.memoryHosts().size());
         return cluster.memoryHosts().getLast().node().nodeId();
-    }
-
-    private static void put(final SimCluster cluster, final KvTable table, final int key, final int value)
-    {
-        final CompletableFuture<Long> put =
-            table.withTimeout(TIMEOUT).putAsync(new byte[]{(byte)key}, new byte[]{(byte)value});
-        cluster.world().runUntil(put::isDone, MAX_STEPS);
-        assertThat(put).as("put %d", key).isCompleted();
-    }
-
-    private static void requireValue(final SimCluster cluster, final KvTable table, final int key, final int value)
-    {
-        final CompletableFuture<Optional<KvEntry>> get =
-            table.withTimeout(TIMEOUT).getAsync(new byte[]{(byte)key});
-        cluster.world().runUntil(get::isDone, MAX_STEPS);
-        assertThat(get).as("get %d", key).isCompleted();
-        assertThat(get.resultNow()).as("key %d", key).isPresent();
-        assertThat(get.resultNow().get().value()).as("key %d", key).containsExactly(value);
     }
 
     private static void requireSound(final SimCluster cluster, final long seed)
