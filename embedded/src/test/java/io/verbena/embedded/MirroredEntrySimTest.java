@@ -201,6 +201,7 @@ class MirroredEntrySimTest
         {
             cluster.metaOptions((options) -> options.fillAfterNs(4 * SimCluster.LEASE_NS));
             cluster.moveMetaServer();
+            cluster.runFor(2 * SimCluster.LEASE_NS); // the identities that the first one had in store have ended
             final KvTable table = cluster.createTable("t", 100, 3);
             put(cluster, table, 1, 1);
             machine(cluster, view(cluster).members().getFirst().nodeId()).kill();

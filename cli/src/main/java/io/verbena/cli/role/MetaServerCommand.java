@@ -106,8 +106,8 @@ public final class MetaServerCommand implements Callable<Integer>
     private Integer leaseSeconds;
 
     @Option(names = "--fill-after-seconds", paramLabel = "N", defaultValue = "0",
-        description = "How long a table lacks a copy before a memory node gets it by itself, 1 to 86400; nobody reads " +
-            "or writes the table while it is copied. 0, the default: never.")
+        description = "How long a table lacks a copy before a memory node gets it by itself, up to 86400; operations " +
+            "on it wait while it is copied. 0: never. Default: ${DEFAULT-VALUE}.")
     private int fillAfterSeconds;
 
     @Option(names = "--secret-minutes", paramLabel = "N", defaultValue = "1440",

@@ -58,6 +58,8 @@ public final class GroupFiller
         }
         dueAtNs = nowNs + Math.min(LOOK_NS, delayNs);
         final List<View> all = views.views();
+        sinceNs.keySet().removeIf((group) -> null == views.view(group));
+        tried.keySet().retainAll(sinceNs.keySet());
         boolean isChanging = false;
         for (final View view : all)
         {

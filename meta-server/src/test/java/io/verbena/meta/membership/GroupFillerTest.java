@@ -112,10 +112,10 @@ class GroupFillerTest
         views.onReconciled(compute, ViewAttempt.of(reconciling), isEqual);
     }
 
-    /** @return who comes in after a while; {@link PeerIdentity#UNREGISTERED} for nobody. */
+    /** @return who comes in within a time; {@link PeerIdentity#UNREGISTERED} for nobody. */
     private PeerIdentity after(final long durationNs)
     {
-        for (final long endNs = nowNs + durationNs; nowNs < endNs; nowNs++)
+        for (final long endNs = nowNs + durationNs; nowNs < endNs && !views.view(GROUP).hasEntering(); nowNs++)
         {
             filler.poll(nowNs);
         }
@@ -166,10 +166,14 @@ class GroupFillerTest
         work();
         end(true);
         assertThat(after(2 * DELAY_NS)).isEqualTo(busy);
-        leave(busy);
-        work();
-        end(true);
-        assertThat(after(2 * DELAY_NS)).as("rather there than nowhere").isEqualTo(beside);
+    }
+
+    @Test
+    void shouldRatherShareADomainThanLackACopy()
+    {
+        loseHead();
+        final PeerIdentity beside = memory("rack-2");
+        assertThat(after(2 * DELAY_NS)).isEqualTo(beside);
     }
 
     /** One that did not come in is tried again when all others were, and each a delay later. */
