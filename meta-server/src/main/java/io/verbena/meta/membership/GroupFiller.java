@@ -5,7 +5,6 @@ import io.verbena.protocol.view.View;
 import io.verbena.protocol.view.ViewState;
 import io.verbena.raas.identity.PeerIdentity;
 
-import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -23,13 +22,25 @@ public final class GroupFiller
 {
     private static final long LOOK_NS = TimeUnit.MILLISECONDS.toNanos(100);
 
+    /** A group that has fewer members than its tables have copies. */
+    private static final class Lack
+    {
+        private final long sinceNs;
+        private final Set<PeerIdentity> tried = new HashSet<>();
+        /** When the last one was tried, or that began. */
+        private long triedAtNs;
+
+        private Lack(final long nowNs)
+        {
+            sinceNs = nowNs;
+            triedAtNs = nowNs;
+        }
+    }
+
     private final ViewConductor views;
     private final MembershipTable members;
     private final long delayNs;
-    /** By group, when it began to lack a member, or when one was tried last. */
-    private final Map<Integer, Long> sinceNs = new HashMap<>();
-    /** By group, since it lacks a member. */
-    private final Map<Integer, Set<PeerIdentity>> tried = new HashMap<>();
+    private final Map<Integer, Lack> lacks = new HashMap<>();
     private long dueAtNs = Long.MIN_VALUE / 2;
 
     /**
@@ -58,20 +69,18 @@ public final class GroupFiller
         }
         dueAtNs = nowNs + Math.min(LOOK_NS, delayNs);
         final List<View> all = views.views();
-        sinceNs.keySet().removeIf((group) -> null == views.view(group));
-        tried.keySet().retainAll(sinceNs.keySet());
         boolean isChanging = false;
+        lacks.keySet().removeIf((group) -> null == views.view(group));
         for (final View view : all)
         {
             isChanging |= ViewState.ACTIVE != view.state();
             if (view.lacksMember())
             {
-                sinceNs.putIfAbsent(view.group(), nowNs);
+                lacks.putIfAbsent(view.group(), new Lack(nowNs));
             }
             else if (ViewState.ACTIVE == view.state())
             {
-                sinceNs.remove(view.group());
-                tried.remove(view.group());
+                lacks.remove(view.group());
             }
         }
         return isChanging ? 0 : enter(all, nowNs);
@@ -81,14 +90,12 @@ public final class GroupFiller
     {
         for (final View view : all)
         {
-            if (view.lacksMember() && nowNs - sinceNs.get(view.group()) >= delayNs)
+            if (lacks.get(view.group()) instanceof final Lack lack && nowNs - lack.triedAtNs >= delayNs &&
+                candidate(view, lack, all) instanceof final PeerIdentity candidate)
             {
-                sinceNs.put(view.group(), nowNs);
-                final PeerIdentity candidate = candidate(view, all);
-                if (null != candidate)
-                {
-                    return enter(view, candidate);
-                }
+                lack.triedAtNs = nowNs;
+                lack.tried.add(candidate);
+                return enter(view, candidate);
             }
         }
         return 0;
@@ -96,7 +103,6 @@ public final class GroupFiller
 
     private int enter(final View view, final PeerIdentity candidate)
     {
-        tried.computeIfAbsent(view.group(), (_) -> new HashSet<>()).add(candidate);
         try
         {
             views.enter(view.group(), candidate.nodeId());
@@ -110,27 +116,26 @@ public final class GroupFiller
     }
 
     /** @return in a failure domain of its own where there is one, then in the fewest groups; null: there is none. */
-    private PeerIdentity candidate(final View view, final List<View> all)
+    private PeerIdentity candidate(final View view, final Lack lack, final List<View> all)
     {
-        final Set<PeerIdentity> before = tried.getOrDefault(view.group(), Set.of());
-        final List<Member> candidates = new ArrayList<>();
-        for (final Member member : members.members())
+        final List<Member> candidates = members.members().stream().filter((member) -> mayEnter(member, view, lack))
+            .toList();
+        if (!candidates.isEmpty() && candidates.stream().allMatch((member) -> lack.tried.contains(member.node().identity())))
         {
-            if (!member.isCompute() && member.isLive() && member.isConfirmed() &&
-                view.members().stream().noneMatch((each) -> each.nodeId() == member.nodeId()))
-            {
-                candidates.add(member);
-            }
+            lack.tried.clear();
         }
-        if (candidates.stream().allMatch((member) -> before.contains(member.node().identity())))
-        {
-            tried.remove(view.group());
-            return null;
-        }
-        return candidates.stream().filter((member) -> !before.contains(member.node().identity()))
+        return candidates.stream().filter((member) -> !lack.tried.contains(member.node().identity()))
             .min(Comparator.comparing((final Member member) -> sharesDomain(member, view))
                 .thenComparing((member) -> groups(member, all)).thenComparing(Member::nodeId))
             .map((member) -> member.node().identity()).orElse(null);
+    }
+
+    /** The member that was lost may have a lease still: not one that was not heard of since. */
+    private boolean mayEnter(final Member member, final View view, final Lack lack)
+    {
+        return !member.isCompute() && member.isLive() && member.isConfirmed() &&
+            members.isHeardOfSince(member, lack.sinceNs) &&
+            view.members().stream().noneMatch((each) -> each.nodeId() == member.nodeId());
     }
 
     private boolean sharesDomain(final Member candidate, final View view)

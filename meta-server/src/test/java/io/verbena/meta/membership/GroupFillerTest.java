@@ -139,6 +139,18 @@ class GroupFillerTest
         assertThat(after(DELAY_NS)).as("since it is lacking again").isEqualTo(PeerIdentity.UNREGISTERED);
     }
 
+    /** Whose lease may last still, while its process has ended. */
+    @Test
+    void shouldNotTakeAMemoryNodeThatWasNotHeardOfSince()
+    {
+        final PeerIdentity lost = memory("rack-4");
+        nowNs++;
+        loseHead();
+        assertThat(after(4 * DELAY_NS)).isEqualTo(PeerIdentity.UNREGISTERED);
+        conductor.heartbeat(lost.nodeId(), lost.incarnation(), 0, nowNs);
+        assertThat(after(DELAY_NS)).isEqualTo(lost);
+    }
+
     @Test
     void shouldDoNothingWithoutADelay()
     {
