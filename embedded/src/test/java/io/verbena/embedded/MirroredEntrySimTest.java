@@ -42,6 +42,7 @@ class MirroredEntrySimTest
     private static final long MAX_PAUSE_NS = 200_000;
     private static final long MAX_STEPS = 120_000_000;
     private static final int MOST_LEASES = 200;
+    private static final int MOMENTS = 24;
     /** For a memory node to be connected. */
     private static final long PATIENCE_NS = 5_000_000_000L;
     private static final DeviceAddress NOWHERE = new DeviceAddress(99, 99);
@@ -222,6 +223,32 @@ class MirroredEntrySimTest
             requireValue(cluster, table, 1, 1);
             cluster.settle();
             requireSound(cluster, 1);
+        }
+    }
+
+    /** Where the connections break on which it leases and formats, it begins again. */
+    @Test
+    void shouldCreateTablesWhileAMemoryNodeComesIn()
+    {
+        for (int moment = 0; moment < MOMENTS; moment++)
+        {
+            try (SimCluster cluster = new SimCluster(1, new SimFabricOptions(), 3, 2))
+            {
+                final KvTable table = cluster.createTable("t", 100, 3);
+                put(cluster, table, 1, 1);
+                machine(cluster, view(cluster).members().getFirst().nodeId()).kill();
+                awaitMembers(cluster, 2);
+                final int another = addMemoryNode(cluster);
+                cluster.runFor(SimCluster.LEASE_NS);
+                enter(cluster, another);
+                cluster.runFor(moment * SimCluster.LEASE_NS / 160);
+                final KvTable created = cluster.createTable("created", 100, 1 + moment % 3);
+                put(cluster, created, 2, 2);
+                // Not one with three members: the table may have a chunk that the group has, too.
+                requireValue(cluster, table, 1, 1);
+                requireValue(cluster, created, 2, 2);
+                cluster.settle();
+            }
         }
     }
 

@@ -146,6 +146,7 @@ class MirroredTableSystemTest
             assertThat(said("table", "check", "--all")).contains("SOUND: every invariant holds");
 
             said("up");
+            said("table", "drop", "default"); // it has one copy
             awaitView(3);
             assertThat(group().get("memory_nodes")).as("it came in by itself")
                 .isEqualTo(List.of(members.get(1), head, members.getLast()));

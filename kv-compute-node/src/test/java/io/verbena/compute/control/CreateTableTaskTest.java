@@ -90,27 +90,6 @@ class CreateTableTaskTest
         assertThat(rig.count("stat")).as("the memory node was asked").isEqualTo(1);
     }
 
-    /** As when a memory node closes a view of a group, and with it all connections. */
-    @Test
-    void shouldAskAgainWhenTheConnectionBreaksWhileItLeases()
-    {
-        rig.reach();
-        rig.meta.refuse("table", ControlStatus.NO_SUCH_TABLE);
-        rig.answer("stat", (arguments) -> new MemoryNodeStat(
-            MemoryRig.CHUNKS * MemoryRig.CHUNK_BYTES, MemoryRig.CHUNK_BYTES, MemoryRig.CHUNKS, 0, 4, 0, 0));
-        rig.refuse("leaseChunks", ControlStatus.EXHAUSTED);
-        final Request request = create(tasks());
-        rig.meta.runUntil(() -> rig.count("leaseChunks") > 0);
-        rig.stop(); // the answer is under way
-        rig.meta.runFor(SECOND_NS / 4);
-        assertThat(request.state()).isNotEqualTo(NodeRequest.DONE);
-        rig.start();
-        rig.register(2);
-        rig.refuse("leaseChunks", ControlStatus.FORBIDDEN);
-        rig.meta.runUntil(() -> NodeRequest.DONE == request.state());
-        assertThat(rig.count("leaseChunks")).isEqualTo(2);
-    }
-
     @Test
     void shouldSayAtItsDeadlineWhyNoMemoryNodeCouldBeReached()
     {
