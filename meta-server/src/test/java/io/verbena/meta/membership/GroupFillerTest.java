@@ -24,7 +24,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 /** Which memory node comes in by itself, and when. */
 class GroupFillerTest
 {
-    private static final long DELAY_NS = 500;
+    private static final long DELAY_NS = 1_000_000_000;
+    private static final long STEP_NS = DELAY_NS / 40;
     private static final int GROUP = 7;
 
     private final InMemoryMetaStore store = new InMemoryMetaStore();
@@ -100,6 +101,7 @@ class GroupFillerTest
         work();
         end(true);
         assertThat(views.view(GROUP).members()).containsExactly(middle, primary);
+        filler.poll(nowNs);
     }
 
     private void end(final boolean isEqual)
@@ -115,7 +117,8 @@ class GroupFillerTest
     /** @return who comes in within a time; {@link PeerIdentity#UNREGISTERED} for nobody. */
     private PeerIdentity after(final long durationNs)
     {
-        for (final long endNs = nowNs + durationNs; nowNs < endNs && !views.view(GROUP).hasEntering(); nowNs++)
+        for (final long endNs = nowNs + durationNs; nowNs < endNs && !views.view(GROUP).hasEntering();
+            nowNs += STEP_NS)
         {
             filler.poll(nowNs);
         }
