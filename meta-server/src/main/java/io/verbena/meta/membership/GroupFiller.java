@@ -120,7 +120,7 @@ public final class GroupFiller
     {
         final List<Member> candidates = members.members().stream().filter((member) -> mayEnter(member, view, lack))
             .toList();
-        if (!candidates.isEmpty() && candidates.stream().allMatch((member) -> lack.tried.contains(member.node().identity())))
+        if (candidates.stream().allMatch((member) -> lack.tried.contains(member.node().identity())))
         {
             lack.tried.clear();
         }
