@@ -36,7 +36,7 @@ class GroupFillerTest
     private final GroupFiller filler = new GroupFiller(views, conductor.table(), DELAY_NS);
     private final PeerIdentity head = memory("rack-1");
     private final PeerIdentity middle = memory("rack-2");
-    private final PeerIdentity primary = memory("rack-3");
+    private final PeerIdentity primary = memory(FailureDomain.NONE);
     private final PeerIdentity compute = join(NodeRole.COMPUTE_NODE, FailureDomain.NONE);
 
     private MembershipConductor start()
@@ -73,12 +73,17 @@ class GroupFillerTest
 
     private PeerIdentity join(final NodeRole role, final String domain)
     {
-        final PeerIdentity identity = conductor.register(new NodeRegistration(
+        final PeerIdentity identity = register(role, domain);
+        conductor.heartbeat(identity.nodeId(), identity.incarnation(), 0, nowNs);
+        return identity;
+    }
+
+    private PeerIdentity register(final NodeRole role, final String domain)
+    {
+        return conductor.register(new NodeRegistration(
             0, role, new DeviceAddress(1, ++endpoints), 1, new RemoteRegion(4096, 4096, 1),
             NodeRole.MEMORY_NODE == role ? endpoints : 0, 9, ReadTargetAddress.NONE, TcpAddress.NONE, false, 0,
             domain), nowNs).node().identity();
-        conductor.heartbeat(identity.nodeId(), identity.incarnation(), 0, nowNs);
-        return identity;
     }
 
     private void leave(final PeerIdentity node)
@@ -154,6 +159,18 @@ class GroupFillerTest
         assertThat(after(DELAY_NS)).isEqualTo(lost);
     }
 
+    /** Nor one that has left, or may never hear that it is registered. */
+    @Test
+    void shouldTryNobodyWhoIsNotThereAndThenAtOnceWhoIs()
+    {
+        loseHead();
+        leave(memory("rack-4"));
+        final PeerIdentity silent = register(NodeRole.MEMORY_NODE, "rack-5");
+        assertThat(after(2 * DELAY_NS)).isEqualTo(PeerIdentity.UNREGISTERED);
+        conductor.heartbeat(silent.nodeId(), silent.incarnation(), 0, nowNs);
+        assertThat(after(8 * STEP_NS)).isEqualTo(silent);
+    }
+
     @Test
     void shouldDoNothingWithoutADelay()
     {
@@ -189,6 +206,16 @@ class GroupFillerTest
         loseHead();
         final PeerIdentity beside = memory("rack-2");
         assertThat(after(2 * DELAY_NS)).isEqualTo(beside);
+    }
+
+    /** As is a member. */
+    @Test
+    void shouldCountOnOneWithoutALabelToBeElsewhere()
+    {
+        loseHead();
+        memory("rack-2");
+        final PeerIdentity elsewhere = memory(FailureDomain.NONE);
+        assertThat(after(2 * DELAY_NS)).isEqualTo(elsewhere);
     }
 
     /** One that did not come in is tried again when all others were, and each a delay later. */
