@@ -67,7 +67,7 @@ public final class GroupFiller
         {
             return 0;
         }
-        dueAtNs = nowNs + Math.min(LOOK_NS, delayNs);
+        dueAtNs = nowNs + LOOK_NS;
         final List<View> all = views.views();
         boolean isChanging = false;
         lacks.keySet().removeIf((group) -> null == views.view(group));
@@ -126,7 +126,7 @@ public final class GroupFiller
         }
         return candidates.stream().filter((member) -> !lack.tried.contains(member.node().identity()))
             .min(Comparator.comparing((final Member member) -> sharesDomain(member, view))
-                .thenComparing((member) -> groups(member, all)).thenComparing(Member::nodeId))
+                .thenComparing((member) -> groups(member, all)))
             .map((member) -> member.node().identity()).orElse(null);
     }
 

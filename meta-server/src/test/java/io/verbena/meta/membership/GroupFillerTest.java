@@ -165,6 +165,7 @@ class GroupFillerTest
     {
         loseHead();
         leave(memory("rack-4"));
+        join(NodeRole.COMPUTE_NODE, FailureDomain.NONE);
         final PeerIdentity silent = register(NodeRole.MEMORY_NODE, "rack-5");
         assertThat(after(2 * DELAY_NS)).isEqualTo(PeerIdentity.UNREGISTERED);
         conductor.heartbeat(silent.nodeId(), silent.incarnation(), 0, nowNs);
