@@ -19,7 +19,7 @@ class MergeRoomTest
 {
     private static final long MEMORY_AT = 512 * 1024;
     private static final int MAX_STEPS = 100_000;
-    private static final int SEEDS = 300;
+    private static final int SEEDS = Integer.getInteger("verbena.table.roomSeeds", 100);
 
     private int merged;
     private int full;

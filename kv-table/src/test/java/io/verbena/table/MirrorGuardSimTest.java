@@ -37,6 +37,7 @@ class MirrorGuardSimTest
                 last = problem == null ? last : problem;
             }
         }
+        System.out.println("SEEDM " + symptom + " " + left + " " + seed);
         assertThat(last).as("in %d seeds", MOST_SEEDS).contains(symptom);
         assertThat(run(seed)).as("not mutated, seed %d", seed).isNull();
         for (long sound = 1; sound <= SOUND_SEEDS; sound++)

@@ -52,6 +52,7 @@ final class MutationSearch
                 last = problem == null ? last : problem;
             }
         }
+        System.out.println("SEEDM " + symptom + " " + seed);
         assertThat(last).as("in %d seeds from %d", mostSeeds, firstSeed).contains(symptom);
         assertThat(run(seed, shapes)).as("not mutated, seed %d", seed).isNull();
     }
