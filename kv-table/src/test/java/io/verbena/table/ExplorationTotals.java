@@ -22,8 +22,6 @@ final class ExplorationTotals
     static final boolean GOES_TO_THE_END = Boolean.getBoolean("verbena.table.toTheEnd");
     /** Explores as far as takes minutes: more crashes, and more steps of what has no end. */
     static final boolean DEEP = Boolean.getBoolean("verbena.table.deep");
-    /** Where engines may crash too. */
-    static final int MOST_STEPS_WITH_CRASHES = Integer.getInteger("verbena.table.mostSteps", DEEP ? 18 : 14);
     static final int NO_BOUND = Integer.MAX_VALUE;
     static final int ALL_STEPS = 60;
 
