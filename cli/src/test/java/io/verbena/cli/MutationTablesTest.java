@@ -161,7 +161,7 @@ class MutationTablesTest
         check(constants("MirrorLeaseMutation.java"), offences, "mirrored-leases.md");
         check(constants("GroupMutation.java"), offences, "mirrored-leases.md");
         check(constants("MemoryMutation.java"), offences, "durability-tests.md", "reclamation-tests.md");
-        check(constants("ViewMutation.java"), offences, "views.md");
+        check(constants("ViewMutation.java"), offences, "views-tests.md");
         assertThat(offences).isEmpty();
     }
 

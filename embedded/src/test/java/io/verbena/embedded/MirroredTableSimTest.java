@@ -1,8 +1,6 @@
 package io.verbena.embedded;
 
-import io.verbena.client.KvEntry;
 import io.verbena.client.KvTable;
-import io.verbena.protocol.view.View;
 import io.verbena.protocol.view.ViewState;
 import io.verbena.raas.identity.PeerIdentity;
 import io.verbena.rdma.sim.SimNode;
@@ -21,12 +19,14 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
-import java.util.Optional;
 import java.util.Set;
-import java.util.concurrent.CompletableFuture;
 import java.util.random.RandomGenerator;
 import java.util.stream.LongStream;
 
+import static io.verbena.embedded.OneGroup.awaitMembers;
+import static io.verbena.embedded.OneGroup.put;
+import static io.verbena.embedded.OneGroup.requireValue;
+import static io.verbena.embedded.OneGroup.view;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /** Tables with several copies on production nodes: memory nodes are lost, and nothing that was acknowledged is. */
@@ -42,7 +42,6 @@ class MirroredTableSimTest
     private static final long LONG_RETRY_NS = 100_000_000;
     private static final int ROUNDS = 20;
     private static final int KEYS_AT_ONCE = 20;
-    private static final int MOST_LEASES = 100;
 
     /** Seeds 1 to 6, or as many as the system property verbena.mirror.clusterSeeds says. */
     static LongStream seeds()
@@ -50,43 +49,6 @@ class MirroredTableSimTest
         final long only = Long.getLong("verbena.mirror.clusterSeed", 0);
         return 0 != only ? LongStream.of(only) :
             LongStream.rangeClosed(1, Long.getLong("verbena.mirror.clusterSeeds", 6));
-    }
-
-    private static void put(final SimCluster cluster, final KvTable table, final int key, final int value)
-    {
-        final CompletableFuture<Long> put =
-            table.withTimeout(TIMEOUT).putAsync(new byte[]{(byte)key}, new byte[]{(byte)value});
-        cluster.world().runUntil(put::isDone, MAX_STEPS);
-        assertThat(put).as("put %d", key).isCompleted();
-    }
-
-    private static void requireValue(final SimCluster cluster, final KvTable table, final int key, final int value)
-    {
-        final CompletableFuture<Optional<KvEntry>> get =
-            table.withTimeout(TIMEOUT).getAsync(new byte[]{(byte)key});
-        cluster.world().runUntil(get::isDone, MAX_STEPS);
-        assertThat(get).as("get %d", key).isCompleted();
-        assertThat(get.resultNow()).as("key %d", key).isPresent();
-        assertThat(get.resultNow().get().value()).as("key %d", key).containsExactly(value);
-    }
-
-    private static View view(final SimCluster cluster)
-    {
-        return cluster.metaServer().views().getFirst();
-    }
-
-    private static void awaitMembers(final SimCluster cluster, final int members)
-    {
-        for (int i = 0; i < MOST_LEASES; i++)
-        {
-            if (ViewState.ACTIVE == view(cluster).state() && view(cluster).members().size() == members)
-            {
-                return;
-            }
-            cluster.runFor(SimCluster.LEASE_NS / 4);
-        }
-        throw new AssertionError("wants " + members + " members: " + cluster.metaServer().views() + ' ' +
-            cluster.metaServer().stat() + ' ' + cluster.computes());
     }
 
     @Test

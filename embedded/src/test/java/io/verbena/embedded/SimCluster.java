@@ -81,7 +81,7 @@ final class SimCluster implements AutoCloseable
     private MetaServer metaServer;
     private UnaryOperator<MetaServerConfiguration> metaOptions = UnaryOperator.identity();
     private final long leaseNs;
-    private final int chunksPerNode;
+    private int chunksPerNode;
     private final Mutation.Opened mutation;
     private final List<Compute> computes = new ArrayList<>();
     private final ComputeNodeSet nodes = new ComputeNodeSet();
@@ -546,6 +546,12 @@ final class SimCluster implements AutoCloseable
     private List<MemoryNode> memoryNodes()
     {
         return memoryHosts.stream().map(SimMemoryHost::node).toList();
+    }
+
+    /** @param chunks of memory nodes that are started from now on. */
+    void chunksPerNode(final int chunks)
+    {
+        chunksPerNode = chunks;
     }
 
     /** Starts a memory node, and runs until it has joined. */

@@ -243,7 +243,6 @@ final class ChunkTable
         for (int i = 0; i < states.length; i++)
         {
             final boolean isLeased = STATE_BLOCKS == states[i] || STATE_INDEX == states[i];
-
             if (isLeased && !leaseNames.isMirrored(i) && requestId == requestIds[i] && owner.equals(owners[i]))
             {
                 set(i, STATE_FREE, null, null);
@@ -552,11 +551,12 @@ final class ChunkTable
     }
 
     /** Gives a free chunk to a group's lease; {@link #change} shows it. */
-    void leaseToGroup(final int index, final int state, final PeerIdentity owner, final long requestId)
+    void leaseToGroup(
+        final int index, final int state, final PeerIdentity owner, final PeerIdentity reaper, final long requestId)
     {
         leaseNumbers[index] = ++newestLease;
         requestIds[index] = requestId;
-        change(index, state, owner, null);
+        change(index, state, owner, reaper);
     }
 
     /** Changes one chunk, and shows it. */

@@ -6,6 +6,7 @@ import io.verbena.protocol.message.ChunkPurpose;
 import io.verbena.protocol.message.ChunkRun;
 import io.verbena.protocol.message.ControlException;
 import io.verbena.protocol.message.ControlStatus;
+import io.verbena.protocol.message.EnteredLease;
 import io.verbena.protocol.message.MemoryNodeStat;
 import io.verbena.protocol.message.MirrorAction;
 import io.verbena.protocol.message.MirrorAnswer;
@@ -41,6 +42,12 @@ final class MemoryAnswers implements MemoryNodeService
 
         /** The region under the key for an attempt; null when this node does not get it, or not yet. */
         RemoteRegion reconcilerKey(PeerIdentity node, ViewAttempt attempt);
+
+        /** Whether a node would get that key now, and this memory node comes into the group. */
+        boolean mayChangeLeases(PeerIdentity node, ViewAttempt attempt);
+
+        /** Whether a node is let in, and has not been fenced: its end will be reported here. */
+        boolean isAdmitted(PeerIdentity node);
     }
 
     private final long regionLengthBytes;
@@ -158,6 +165,31 @@ final class MemoryAnswers implements MemoryNodeService
         }
 
         return region;
+    }
+
+    @Override
+    public void releaseLeases(final PeerIdentity caller, final ViewAttempt attempt)
+    {
+        refuseUnlessNamed(caller, attempt);
+        mirrorLeases.release(attempt);
+    }
+
+    @Override
+    public void enterLease(final PeerIdentity caller, final ViewAttempt attempt, final EnteredLease lease)
+    {
+        refuseUnlessNamed(caller, attempt);
+        mirrorLeases.enter(attempt, lease, views.get()::isAdmitted);
+    }
+
+    private void refuseUnlessNamed(final PeerIdentity caller, final ViewAttempt attempt)
+    {
+        refuseUnregistered(caller);
+
+        if (!views.get().mayChangeLeases(caller, attempt))
+        {
+            throw new ControlException(ControlStatus.UNAVAILABLE, caller + " may change no leases here for " + attempt +
+                ": another node or attempt is named, the view is not closed yet, or this memory node does not come in");
+        }
     }
 
     /** Only the meta server may, which has proved that it is that. */

@@ -188,12 +188,23 @@ final class MemoryGate implements MemoryAnswers.Views, AutoCloseable
     @Override
     public RemoteRegion reconcilerKey(final PeerIdentity node, final ViewAttempt attempt)
     {
-        return isAdmitted(node) && views.mayReconcile(node, attempt.group(), attempt.number(), attempt.attempt()) ?
-            RemoteRegion.of(keys.grantReconciler(node, attempt.group())) : null;
+        return mayReconcile(node, attempt) ? RemoteRegion.of(keys.grantReconciler(node, attempt.group())) : null;
+    }
+
+    @Override
+    public boolean mayChangeLeases(final PeerIdentity node, final ViewAttempt attempt)
+    {
+        return mayReconcile(node, attempt) && views.comesInto(attempt.group(), admission.incarnation());
+    }
+
+    private boolean mayReconcile(final PeerIdentity node, final ViewAttempt attempt)
+    {
+        return isAdmitted(node) && views.mayReconcile(node, attempt.group(), attempt.number(), attempt.attempt());
     }
 
     /** A fenced node may have connections still. */
-    private boolean isAdmitted(final PeerIdentity node)
+    @Override
+    public boolean isAdmitted(final PeerIdentity node)
     {
         return null != admission && admission.admits(node) && !server.isFenced(node);
     }

@@ -42,6 +42,7 @@ final class MemoryViews
         private long number;
         private int attempt;
         private PeerIdentity reconciler = PeerIdentity.UNREGISTERED;
+        private PeerIdentity entering = PeerIdentity.UNREGISTERED;
         private boolean areKeysClosed = true;
         private boolean isReconcilerClosed = true;
     }
@@ -80,6 +81,7 @@ final class MemoryViews
         closed.number = view.number();
         closed.attempt = view.attempt();
         closed.reconciler = view.reconciler();
+        closed.entering = view.entering();
 
         if (!closed.areKeysClosed)
         {
@@ -164,6 +166,18 @@ final class MemoryViews
         final Closed closed = closedViews.get(group);
         return null != closed && closed.number == number && closed.attempt == attempt && closed.areKeysClosed &&
             closed.isReconcilerClosed && closed.reconciler.equals(node);
+    }
+
+    /**
+     * @param group       which.
+     * @param incarnation of this memory node.
+     * @return whether it comes into the group, as the newest attempt that it was asked to close says: only then are its
+     *     leases changed.
+     */
+    boolean comesInto(final int group, final int incarnation)
+    {
+        final Closed closed = closedViews.get(group);
+        return null != closed && closed.entering.incarnation() == incarnation;
     }
 
     /** Forgets what a node has named that was fenced, with its earlier incarnations. */

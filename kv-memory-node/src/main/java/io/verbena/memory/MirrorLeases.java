@@ -3,11 +3,16 @@ package io.verbena.memory;
 import io.verbena.protocol.message.ChunkPurpose;
 import io.verbena.protocol.message.ControlException;
 import io.verbena.protocol.message.ControlStatus;
+import io.verbena.protocol.message.EnteredLease;
 import io.verbena.protocol.message.MirrorAction;
 import io.verbena.protocol.message.MirrorAnswer;
 import io.verbena.protocol.message.MirrorAnswer.Outcome;
 import io.verbena.protocol.message.MirroredChunk;
+import io.verbena.protocol.view.ViewAttempt;
 import io.verbena.raas.identity.PeerIdentity;
+import io.verbena.table.format.ChunkDescriptor;
+
+import java.util.function.Predicate;
 
 import static io.verbena.table.format.ChunkDescriptor.STATE_BLOCKS;
 import static io.verbena.table.format.ChunkDescriptor.STATE_FREE;
@@ -85,7 +90,7 @@ final class MirrorLeases
     private MirrorAnswer answer(final Outcome outcome, final int index)
     {
         return new MirrorAnswer(
-            outcome, chunks.nextFree(index), Math.max(names.count(index), refusedCounts[index]));
+            outcome, chunks.nextFree(index), largestCount(index));
     }
 
     private MirrorAnswer choose(final int from)
@@ -101,8 +106,8 @@ final class MirrorLeases
 
         if (isOldView(chunk))
         {
-            throw invalid(chunk + " cannot be recorded: the group is in view " + names.newestView(chunk.group()) +
-                " here");
+            throw invalid(chunk + " cannot be recorded: the group is in view " +
+                Math.max(names.newestView(chunk.group()), names.overView(chunk.group()) + 1) + " here");
         }
 
         if (isRecorded(chunk) && isOfRequest(caller, index, requestId))
@@ -121,13 +126,13 @@ final class MirrorLeases
         }
 
         names.name(index, chunk.group(), chunk.view(), chunk.count());
-        chunks.leaseToGroup(index, ChunkPurpose.INDEX == purpose ? STATE_INDEX : STATE_BLOCKS, caller, requestId);
+        chunks.leaseToGroup(index, ChunkPurpose.INDEX == purpose ? STATE_INDEX : STATE_BLOCKS, caller, null, requestId);
         return Outcome.DONE;
     }
 
     private boolean isOldView(final MirroredChunk chunk)
     {
-        return chunk.view() < names.newestView(chunk.group());
+        return chunk.view() < names.newestView(chunk.group()) || chunk.view() <= names.overView(chunk.group());
     }
 
     private boolean isFree(final int index)
@@ -137,7 +142,12 @@ final class MirrorLeases
 
     private boolean isOutdated(final MirroredChunk chunk)
     {
-        return chunk.count() <= Math.max(names.count(chunk.index()), refusedCounts[chunk.index()]);
+        return chunk.count() <= largestCount(chunk.index());
+    }
+
+    private long largestCount(final int index)
+    {
+        return Math.max(names.largestCount(index), refusedCounts[index]);
     }
 
     private boolean isOfRequest(final PeerIdentity caller, final int index, final long requestId)
@@ -230,6 +240,90 @@ final class MirrorLeases
 
         chunks.change(chunk.index(), STATE_BLOCKS, caller, null);
         return Outcome.DONE;
+    }
+
+    /**
+     * Frees each chunk that a lease of a group has: this node comes into the group, and what stands here is from an
+     * earlier membership or attempt. Their counts stay.
+     *
+     * @param attempt of who may.
+     * @throws ControlException UNAVAILABLE when the next view has begun.
+     */
+    void release(final ViewAttempt attempt)
+    {
+        begin(attempt);
+        for (int i = 0; i < chunks.chunkCount(); i++)
+        {
+            if (names.group(i) == attempt.group())
+            {
+                chunks.change(i, STATE_FREE, null, null);
+            }
+        }
+    }
+
+    /**
+     * Records a lease that a group has, which this node comes into, for whoever has it; a lease of that name is
+     * recorded anew. Counts are not compared: the lease has been recorded by all members, and has to have one name. No
+     * count that is known here is forgotten, so that requests that were old ones stay that.
+     *
+     * @param attempt of who may.
+     * @param lease   of its group.
+     * @param isAlive whether the end of a node will be reported here: of one that has ended it is not again, so that
+     *                its chunks are left behind at once.
+     * @throws ControlException EXHAUSTED when something else stands in the chunk; INVALID_REQUEST when this node has no
+     *                          such chunk, or the lease is none of the view that is over; UNAVAILABLE when the next
+     *                          view has begun.
+     */
+    void enter(final ViewAttempt attempt, final EnteredLease lease, final Predicate<PeerIdentity> isAlive)
+    {
+        final MirroredChunk chunk = lease.chunk();
+        check(MirrorAction.RECORD, chunk);
+        if (chunk.view() > attempt.number())
+        {
+            throw invalid(chunk + " cannot be recorded for " + attempt + ": the lease is of a later view");
+        }
+
+        begin(attempt);
+        if (!isFree(chunk.index()) && !isRecorded(chunk))
+        {
+            throw new ControlException(ControlStatus.EXHAUSTED, chunk + " cannot be recorded: " +
+                whatStands(chunk.index()) + " stands there. This memory node cannot come into the group until that " +
+                "table is dropped, or take another memory node");
+        }
+
+        final boolean isOwned = null != lease.owner() && isAlive.test(lease.owner());
+        final boolean isReaped = null != lease.reaper() && isAlive.test(lease.reaper());
+        final boolean isLeft = EnteredLease.BLOCKS == lease.state() && !isOwned;
+        final boolean isOfNobody = EnteredLease.INDEX == lease.state() && !isOwned;
+        names.name(chunk.index(), chunk.group(), chunk.view(), chunk.count());
+        chunks.leaseToGroup(chunk.index(), isLeft ? STATE_ORPHAN : lease.state(), isOfNobody ? null : lease.owner(),
+            isReaped ? lease.reaper() : null, lease.requestId());
+    }
+
+    /** The view of the attempt is over: what was asked for in it, or before, and comes late is not recorded. */
+    private void begin(final ViewAttempt attempt)
+    {
+        if (names.newestView(attempt.group()) > attempt.number())
+        {
+            throw new ControlException(ControlStatus.UNAVAILABLE,
+                attempt + " is over: the group is in view " + names.newestView(attempt.group()) + " here");
+        }
+        names.over(attempt.group(), attempt.number());
+    }
+
+    /** For people. */
+    private String whatStands(final int index)
+    {
+        if (names.isMirrored(index))
+        {
+            return new MirroredChunk(
+                names.group(index), names.view(index), index, chunkLengthBytes, names.count(index)).toString();
+        }
+
+        final int state = chunks.state(index);
+        final String what = STATE_QUARANTINED == state ? "a chunk with a damaged header" :
+            "a chunk of this memory node alone (" + ChunkDescriptor.stateName(state) + ")";
+        return what + (null == chunks.owner(index) ? "" : " of " + chunks.owner(index));
     }
 
     private static ControlException invalid(final String what)

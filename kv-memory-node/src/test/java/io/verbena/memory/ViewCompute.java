@@ -33,7 +33,7 @@ final class ViewCompute
 
         private boolean isReady()
         {
-            return keys.keySet().containsAll(view.survivors());
+            return keys.keySet().containsAll(view.closers());
         }
     }
 
@@ -204,7 +204,7 @@ final class ViewCompute
         of.nextAskNs = nowNs + ViewRun.LEASE_NS / 50;
         final PeerIdentity as = identity;
         final List<LeftView> left = known.left();
-        for (final PeerIdentity member : of.view.survivors())
+        for (final PeerIdentity member : of.view.closers())
         {
             if (!of.keys.containsKey(member))
             {
@@ -423,8 +423,8 @@ final class ViewCompute
 
     private void copy(final Port of, final Copying work)
     {
-        final List<PeerIdentity> survivors = of.view.survivors();
-        final PeerIdentity source = survivors.getLast();
+        final List<PeerIdentity> copies = of.view.closers();
+        final PeerIdentity source = of.view.survivors().getLast();
         final int slot = work.slot;
         work.underWay = 1;
         run.later(run.slowNs(), () ->
@@ -437,14 +437,14 @@ final class ViewCompute
                 {
                     return;
                 }
-                work.underWay = null == read ? 0 : survivors.size() - 1;
+                work.underWay = null == read ? 0 : copies.size() - 1;
                 if (null == read)
                 {
                     onUnknown();
                     return;
                 }
                 work.slot++;
-                for (final PeerIdentity member : survivors)
+                for (final PeerIdentity member : copies)
                 {
                     if (!member.equals(source))
                     {

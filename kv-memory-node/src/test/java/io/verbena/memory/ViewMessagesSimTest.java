@@ -4,6 +4,9 @@ import io.verbena.meta.store.InMemoryMetaStore;
 import io.verbena.protocol.control.ControlCall;
 import io.verbena.protocol.control.MemoryNodeClient;
 import io.verbena.protocol.message.ControlStatus;
+import io.verbena.protocol.message.EnteredLease;
+import io.verbena.protocol.message.MemoryNodeStat;
+import io.verbena.protocol.message.MirroredChunk;
 import io.verbena.protocol.view.LeftView;
 import io.verbena.protocol.view.View;
 import io.verbena.protocol.view.ViewAttempt;
@@ -154,12 +157,27 @@ class ViewMessagesSimTest
         final ControlCall<RemoteRegion> key =
             await(reconciler.client(callsOnly).reconcilerKey(attempt, TIMEOUT_NS));
         assertThat(key.result().lengthBytes()).isEqualTo(SimControlPlane.REGION_LENGTH_BYTES);
+        shouldKeepItsLeases(reconciler.client(callsOnly), reconciler, attempt);
         assertThat(await(reconciler.meta.reportReconciled(attempt, true, TIMEOUT_NS)).status())
             .isEqualTo(ControlStatus.OK);
 
         final View next = awaitView(named, true, (view) -> ViewState.ACTIVE == view.state());
         assertThat(next.number()).isEqualTo(first.number() + 1);
         assertThat(next.members()).containsExactly(first.members().getLast());
+    }
+
+    /** It has its leases: only those of a memory node that comes in are changed. */
+    private void shouldKeepItsLeases(
+        final MemoryNodeClient client, final SimComputeNode reconciler, final ViewAttempt attempt)
+    {
+        final MemoryNodeStat before = await(client.stat(TIMEOUT_NS)).result();
+        final MirroredChunk chunk = new MirroredChunk(
+            attempt.group(), attempt.number(), before.chunkCount() - 1, before.chunkLengthBytes(), 3);
+        final EnteredLease lease = new EnteredLease(
+            chunk, EnteredLease.BLOCKS, 9, reconciler.registration.identity(), null);
+        assertThat(await(client.enterLease(attempt, lease, TIMEOUT_NS)).failure()).contains("does not come in");
+        assertThat(await(client.releaseLeases(attempt, TIMEOUT_NS)).status()).isEqualTo(ControlStatus.UNAVAILABLE);
+        assertThat(await(client.stat(TIMEOUT_NS)).result()).isEqualTo(before);
     }
 
     @Test

@@ -4,7 +4,6 @@ import io.verbena.meta.membership.ConductorOptions;
 import io.verbena.meta.membership.FencingRound;
 import io.verbena.meta.membership.Member;
 import io.verbena.meta.membership.MembershipConductor;
-import io.verbena.meta.membership.MembershipListener;
 import io.verbena.meta.membership.MembershipOptions;
 import io.verbena.meta.membership.MembershipRefusedException;
 import io.verbena.meta.store.DurableWriteError;
@@ -59,6 +58,9 @@ final class ViewRun
     private static final int COMPUTE_NODES = 3;
     private static final int STEPS = 1_200;
     private static final int QUIET_STEPS = 3_000;
+    /** How often a memory node is to come in when all is well, and in how many steps at most that is disturbed. */
+    private static final int ENTRIES = 3;
+    private static final int ENTRY_STEPS = 100;
 
     /** Something that happens at a time. */
     record Flight(long atNs, long order, Runnable arrival)
@@ -162,7 +164,7 @@ final class ViewRun
                 MembershipConductor.openLedger(store, state, 7, StoredSecrets.first(IdentitySecret.read(
                     new UnsafeBuffer(new byte[16]), 0), 0)),
                 state, new ConductorOptions(new MembershipOptions(LEASE_NS, 150 * MS, 64), MS, MS, 30 * MS, false),
-                new Unheard(), nanoTime());
+                new UnheardMembership(), nanoTime());
         }
 
         /** Runs a part of its work; it halts when a write fails. */
@@ -275,24 +277,6 @@ final class ViewRun
         }
     }
 
-    private static final class Unheard implements MembershipListener
-    {
-        @Override
-        public void onJoined(final Member member)
-        {
-        }
-
-        @Override
-        public void onEnded(final Member member)
-        {
-        }
-
-        @Override
-        public void onFenced(final Member member)
-        {
-        }
-    }
-
     final Random random;
     final Set<Flaw> flaws;
     long realNs;
@@ -309,6 +293,9 @@ final class ViewRun
     /** Members that were taken back, and those of them that were the first of a group whose members were all lost. */
     int returns;
     int firstReturns;
+    /** Memory nodes that came in, and views that began without one that was to come in. */
+    int entries;
+    int failedEntries;
     private final ReplicatedState truth = new ReplicatedState();
     private final PriorityQueue<Flight> flights = new PriorityQueue<>(
         (one, other) -> one.atNs != other.atNs ? Long.compare(one.atNs, other.atNs) :
@@ -319,6 +306,7 @@ final class ViewRun
     private View record;
     private String problem;
     private long endpoints;
+    private boolean wasToEnter;
     private long order;
     private final boolean restartsAll;
 
@@ -385,6 +373,7 @@ final class ViewRun
             fail("record went back from " + before);
         }
         longest = Math.max(longest, record.attempt());
+        wasToEnter |= record.hasEntering();
         attempts += ViewState.CLOSING == record.state() ? 1 : 0;
         if (record.number() == before.number() && record.survivors().size() > before.survivors().size())
         {
@@ -394,6 +383,9 @@ final class ViewRun
         if (ViewState.ACTIVE == record.state())
         {
             views++;
+            entries += record.members().size() > before.survivors().size() ? 1 : 0;
+            failedEntries += wasToEnter && record.members().size() == before.survivors().size() ? 1 : 0;
+            wasToEnter = false;
             final ViewMemory first = memory(record.members().getFirst().nodeId());
             for (final PeerIdentity member : record.members())
             {
@@ -428,11 +420,29 @@ final class ViewRun
         {
             computes.add(new ViewCompute(this));
         }
-        for (int step = 0; step < STEPS && null == problem; step++)
+        disturb(STEPS);
+        settle();
+        for (int i = 0; i < ENTRIES && null == problem; i++)
+        {
+            memories.forEach((each) -> enter(each.identity.nodeId()));
+            disturb(random.nextInt(ENTRY_STEPS));
+            settle();
+        }
+        return problem;
+    }
+
+    private void disturb(final int steps)
+    {
+        isQuiet = false;
+        for (int step = 0; step < steps && null == problem; step++)
         {
             step(20 * MS);
             disturb();
         }
+    }
+
+    private void settle()
+    {
         isQuiet = true;
         final long before = answered.size();
         for (int step = 0; step < QUIET_STEPS && null == problem; step++)
@@ -440,14 +450,15 @@ final class ViewRun
             step(10 * MS);
             if (step > QUIET_STEPS / 6 && answered.size() > before + 10 && isWhole())
             {
-                return problem;
+                return;
             }
         }
-        if (!isWhole() || answered.size() <= before + 10)
-        {
-            fail("no active view");
-        }
-        return problem;
+        fail("no active view");
+    }
+
+    private void enter(final int nodeId)
+    {
+        meta.run(() -> meta.conductor.views().enter(GROUP, nodeId));
     }
 
     private void startMeta()
@@ -518,6 +529,7 @@ final class ViewRun
                 }
             }
             case 11 -> memories.get(random.nextInt(memories.size())).checkpoint();
+            case 12, 13 -> enter(memories.get(random.nextInt(memories.size())).identity.nodeId());
             default ->
             {
                 // A quiet moment.

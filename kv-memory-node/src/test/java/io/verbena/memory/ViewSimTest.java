@@ -23,6 +23,8 @@ class ViewSimTest
         int attempts = 0;
         int returns = 0;
         int firstReturns = 0;
+        int entries = 0;
+        int failedEntries = 0;
         for (long seed = 1; seed <= seeds; seed++)
         {
             final ViewRun run = new ViewRun(seed);
@@ -31,11 +33,15 @@ class ViewSimTest
             attempts += run.attempts;
             returns += run.returns;
             firstReturns += run.firstReturns;
+            entries += run.entries;
+            failedEntries += run.failedEntries;
         }
         assertThat(views).as("views begun in %s runs", seeds).isGreaterThan(seeds / 2);
         assertThat(attempts).as("attempts to end one").isGreaterThan(views);
         assertThat(firstReturns).as("members taken back where all were lost").isGreaterThan(seeds / 2);
         assertThat(returns).as("members taken back").isGreaterThan(firstReturns + seeds / 2);
+        assertThat(entries).as("memory nodes that came in").isGreaterThan(seeds / 2);
+        assertThat(failedEntries).as("memory nodes that were to come in, and did not").isGreaterThan(seeds / 8);
     }
 
     @Test
@@ -62,6 +68,13 @@ class ViewSimTest
         assertShown(ViewMutation.RECONCILER_LIVES, "no active view");
         assertShown(ViewMutation.CONFIRM_AGAIN, "no active view");
         assertShown(ViewMutation.LARGER_COUNTS, "no active view");
+    }
+
+    @Test
+    void shouldShowWhatHappensWhenNobodyLooksAtWhoComesIn()
+    {
+        assertShown(ViewMutation.ENTERING_COPIED, "answered writes are lost");
+        assertShown(ViewMutation.ENTERING_LIVES, "no active view");
     }
 
     @Test

@@ -207,6 +207,7 @@ class UserAttacksTest extends UsersRig
                     call(raas, (client) -> client.removeUser("ann", STEP_NS)),
                     call(raas, (client) -> client.forgetNode(1, true, STEP_NS)),
                     call(raas, (client) -> client.forgetNode(1, false, STEP_NS)),
+                    call(raas, (client) -> client.enterGroup(7, 1, STEP_NS)),
                     call(raas, (client) -> client.dropTable("open", STEP_NS)),
                     call(raas, (client) -> client.dropThisTable(new TableEntry("open", 2, new byte[0]), STEP_NS)));
                 assertThat(calls).extracting(ControlCall::status).as("user=%s %s", isUser, calls)

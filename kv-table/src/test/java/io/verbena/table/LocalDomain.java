@@ -12,14 +12,17 @@ import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.AtomicInteger;
 
 /**
  * Registers local memory for {@link StepFabric}, which copies to and from it directly. Freed memory is kept and used
  * again by this JVM's next runs, of which there are very many, also on several threads.
  */
-final class LocalDomain implements ProtectionDomain
+public final class LocalDomain implements ProtectionDomain
 {
     private static final Map<Long, Queue<MemorySegment>> POOL = new ConcurrentHashMap<>();
+
+    private final AtomicInteger open = new AtomicInteger();
 
     static DeviceAttributes attributes(final boolean readAfterAtomicNeedsFence)
     {
@@ -33,8 +36,15 @@ final class LocalDomain implements ProtectionDomain
         final MemorySegment pooled =
             POOL.computeIfAbsent(lengthBytes, length -> new ConcurrentLinkedQueue<>()).poll();
         // As new memory is: what an earlier run left there is none of a run's business.
+        open.incrementAndGet();
         return new LocalRegion(
-            pooled == null ? Arena.global().allocate(lengthBytes, 64) : pooled.fill((byte)0));
+            pooled == null ? Arena.global().allocate(lengthBytes, 64) : pooled.fill((byte)0), open);
+    }
+
+    /** @return regions that are not closed. */
+    public int openRegions()
+    {
+        return open.get();
     }
 
     @Override
@@ -54,7 +64,7 @@ final class LocalDomain implements ProtectionDomain
     {
     }
 
-    private record LocalRegion(MemorySegment segment) implements MemoryRegion
+    private record LocalRegion(MemorySegment segment, AtomicInteger open) implements MemoryRegion
     {
         @Override
         public long address()
@@ -89,6 +99,7 @@ final class LocalDomain implements ProtectionDomain
         @Override
         public void close()
         {
+            open.decrementAndGet();
             POOL.get(segment.byteSize()).add(segment);
         }
     }

@@ -2,14 +2,6 @@ package io.verbena.table;
 
 import io.verbena.raas.OneSidedPort;
 import io.verbena.table.directory.Subtable;
-import io.verbena.table.format.BlockDescriptor;
-import io.verbena.table.format.BucketDescriptor;
-import io.verbena.table.format.DirectoryEntry;
-import io.verbena.table.format.SizeClasses;
-import io.verbena.table.format.SlotWord;
-import io.verbena.table.format.SplitLink;
-import io.verbena.table.format.SubtableDescriptor;
-import io.verbena.table.format.TableDescriptor;
 import io.verbena.table.mirror.RemoteReconciliation;
 import io.verbena.table.mirror.SlotReconciliation;
 import io.verbena.table.mirror.SubtableReconciliation;
@@ -26,23 +18,19 @@ import java.util.Random;
 import java.util.stream.IntStream;
 import java.util.stream.LongStream;
 
-import static java.nio.ByteOrder.LITTLE_ENDIAN;
+import static io.verbena.table.UnequalMembers.GROUP;
+import static io.verbena.table.UnequalMembers.MEMORY_BYTES;
+import static io.verbena.table.UnequalMembers.SUBTABLES_AT;
+import static io.verbena.table.UnequalMembers.fill;
+import static io.verbena.table.UnequalMembers.table;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /** Survivors made equal over the network are, byte for byte, what {@link SubtableReconciliation} makes of them. */
 class RemoteReconciliationTest
 {
-    private static final int GROUP = 9;
-    private static final int TABLE_ID = 7;
-    private static final int MEMORY_BYTES = 1 << 20;
     private static final int MEMBERS = 3;
-    /** The second one on another page than its blocks; the third is found by a link of the first. */
-    private static final int[] SUBTABLES_AT = {4_096, 300_032, 600_064, 600_064 + 8_192};
-    private static final int BLOCKS_AT = 620_032;
-    private static final int FIRST_DEPTH = 1;
 
     private final List<StepFabric> fabrics = new ArrayList<>();
-    private int nextBlockAt = BLOCKS_AT;
 
     @AfterEach
     void close()
@@ -53,66 +41,6 @@ class RemoteReconciliationTest
     static LongStream seeds()
     {
         return LongStream.rangeClosed(1, 60);
-    }
-
-    private static TableDescriptor table()
-    {
-        return new TableDescriptor("t", TABLE_ID, FIRST_DEPTH, 1, 42, new long[]{
-            DirectoryEntry.stable(FIRST_DEPTH, GROUP, SUBTABLES_AT[0]),
-            DirectoryEntry.stable(FIRST_DEPTH, GROUP, SUBTABLES_AT[1])});
-    }
-
-    /** Each slot as some round may have left it, when the primary may have less than the others. */
-    private void fill(final List<UnsafeBuffer> memories, final Random random)
-    {
-        for (final UnsafeBuffer memory : memories)
-        {
-            final PreparedSubtables subtables = new PreparedSubtables(memory, 42);
-            subtables.format(SUBTABLES_AT[0], 0, FIRST_DEPTH, SlotWord.EMPTY);
-            subtables.format(SUBTABLES_AT[1], 1, FIRST_DEPTH, SlotWord.EMPTY);
-            subtables.format(SUBTABLES_AT[2], 0, FIRST_DEPTH + 1, SlotWord.EMPTY);
-            subtables.format(SUBTABLES_AT[3], 2, FIRST_DEPTH + 1, SlotWord.EMPTY);
-            memory.putLong(SUBTABLES_AT[0] + SubtableDescriptor.SPLIT_OFFSET,
-                SplitLink.of(SUBTABLES_AT[2], SUBTABLES_AT[3]), LITTLE_ENDIAN);
-        }
-        for (final int at : SUBTABLES_AT)
-        {
-            for (int slot = 0; slot < BucketDescriptor.SLOTS_PER_GROUP; slot++)
-            {
-                fillSlot(memories, at + SubtableDescriptor.GROUPS_OFFSET +
-                    slot / BucketDescriptor.SLOTS_PER_BUCKET * BucketDescriptor.BUCKET_BYTES +
-                    BucketDescriptor.SLOTS_OFFSET +
-                    slot % BucketDescriptor.SLOTS_PER_BUCKET * BucketDescriptor.SLOT_BYTES, random);
-            }
-        }
-    }
-
-    private void fillSlot(final List<UnsafeBuffer> memories, final int offset, final Random random)
-    {
-        final int sizeClass = random.nextInt(8) == 0 ? SizeClasses.COUNT - 1 : random.nextInt(4);
-        if (random.nextInt(3) == 0 || nextBlockAt + SizeClasses.lengthBytes(sizeClass) > MEMORY_BYTES)
-        {
-            return;
-        }
-        final long word = SlotWord.committed(random.nextInt(200), 0, 1, sizeClass, nextBlockAt);
-        // The head first: the word is on so many members, and its block on these at least.
-        final int members = 1 + random.nextInt(MEMBERS);
-        final boolean isTentative = members == 1 && random.nextBoolean();
-        for (int member = 0; member < MEMBERS; member++)
-        {
-            if (member < members)
-            {
-                memories.get(member).putLong(
-                    offset, isTentative ? SlotWord.withKind(word, SlotWord.KIND_TENTATIVE) : word, LITTLE_ENDIAN);
-            }
-            if (member < members || random.nextBoolean())
-            {
-                BlockDescriptor.writeHeader(
-                    memories.get(member), nextBlockAt, TABLE_ID, 5, 20, 1, 1, offset, 0, 0, 0, 0);
-                BlockDescriptor.seal(memories.get(member), nextBlockAt, word);
-            }
-        }
-        nextBlockAt += SizeClasses.lengthBytes(sizeClass);
     }
 
     private List<UnsafeBuffer> memories(final StepFabric fabric)

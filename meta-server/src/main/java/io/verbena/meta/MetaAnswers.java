@@ -371,7 +371,6 @@ final class MetaAnswers implements MetaService
         {
             throw new ControlException(ControlStatus.NO_SUCH_TABLE, "no table '" + table.name() + "' any more");
         }
-
         if (table.descriptor().length > TableEntry.MAX_DESCRIPTOR_BYTES || table.descriptor().length < Long.BYTES)
         {
             throw invalid("table '" + table.name() + "': descriptorBytes=" + table.descriptor().length);
@@ -382,9 +381,7 @@ final class MetaAnswers implements MetaService
             throw new ControlException(
                 ControlStatus.UNAVAILABLE, "table '" + table.name() + "' has another descriptor by now; ask again");
         }
-
         refuseOtherMembers(memoryNodes);
-
         answer(() ->
         {
             final StoredTable grown = new StoredTable(table.name(), table.tableId(), table.descriptor());
@@ -533,6 +530,12 @@ final class MetaAnswers implements MetaService
         return answer(() -> conductor.views().make(nodeIds));
     }
 
+    @Override
+    public View enterGroup(final int group, final int nodeId)
+    {
+        return answer(() -> conductor.views().enter(group, nodeId));
+    }
+
     private static long checksum(final byte[] descriptor)
     {
         return descriptor.length < Long.BYTES ? 0 :
@@ -572,7 +575,6 @@ final class MetaAnswers implements MetaService
         {
             throw new ControlException(ControlStatus.NO_SUCH_TABLE, "no table '" + name + "'");
         }
-
         return new TableEntry(table.name(), table.tableId(), table.descriptor());
     }
 

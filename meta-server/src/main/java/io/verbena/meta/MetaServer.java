@@ -410,6 +410,19 @@ public final class MetaServer implements Agent, AutoCloseable
     }
 
     /**
+     * Has a memory node come into a group, as an operator's request does; by the agent's thread.
+     *
+     * @param group  whose tables lack a copy.
+     * @param nodeId of a memory node that is no member.
+     * @return the record: closing, with that memory node.
+     * @throws io.verbena.meta.membership.MembershipRefusedException when it cannot now, with the reason.
+     */
+    public View enterGroup(final int group, final int nodeId)
+    {
+        return conductor.views().enter(group, nodeId);
+    }
+
+    /**
      * @param group of memory nodes.
      * @return why it stays closed, when all its members are lost; else empty.
      */

@@ -34,9 +34,9 @@ import java.util.stream.IntStream;
 /** {@code verbena node}. */
 @Command(
     name = "node",
-    description = "Give up nodes that never come back.",
+    description = "Give up nodes that never come back; give memory nodes the copies that tables lack.",
     synopsisSubcommandLabel = "COMMAND",
-    subcommands = NodeCommand.ForgetCommand.class)
+    subcommands = {NodeCommand.ForgetCommand.class, FillCommand.class})
 public final class NodeCommand implements Runnable
 {
     @Spec

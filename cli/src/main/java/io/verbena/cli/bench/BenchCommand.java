@@ -1,6 +1,7 @@
 package io.verbena.cli.bench;
 
 import io.verbena.cli.autoscale.BenchAutoscaleCommand;
+import io.verbena.cli.bench.copies.BenchFailoverCommand;
 import io.verbena.cli.bench.copies.BenchReplicasCommand;
 import io.verbena.cli.console.CommandFailedException;
 import io.verbena.cli.console.ExitStatus;
@@ -37,7 +38,7 @@ import java.util.concurrent.Callable;
         BenchSequencerCommand.class, BenchSoakCommand.class, BenchClusterCommand.class, BenchGrowthCommand.class,
         BenchWireCommand.class, BenchConnectCommand.class, BenchConnectionsCommand.class, BenchRespCommand.class,
         BenchMetricsCommand.class, BenchTenantsCommand.class, BenchAutoscaleCommand.class, BenchMetaCommand.class,
-        BenchEncryptCommand.class, BenchReplicasCommand.class})
+        BenchEncryptCommand.class, BenchReplicasCommand.class, BenchFailoverCommand.class})
 public final class BenchCommand implements Runnable
 {
     @Spec
@@ -48,8 +49,8 @@ public final class BenchCommand implements Runnable
     {
         throw new ParameterException(
             spec.commandLine(), "say what to measure: check, rtt, table, contention, sim, qp-scaling, verbs, " +
-            "sequencer, soak, cluster, growth, wire, connect, connections, resp, metrics, autoscale, meta, encrypt " +
-            "or replicas");
+            "sequencer, soak, cluster, growth, wire, connect, connections, resp, metrics, autoscale, meta, encrypt, " +
+            "replicas or failover");
     }
 
     /**

@@ -15,7 +15,6 @@ import io.verbena.client.TableOptions;
 
 import org.agrona.concurrent.NanoClock;
 
-import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
@@ -126,7 +125,7 @@ final class FailoverBenchmark implements AutoCloseable
         {
             final String table = "table-" + tables++;
             final ProcessHandle process = leader.process().orElseThrow();
-            signal(process, isKill ? "KILL" : "STOP");
+            leader.signal(isKill ? "KILL" : "STOP");
             final long startNs = clock.nanoTime();
             final CompletableFuture<Double> created = CompletableFuture.supplyAsync(() ->
             {
@@ -143,7 +142,7 @@ final class FailoverBenchmark implements AutoCloseable
             }
             else
             {
-                signal(process, "CONT");
+                leader.signal("CONT");
             }
             joiner.leave();
             client.dropTable(table);
@@ -191,18 +190,6 @@ final class FailoverBenchmark implements AutoCloseable
                 }
                 return;
             }
-        }
-    }
-
-    private static void signal(final ProcessHandle process, final String name) throws InterruptedException
-    {
-        try
-        {
-            new ProcessBuilder("kill", "-" + name, Long.toString(process.pid())).start().waitFor();
-        }
-        catch (final IOException ex)
-        {
-            throw new CommandFailedException(ExitStatus.UNAVAILABLE, "kill cannot be run: " + ex.getMessage(), ex);
         }
     }
 

@@ -76,9 +76,17 @@ final class MetaJoiners implements AutoCloseable
             registration = joined;
         }
 
+        /** Who answered the registration may lead no more: a connection to the next one acts for the node, too. */
         ControlCall<Void> leave()
         {
+            link.actAs(registration);
             return link.freshClient().leave(registration.nodeId(), registration.incarnation(), CALL_TIMEOUT_NS);
+        }
+
+        void onLeft()
+        {
+            registration = null;
+            link.actAsNode();
         }
 
         int poll()
@@ -98,6 +106,8 @@ final class MetaJoiners implements AutoCloseable
     private final Fabric fabric;
     private final Device device;
     private final List<Joiner> joiners = new ArrayList<>();
+    /** Of the calls that are made now, why one was not answered or was refused last; empty for none. */
+    private String lastFailure = "";
 
     /** Connects so many to the meta server of the cluster in a folder. */
     MetaJoiners(final ClusterFolder folder, final int count)
@@ -132,7 +142,7 @@ final class MetaJoiners implements AutoCloseable
     /** All leave. */
     void leave()
     {
-        allNs("left", Joiner::leave, (joiner, _) -> joiner.registration = null);
+        allNs("left", Joiner::leave, (joiner, _) -> joiner.onLeft());
     }
 
     /**
@@ -180,6 +190,7 @@ final class MetaJoiners implements AutoCloseable
     {
         final long startNs = clock.nanoTime();
         final int count = joiners.size();
+        lastFailure = "";
         final List<ControlCall<T>> calls = new ArrayList<>();
         final long[] retryAtNs = new long[count];
         joiners.forEach((joiner) -> calls.add(caller.apply(joiner)));
@@ -201,6 +212,7 @@ final class MetaJoiners implements AutoCloseable
                 }
                 else if (0 == retryAtNs[i])
                 {
+                    lastFailure = call.failure();
                     joiners.get(i).link.onUnanswered();
                     retryAtNs[i] = clock.nanoTime() + Math.max(RETRY_NS, call.retryDelayNs());
                 }
@@ -228,7 +240,7 @@ final class MetaJoiners implements AutoCloseable
         if (clock.nanoTime() - endNs > 0)
         {
             throw failed("not all of " + joiners.size() + " nodes " + what + " within " +
-                TimeUnit.NANOSECONDS.toSeconds(GIVE_UP_NS) + " s");
+                TimeUnit.NANOSECONDS.toSeconds(GIVE_UP_NS) + " s" + (lastFailure.isEmpty() ? "" : ": " + lastFailure));
         }
     }
 

@@ -60,6 +60,27 @@ public final class ProcessTable
         {
             return process().isPresent();
         }
+
+        /**
+         * Sends the process a signal that the JDK has no method for.
+         *
+         * @param signal its name, such as {@code STOP}.
+         * @throws CommandFailedException when the process has ended, or the command {@code kill} cannot be run.
+         */
+        public void signal(final String signal) throws InterruptedException
+        {
+            final ProcessHandle process = process().orElseThrow(
+                () -> new CommandFailedException(ExitStatus.UNAVAILABLE, name + " has ended", null));
+            try
+            {
+                new ProcessBuilder("kill", "-" + signal, Long.toString(process.pid())).start().waitFor();
+            }
+            catch (final IOException ex)
+            {
+                throw new CommandFailedException(
+                    ExitStatus.UNAVAILABLE, "kill cannot be run: " + ex.getMessage(), ex);
+            }
+        }
     }
 
     /** Of /proc/PID/stat, counted from the state. */

@@ -18,7 +18,12 @@ import java.util.concurrent.TimeUnit;
  */
 public final class FullMetaDisk
 {
+    /** More than the log of all calls of the test, so that only a disk that was filled is full. */
+    private static final String SIZE = "64m";
     private static final String SAID = "the log cannot be written: java.io.IOException: No space left on device";
+    private static final String LOGGED = "this member of the group stops: ";
+    /** By itself, and by the three of the group within its process on which it warms up. */
+    private static final int MOST_LOGGED = 4;
     private static final long LEAD_NS = TimeUnit.SECONDS.toNanos(150);
     private static final long SEED = 1;
 
@@ -37,7 +42,7 @@ public final class FullMetaDisk
         final Path folder = Path.of(args[0]);
         for (int member = 2; member <= CalledGroup.MEMBERS; member++)
         {
-            MountedCluster.mount("-t", "tmpfs", "-o", "size=4m,mode=700", "tmpfs",
+            MountedCluster.mount("-t", "tmpfs", "-o", "size=" + SIZE + ",mode=700", "tmpfs",
                 ClusterFolder.of(folder).metaServer(member).toString());
         }
         new FullMetaDisk(folder).run();
@@ -132,14 +137,15 @@ public final class FullMetaDisk
         return group.folder().metaServer(member.name().charAt(member.name().length() - 1) - '0');
     }
 
-    /** The one line for people. */
+    /** The one line for people; each member logs once why it ended, however many entries could not be written. */
     private String said(final Entry member) throws IOException
     {
-        final List<String> said = Files.readAllLines(group.folder().logs().resolve(member.name() + ".log")).stream()
-            .filter((line) -> line.startsWith("verbena: ")).toList();
-        if (1 != said.size() || !said.getFirst().contains(SAID))
+        final List<String> all = Files.readAllLines(group.folder().logs().resolve(member.name() + ".log"));
+        final List<String> said = all.stream().filter((line) -> line.startsWith("verbena: ")).toList();
+        final List<String> logged = all.stream().filter((line) -> line.contains(LOGGED)).toList();
+        if (1 != said.size() || !said.getFirst().contains(SAID) || MOST_LOGGED < logged.size())
         {
-            throw new AssertionError(member.name() + " said " + said);
+            throw new AssertionError(member.name() + " said " + said + " and logged " + logged);
         }
         return said.getFirst();
     }

@@ -126,10 +126,7 @@ class MirroredTableSystemTest
         try (KvClient client = client())
         {
             final KvTable table = client.table("t");
-            for (int i = 0; i < RECORDS; i++)
-            {
-                table.put(bytes(i), bytes(-i));
-            }
+            put(table, 0, RECORDS);
             final List<?> members = (List<?>)group().get("memory_nodes");
             assertThat(said("table", "stat", "t")).contains("copies           3, on memory nodes 1, 2, 3 (group ");
             assertThat(said("status")).doesNotContain("error:").containsPattern("warning: group \\d+: memory nodes ")
@@ -144,7 +141,7 @@ class MirroredTableSystemTest
             awaitView(2);
             assertThat(run("status")).isEqualTo(ExitStatus.FAILED);
             assertThat(last.out()).contains(": records have 2 copies, at memory node " + members.get(1) + ", " +
-                members.get(2) + "; a lost memory node is not replaced");
+                members.get(2) + " instead of 3: 'verbena node fill ID' copies them to another memory node");
             assertThat(said("table", "check", "--all")).contains("SOUND: every invariant holds");
 
             kill(((Long)members.getLast()).intValue());
@@ -163,6 +160,52 @@ class MirroredTableSystemTest
         assertThat(run("table", "create", "u", "--replicas", "4")).isEqualTo(ExitStatus.USAGE);
         assertThat(last.err()).contains("--replicas 4: must be 1 to 3, each on another memory node, or auto")
             .hasLineCount(1);
+    }
+
+    /** In the end the one that came in is the only one left. */
+    @Test
+    void shouldGiveAMemoryNodeTheCopiesThatALostOneHad() throws Exception
+    {
+        said("table", "create", "t", "--replicas", "3", "--records", "2000");
+        try (KvClient client = client())
+        {
+            final KvTable table = client.table("t");
+            put(table, 0, RECORDS);
+            final List<?> members = (List<?>)group().get("memory_nodes");
+            final int head = ((Long)members.getFirst()).intValue();
+            assertThat(said("node", "fill", Integer.toString(head)))
+                .isEqualTo("no table lacks a copy that memory node " + head + " could have\n");
+            kill(head);
+            put(table, RECORDS, 2 * RECORDS);
+            awaitView(2);
+            said("up");
+            assertThat(run("node", "fill", "99")).isEqualTo(ExitStatus.FAILED);
+            assertThat(last.err()).contains("node 99 is no memory node that runs").hasLineCount(1);
+            assertThat(said("node", "fill", Integer.toString(head))).matches("group \\d+: copies are on memory nodes " +
+                members.get(1) + ", " + head + ", " + members.get(2) + ", after \\d+\\.\\d s\n");
+            awaitView(3);
+            assertThat(said("status")).doesNotContain("error:");
+            assertThat(said("table", "check", "--all")).contains("SOUND: every invariant holds");
+            put(table, 2 * RECORDS, 3 * RECORDS);
+            kill(((Long)members.getLast()).intValue());
+            put(table, 3 * RECORDS, 4 * RECORDS);
+            awaitView(4);
+            kill(((Long)members.get(1)).intValue());
+            put(table, 4 * RECORDS, 4 * RECORDS + 1);
+            awaitView(5);
+            requireRecords(table, 4 * RECORDS + 1);
+            // Parts of table default, which has one copy, are lost with their memory nodes.
+            assertThat(run("table", "check", "t")).isEqualTo(ExitStatus.FAILED);
+            assertThat(last.out()).containsPattern("t +801 .* sound\\n").doesNotContain(" of table t");
+        }
+    }
+
+    private static void put(final KvTable table, final int from, final int to)
+    {
+        for (int i = from; i < to; i++)
+        {
+            table.put(bytes(i), bytes(-i));
+        }
     }
 
     @Test

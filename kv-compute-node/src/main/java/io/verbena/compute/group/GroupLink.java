@@ -65,8 +65,8 @@ public final class GroupLink implements AutoCloseable
     private View newest;
     private View view;
     private State state = State.WAITING;
-    /** Of the last port that the engine had. */
-    private List<PeerIdentity> lastMembers = List.of();
+    /** Of the last port that the engine had; null before the first. */
+    private View lastView;
     private VirtualQp[] members = NONE;
     /** Of the view of the port: to its primary, which shows what is closed. */
     private MemoryLink primary;
@@ -347,9 +347,8 @@ public final class GroupLink implements AutoCloseable
         mirror = 1 == members.length ? null : new MirrorPort(
             session.raas().protectionDomain(), view.number(), members, this::onBatchComplete);
         port = null == mirror ? new LastMemberPort(members[0]) : mirror;
-        // Another incarnation of a memory node may have other memory.
-        engine.attach(group, port, !lastMembers.isEmpty() && !lastMembers.containsAll(view.members()));
-        lastMembers = view.members();
+        engine.attach(group, port, mayHaveNewMember());
+        lastView = view;
         engine.suspend(group, false);
         isAttached = true;
         final GroupMembers ascending = leasing();
@@ -360,6 +359,16 @@ public final class GroupLink implements AutoCloseable
         state = State.READY;
         LOGGER.info("reached: group {}, view={}, members={}", group, view.number(), view.members());
         return 1;
+    }
+
+    /**
+     * Whether what was written under the last port may not be on a member: another incarnation of a memory node may
+     * have other memory, and who is a member now may have been none in a view between.
+     */
+    private boolean mayHaveNewMember()
+    {
+        return null != lastView && (view.number() > lastView.number() + 1 ||
+            !lastView.members().containsAll(view.members()));
     }
 
     /** Also one over which the peer grants nothing: it has closed a view. */

@@ -13,6 +13,7 @@ import io.verbena.raas.OneSidedPort;
 import io.verbena.raas.ReadTargetAddress;
 import io.verbena.raas.RemoteRegion;
 import io.verbena.raas.VirtualQp;
+import io.verbena.raas.identity.PeerIdentity;
 import io.verbena.table.mirror.RemoteReconciliation;
 
 import org.slf4j.Logger;
@@ -24,17 +25,22 @@ import java.util.Arrays;
 import java.util.Collections;
 import java.util.Deque;
 import java.util.List;
+import java.util.function.BooleanSupplier;
 
 /**
  * Makes the survivors of a view equal where the meta server has named this node: it gets a key of its own from each,
  * for this attempt alone, copies, and reports. When it does not know what became of a request it gives the attempt up,
- * since that request could land in the next view. One view at a time. Owned by the node's thread.
+ * since that request could land in the next view. Where a memory node comes in it gets the group's leases and chunks
+ * first. One view at a time. Owned by the node's thread.
  */
 final class Reconciler implements AutoCloseable
 {
     private enum Step
     {
-        IDLE, LISTING, ASKING, CONNECTING, COPYING,
+        IDLE, LISTING, ASKING, CONNECTING,
+        /** The memory node that comes in records the group's leases. */
+        LEASING,
+        COPYING,
         /** Requests are under way that count for nothing any more. */
         ENDING,
         REPORTING
@@ -43,6 +49,8 @@ final class Reconciler implements AutoCloseable
     private static final Logger LOGGER = LoggerFactory.getLogger(Reconciler.class);
     /** Pause before what was refused or not answered is asked again: 2 ms. */
     private static final long PAUSE_NS = 2_000_000;
+    /** For a memory node that comes in to be connected, while nobody reads or writes: 5 s. */
+    private static final long ENTER_PATIENCE_NS = 5_000_000_000L;
 
     private final SessionParts session;
     private final MemoryLinks links;
@@ -50,9 +58,17 @@ final class Reconciler implements AutoCloseable
     private final TableLister tables;
     private Step step = Step.IDLE;
     private View view;
-    /** By member; null where none was asked for. */
+    /** The members of the view, and behind them who comes in. */
+    private List<PeerIdentity> nodes = List.of();
+    /** By node; null where none was asked for. */
     private List<ControlCall<RemoteRegion>> keys = List.of();
+    /** By node, whether it could be read since; null where that is to be asked. */
+    private BooleanSupplier[] looks = {};
+    /** By node, over which it was asked for its key. */
+    private MemoryLink[] linked = {};
     private VirtualQp[] members = {};
+    private EnteringMember entering;
+    private long patienceEndsNs;
     private RemoteReconciliation copying;
     private boolean areEqual;
     private boolean isOver;
@@ -103,12 +119,18 @@ final class Reconciler implements AutoCloseable
             end(false);
             return 1;
         }
+        if (isTooLate(nowNs))
+        {
+            refuse("it is not ready in time");
+            return 1;
+        }
         return switch (step)
         {
             case IDLE -> pollIdle();
             case LISTING -> pollListing(nowNs);
             case ASKING -> pollAsking(nowNs);
             case CONNECTING -> pollConnecting();
+            case LEASING -> pollLeasing();
             case COPYING -> pollCopying();
             case ENDING -> pollEnding(nowNs);
             case REPORTING -> pollReporting(nowNs);
@@ -146,9 +168,33 @@ final class Reconciler implements AutoCloseable
 
     private void ask(final long nowNs)
     {
-        keys = new ArrayList<>(Collections.nCopies(view.members().size(), null));
+        nodes = new ArrayList<>(view.members());
+        if (view.hasEntering())
+        {
+            nodes.add(view.entering());
+        }
+        keys = new ArrayList<>(Collections.nCopies(nodes.size(), null));
+        looks = new BooleanSupplier[nodes.size()];
         againAtNs = nowNs;
+        patienceEndsNs = nowNs + ENTER_PATIENCE_NS;
         step = Step.ASKING;
+    }
+
+    private boolean isTooLate(final long nowNs)
+    {
+        return (Step.ASKING == step || Step.CONNECTING == step) && view.hasEntering() && patienceEndsNs - nowNs <= 0;
+    }
+
+    /** The next attempt is without it. */
+    private void refuse(final String why)
+    {
+        LOGGER.warn("memory node {} does not come into group {}: {}", view.entering().nodeId(), view.group(), why);
+        end(false);
+    }
+
+    private MemoryLink link(final int node)
+    {
+        return links.byId().get(nodes.get(node).nodeId());
     }
 
     private int pollAsking(final long nowNs)
@@ -156,7 +202,7 @@ final class Reconciler implements AutoCloseable
         boolean haveAll = true;
         for (int member = 0; member < keys.size(); member++)
         {
-            haveAll &= view.isLost(member) || hasKey(member, nowNs);
+            haveAll &= isLost(member) || hasKey(member, nowNs);
         }
         if (haveAll)
         {
@@ -166,15 +212,20 @@ final class Reconciler implements AutoCloseable
         return 0;
     }
 
+    /** Who comes in is not. */
+    private boolean isLost(final int node)
+    {
+        return node < view.members().size() && view.isLost(node);
+    }
+
     /** Until the view is over, which the meta server says when a survivor does not answer. */
     private boolean hasKey(final int member, final long nowNs)
     {
-        final MemoryLink link = links.byId().get(view.members().get(member).nodeId());
-        final boolean isConnected = null != link && link.isReady() &&
-            link.identity().equals(view.members().get(member));
+        final MemoryLink link = link(member);
+        final boolean isConnected = isOpen(member, link) && link.identity().equals(nodes.get(member));
         if (null == keys.get(member))
         {
-            links.add(session, view.members().get(member).nodeId());
+            links.add(session, nodes.get(member).nodeId());
             if (isConnected && againAtNs - nowNs <= 0)
             {
                 keys.set(member, link.client().reconcilerKey(ViewAttempt.of(view), session.timeoutNs()));
@@ -194,15 +245,33 @@ final class Reconciler implements AutoCloseable
         return isConnected;
     }
 
+    /**
+     * Whether a memory node could be read since this was asked for. A link that is not used does not notice that it
+     * leads to an earlier incarnation, or that its key was closed with the view: the first access breaks the queue
+     * pair, which the connections that are made here would share.
+     */
+    private boolean isOpen(final int node, final MemoryLink link)
+    {
+        if (null == link || !link.isReady())
+        {
+            looks[node] = null;
+            return false;
+        }
+        looks[node] = null == looks[node] ? link.lookAgain() : looks[node];
+        return looks[node].getAsBoolean();
+    }
+
     private void connect()
     {
         members = new VirtualQp[keys.size()];
+        linked = new MemoryLink[keys.size()];
         for (int i = 0; i < keys.size(); i++)
         {
             final int member = i;
-            if (!view.isLost(member))
+            if (!isLost(member))
             {
-                final MemoryLink link = links.byId().get(view.members().get(member).nodeId());
+                final MemoryLink link = link(member);
+                linked[member] = link;
                 members[member] = session.raas().connect(link.record().address(), ReadTargetAddress.NONE,
                     link.record().region(), (vqp, cookie, status) -> copying.onComplete(member, status),
                     session.timeoutNs());
@@ -235,10 +304,42 @@ final class Reconciler implements AutoCloseable
                 members[member].reach(keys.get(member).result());
             }
         }
-        copying = new RemoteReconciliation(session.raas().protectionDomain(), view.group(), tables.tables(),
-            Arrays.copyOf(members, members.length, OneSidedPort[].class));
-        step = Step.COPYING;
+        if (view.hasEntering())
+        {
+            entering = new EnteringMember(ViewAttempt.of(view), linked[view.members().size() - 1],
+                linked[view.members().size()], session.timeoutNs());
+            step = Step.LEASING;
+        }
+        else
+        {
+            copy();
+        }
         return 1;
+    }
+
+    private int pollLeasing()
+    {
+        final int workCount = entering.poll();
+        if (!entering.failure().isEmpty())
+        {
+            refuse(entering.failure());
+        }
+        else if (entering.isDone())
+        {
+            copy();
+        }
+        return workCount;
+    }
+
+    private void copy()
+    {
+        final int count = view.members().size();
+        final OneSidedPort[] ports = Arrays.copyOf(members, count, OneSidedPort[].class);
+        copying = view.hasEntering() ?
+            new RemoteReconciliation(session.raas().protectionDomain(), view.group(), tables.tables(), ports,
+                members[count], entering.chunkOffsets(), entering.chunkLengthBytes()) :
+            new RemoteReconciliation(session.raas().protectionDomain(), view.group(), tables.tables(), ports);
+        step = Step.COPYING;
     }
 
     private int pollCopying()
@@ -296,6 +397,8 @@ final class Reconciler implements AutoCloseable
     private void release()
     {
         members = new VirtualQp[0];
+        linked = new MemoryLink[0];
+        entering = null;
         if (null != copying)
         {
             copying.close();

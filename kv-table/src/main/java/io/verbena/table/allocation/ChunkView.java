@@ -1,5 +1,6 @@
 package io.verbena.table.allocation;
 
+import io.verbena.raas.identity.PeerIdentity;
 import io.verbena.table.format.ChunkDescriptor;
 import io.verbena.table.format.Superblock;
 import java.util.Arrays;
@@ -129,6 +130,30 @@ public final class ChunkView
     public long groupCount(final int index)
     {
         return counts[index];
+    }
+
+    /** @return the last owner of a chunk; null for none. */
+    public PeerIdentity owner(final int index)
+    {
+        return node(ownerNodeIds[index], ownerIncarnations[index]);
+    }
+
+    /** @return who reclaims a chunk; null for nobody. */
+    public PeerIdentity reaper(final int index)
+    {
+        return node(reaperNodeIds[index], reaperIncarnations[index]);
+    }
+
+    private static PeerIdentity node(final int nodeId, final int incarnation)
+    {
+        return nodeId == 0 ? null : new PeerIdentity(nodeId, incarnation);
+    }
+
+    /** @return whether its header was damaged: whether a group's lease stood there is not known. */
+    public boolean isUnread(final int index)
+    {
+        return states[index] == ChunkDescriptor.STATE_QUARANTINED ||
+            groups[index] == 0 && counts[index] == ChunkDescriptor.UNREAD_COUNT;
     }
 
     /** @return whether a group has leased a chunk, and the node that asked for it has ended. */

@@ -47,6 +47,11 @@ public final class ChunkDescriptor
     public static final int UNMIRRORED_VERSION = 1;
     /** Largest number of a group. */
     public static final int MAX_GROUP = 65_535;
+    /**
+     * Count of a chunk without a group whose header was damaged and replaced: a group's lease may have stood there.
+     * More than leases of one chunk, so that a count that cannot be read any more is not recorded again.
+     */
+    public static final long UNREAD_COUNT = 1L << 40;
 
     /** Nobody has it. */
     public static final int STATE_FREE = 0;

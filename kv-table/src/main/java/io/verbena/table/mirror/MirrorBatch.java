@@ -6,6 +6,10 @@ final class MirrorBatch
     final MirrorRequest[] requests;
     int count;
     int cookie;
+    /** Bit i is set: requests go to member i, or may. Those of READs alone go to one. */
+    int members;
+    /** READs alone: there is one step. */
+    boolean isReads;
     /** Members that have not answered the step that is under way. */
     int unanswered;
     boolean isUsed;
@@ -24,8 +28,9 @@ final class MirrorBatch
     void reset()
     {
         count = 0;
+        members = 0;
+        isReads = true;
         unanswered = 0;
-        isWaiting = false;
     }
 
     boolean isDone()

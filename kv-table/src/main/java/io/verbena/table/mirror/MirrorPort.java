@@ -53,6 +53,9 @@ public final class MirrorPort implements MirroredPort, AutoCloseable
     private final MirrorBatch[] batches = new MirrorBatch[BATCHES];
     private final int[] free = new int[BATCHES];
     private int freeCount;
+    /** Batches that wait. */
+    private int waitingCount;
+    private long regionLengthBytes;
     private MirrorBatch staged;
     private int stagedNumber;
     private boolean fencesNext;
@@ -166,12 +169,16 @@ public final class MirrorPort implements MirroredPort, AutoCloseable
     @Override
     public long regionLengthBytes()
     {
-        long length = Long.MAX_VALUE;
-        for (final OneSidedPort member : members)
+        // Known once all are connected, and the same from then on.
+        if (regionLengthBytes == 0)
         {
-            length = Math.min(length, member.regionLengthBytes());
+            regionLengthBytes = Long.MAX_VALUE;
+            for (final OneSidedPort member : members)
+            {
+                regionLengthBytes = Math.min(regionLengthBytes, member.regionLengthBytes());
+            }
         }
-        return length;
+        return regionLengthBytes;
     }
 
     @Override
@@ -216,7 +223,7 @@ public final class MirrorPort implements MirroredPort, AutoCloseable
             rounds.releaseBlock(batch.requests[i]);
         }
         batch.isUsed = false;
-        batch.isWaiting = false;
+        waits(batch, false);
         free[freeCount++] = number;
     }
 
@@ -235,6 +242,11 @@ public final class MirrorPort implements MirroredPort, AutoCloseable
         request.lengthBytes = lengthBytes;
         request.isFenced = fencesNext;
         fencesNext = false;
+        if (kind != MirrorRequest.READ)
+        {
+            staged.members = (1 << members.length) - 1;
+            staged.isReads = false;
+        }
         return request;
     }
 
@@ -259,6 +271,7 @@ public final class MirrorPort implements MirroredPort, AutoCloseable
         final long remoteOffset)
     {
         stage(MirrorRequest.READ, local, localOffset, lengthBytes, remoteOffset).member = member;
+        staged.members |= 1 << member;
     }
 
     @Override
@@ -373,12 +386,12 @@ public final class MirrorPort implements MirroredPort, AutoCloseable
             state = State.BROKEN;
         }
         int worked = 0;
-        for (int i = 0; i < BATCHES; i++)
+        for (int i = 0; i < BATCHES && waitingCount > 0; i++)
         {
             final MirrorBatch batch = batches[i];
             if (batch != null && batch.isUsed && batch.isWaiting && batch != staged)
             {
-                batch.isWaiting = false;
+                waits(batch, false);
                 goOn(i, batch);
                 worked += batch.isWaiting ? 0 : 1;
             }
@@ -394,20 +407,55 @@ public final class MirrorPort implements MirroredPort, AutoCloseable
             end(number, batch, WorkCompletionStatus.WR_FLUSH_ERR);
             return;
         }
-        if (hasRoom(batch.left() + 1))
+        if (hasRoom(batch))
         {
-            stageStep(batch);
+            if (batch.isReads)
+            {
+                stageReads(batch);
+            }
+            else
+            {
+                stageStep(batch);
+            }
             post(number, batch);
         }
-        batch.isWaiting = batch.unanswered == 0;
+        waits(batch, batch.unanswered == 0);
     }
 
-    private boolean hasRoom(final int requests)
+    /** As {@link #stageStep} does it, of which most is about rounds: a read of a record is such a batch. */
+    private void stageReads(final MirrorBatch batch)
     {
-        boolean hasRoom = true;
-        for (final OneSidedPort member : members)
+        for (int i = 0; i < members.length; i++)
         {
-            hasRoom &= member.isReady() && member.space() >= requests;
+            if (isFor(batch, i))
+            {
+                members[i].begin();
+            }
+        }
+        for (int i = 0; i < batch.count; i++)
+        {
+            rounds.stageAccess(batch.requests[i]);
+        }
+    }
+
+    private void waits(final MirrorBatch batch, final boolean isWaiting)
+    {
+        waitingCount += (isWaiting ? 1 : 0) - (batch.isWaiting ? 1 : 0);
+        batch.isWaiting = isWaiting;
+    }
+
+    private static boolean isFor(final MirrorBatch batch, final int member)
+    {
+        return (batch.members & 1 << member) != 0;
+    }
+
+    private boolean hasRoom(final MirrorBatch batch)
+    {
+        final int requests = batch.left() + 1;
+        boolean hasRoom = true;
+        for (int i = 0; i < members.length; i++)
+        {
+            hasRoom &= !isFor(batch, i) || members[i].isReady() && members[i].space() >= requests;
         }
         return hasRoom;
     }
@@ -416,7 +464,10 @@ public final class MirrorPort implements MirroredPort, AutoCloseable
     {
         for (int i = 0; i < members.length; i++)
         {
-            members[i].begin();
+            if (isFor(batch, i))
+            {
+                members[i].begin();
+            }
         }
         boolean mayRead = true;
         for (int i = 0; i < batch.count; i++)
@@ -438,7 +489,11 @@ public final class MirrorPort implements MirroredPort, AutoCloseable
     {
         for (int i = 0; i < members.length; i++)
         {
-            if (!isStagedAt(batch, i))
+            if (!isFor(batch, i))
+            {
+                continue;
+            }
+            if (!batch.isReads && !isStagedAt(batch, i))
             {
                 members[i].abort();
             }
@@ -483,6 +538,11 @@ public final class MirrorPort implements MirroredPort, AutoCloseable
         state = status == WorkCompletionStatus.SUCCESS ? state : State.BROKEN;
         if (--batch.unanswered > 0)
         {
+            return;
+        }
+        if (state == State.OPEN && batch.isReads)
+        {
+            end(cookie, batch, WorkCompletionStatus.SUCCESS);
             return;
         }
         for (int i = 0; i < batch.count && state == State.OPEN; i++)

@@ -123,7 +123,8 @@ final class MirrorRound
         };
     }
 
-    private void stageAccess(final MirrorRequest request)
+    /** Stages a READ, or a WRITE at all members. */
+    void stageAccess(final MirrorRequest request)
     {
         if (request.kind == MirrorRequest.WRITE)
         {

@@ -15,14 +15,21 @@ import java.util.List;
 /**
  * Makes the surviving copies of all tables of a group equal, over the network: {@link SubtableReconciliation} of one
  * after another on {@link RemoteCopy}s. Whoever runs this alone has access to the survivors. One thread.
+ *
+ * <p>A memory node may come in: before words are compared, all chunks of the group are copied there from the source,
+ * byte by byte. Then equal words say equal blocks. Without that they do not: what a returning node has from before may
+ * be an old record under a word that has come back since.
  */
 public final class RemoteReconciliation implements AutoCloseable
 {
     /** Words in one poll: some tens of microseconds. */
     private static final int WORDS_PER_POLL = 1_000;
+    private static final long[] NO_CHUNKS = {};
 
+    /** By member, then who comes in; null for a member that is lost. */
     private final RemoteCopy[] copies;
-    private final boolean[] survivors;
+    /** null: nobody comes in. */
+    private final ChunkCopy chunks;
     private final SlotReconciliation words;
     private final int source;
     private final List<SubtableReconciliation> tables = new ArrayList<>();
@@ -39,16 +46,42 @@ public final class RemoteReconciliation implements AutoCloseable
         final ProtectionDomain protectionDomain, final int group, final List<TableDescriptor> descriptors,
         final OneSidedPort[] members)
     {
-        copies = new RemoteCopy[members.length];
-        survivors = new boolean[members.length];
+        this(protectionDomain, group, descriptors, members, null, NO_CHUNKS, 0);
+    }
+
+    /**
+     * As the other one, and one more memory node comes in.
+     *
+     * @param entering         port to who comes in, used by nobody else, whose completions go to {@link #onComplete}
+     *                         as those of member {@code members.length}; null: nobody does.
+     * @param chunkOffsets     of all chunks that the group has leased, blocks and indexes, the same in the regions of
+     *                         the source and of who comes in. Only read where somebody comes in, as the next one.
+     * @param chunkLengthBytes of each, 1 or more.
+     */
+    public RemoteReconciliation(
+        final ProtectionDomain protectionDomain, final int group, final List<TableDescriptor> descriptors,
+        final OneSidedPort[] members, final OneSidedPort entering, final long[] chunkOffsets,
+        final int chunkLengthBytes)
+    {
+        final boolean[] survivors = new boolean[members.length];
+        copies = new RemoteCopy[members.length + (entering == null ? 0 : 1)];
         for (int member = 0; member < members.length; member++)
         {
             survivors[member] = members[member] != null;
             copies[member] = survivors[member] ? new RemoteCopy(protectionDomain, members[member]) : null;
         }
         source = SlotReconciliation.sourceOf(survivors);
-        // A view of the array: members that are lost are null.
-        words = new SlotReconciliation(Arrays.asList(copies), survivors);
+        if (entering != null)
+        {
+            copies[members.length] = new RemoteCopy(protectionDomain, entering);
+        }
+        chunks = entering == null ? null :
+            new ChunkCopy(protectionDomain, members[source], entering, chunkOffsets, chunkLengthBytes,
+            ChunkCopy.PIECE_BYTES, ChunkCopy.RING_PIECES);
+        // Views of the array: members that are lost are null.
+        final List<SlotReconciliation.Copy> all = Arrays.asList(copies);
+        words = new SlotReconciliation(
+            all.subList(0, members.length), survivors, all.subList(members.length, copies.length));
         for (final TableDescriptor descriptor : descriptors)
         {
             final List<Subtable> named = Subtable.of(descriptor).stream()
@@ -60,10 +93,11 @@ public final class RemoteReconciliation implements AutoCloseable
         }
     }
 
-    /** @return whether all copies are equal, and nothing is under way. */
+    /** @return whether all copies are equal, and nothing is under way; never when a request has failed. */
     public boolean isDone()
     {
-        boolean isDone = table == tables.size();
+        // A copy whose last request has failed has nothing under way either.
+        boolean isDone = areBytesCopied() && table == tables.size() && !hasFailed();
         for (final RemoteCopy copy : copies)
         {
             isDone &= copy == null || copy.isIdle();
@@ -74,7 +108,7 @@ public final class RemoteReconciliation implements AutoCloseable
     /** @return whether a request has failed: then what became of it may be unknown. */
     public boolean hasFailed()
     {
-        boolean hasFailed = false;
+        boolean hasFailed = chunks != null && chunks.hasFailed();
         for (final RemoteCopy copy : copies)
         {
             hasFailed |= copy != null && copy.hasFailed();
@@ -82,8 +116,25 @@ public final class RemoteReconciliation implements AutoCloseable
         return hasFailed;
     }
 
+    /** Nothing of the ports is under way then. Stays so. */
+    private boolean areBytesCopied()
+    {
+        return chunks == null || chunks.isDone();
+    }
+
     /** Goes on. @return work done. */
     public int poll()
+    {
+        int workCount = areBytesCopied() ? compareWords() : chunks.poll();
+        // While bytes are copied, too: nothing is due there, but a port that fails is noticed.
+        for (final RemoteCopy copy : copies)
+        {
+            workCount += copy == null ? 0 : copy.poll();
+        }
+        return workCount;
+    }
+
+    private int compareWords()
     {
         int workCount = 0;
         for (int i = 0; i < WORDS_PER_POLL && table < tables.size(); i++)
@@ -103,10 +154,6 @@ public final class RemoteReconciliation implements AutoCloseable
             {
                 break;
             }
-        }
-        for (final RemoteCopy copy : copies)
-        {
-            workCount += copy == null ? 0 : copy.poll();
         }
         return workCount;
     }
@@ -133,10 +180,31 @@ public final class RemoteReconciliation implements AutoCloseable
         return isPresent;
     }
 
-    /** Takes the completion of a member's batch. */
+    /**
+     * Takes the completion of a batch; of each port in the order in which they were posted.
+     *
+     * @param member by its place in the view; behind the last one: who comes in.
+     */
     public void onComplete(final int member, final int status)
     {
-        copies[member].onComplete(status);
+        if (areBytesCopied())
+        {
+            copies[member].onComplete(status);
+        }
+        else if (member == source)
+        {
+            chunks.onRead(status);
+        }
+        else
+        {
+            chunks.onWritten(status);
+        }
+    }
+
+    /** @return bytes that were copied to who comes in before words were compared. */
+    public long bytesCopied()
+    {
+        return chunks == null ? 0 : chunks.bytesCopied();
     }
 
     /** @return words that were changed. */
@@ -155,6 +223,7 @@ public final class RemoteReconciliation implements AutoCloseable
     @Override
     public void close()
     {
+        CloseHelper.close(chunks);
         for (final RemoteCopy copy : copies)
         {
             CloseHelper.close(copy);
@@ -164,7 +233,7 @@ public final class RemoteReconciliation implements AutoCloseable
     @Override
     public String toString()
     {
-        return "RemoteReconciliation{tables=" + table + " of " + tables.size() + " source=" + source +
-            " words=" + wordsChanged() + " blocks=" + blocksCopied() + '}';
+        return "RemoteReconciliation{bytes=" + bytesCopied() + " tables=" + table + " of " + tables.size() +
+            " source=" + source + " words=" + wordsChanged() + " blocks=" + blocksCopied() + '}';
     }
 }

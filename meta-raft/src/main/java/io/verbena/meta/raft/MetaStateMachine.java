@@ -205,10 +205,14 @@ final class MetaStateMachine extends BaseStateMachine
         fail("the log cannot be written: " + last, cause);
     }
 
-    private void fail(final String why, final Throwable cause)
+    /** The first failure counts: while the log ends, each entry that waits for it fails too. */
+    private synchronized void fail(final String why, final Throwable cause)
     {
-        LOGGER.error("this member of the group stops: {}", why, cause);
-        failure = why;
+        if (failure.isEmpty())
+        {
+            LOGGER.error("this member of the group stops: {}", why, cause);
+            failure = why;
+        }
     }
 
     /** Asked over the log's own check that this member is up to date. */

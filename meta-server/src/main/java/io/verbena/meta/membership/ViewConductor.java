@@ -3,6 +3,7 @@ package io.verbena.meta.membership;
 import io.verbena.meta.membership.MembershipRefusedException.Reason;
 import io.verbena.meta.store.MetaBatch;
 import io.verbena.meta.store.MetaCounters;
+import io.verbena.protocol.request.RequestLimits;
 import io.verbena.protocol.view.LeftView;
 import io.verbena.protocol.view.View;
 import io.verbena.protocol.view.ViewAttempt;
@@ -81,8 +82,7 @@ public final class ViewConductor
     private final Map<Integer, Change> changes = new TreeMap<>();
     /** What compute nodes have left, by group. */
     private final Map<PeerIdentity, Map<Integer, Long>> left = new HashMap<>();
-    /** Memory nodes, with the incarnation of theirs since which their memory has everything. */
-    private final Map<PeerIdentity, Integer> memorySince = new HashMap<>();
+    private final ReturningMembers returning;
 
     /**
      * @param ledger   the way to the store.
@@ -99,6 +99,7 @@ public final class ViewConductor
         this.ledger = ledger;
         this.members = members;
         probes = new MemberProbes(members.leaseNs());
+        returning = new ReturningMembers(members);
         this.retryNs = retryNs;
         restored.forEach((view) ->
         {
@@ -156,6 +157,78 @@ public final class ViewConductor
         return first;
     }
 
+    /**
+     * Has a memory node come into a group, as one more member of the next view: begins to close the present one;
+     * durable on return. It fails, and the next view has the members of this one, when a member, the memory node or who
+     * makes the copies equal is lost meanwhile.
+     *
+     * @param group  which; its view has fewer members than its tables were made with.
+     * @param nodeId of a memory node that is none of them.
+     * @return the record: closing, with that memory node; as it is, when it comes in already.
+     * @throws MembershipRefusedException when there is no such group or memory node, the group has all its members, is
+     *                                    changing, or nobody could make the copies equal.
+     */
+    public View enter(final int group, final int nodeId)
+    {
+        final Change change = changes.get(group);
+
+        if (null == change)
+        {
+            throw new MembershipRefusedException(Reason.IMPOSSIBLE, "there is no group " + group);
+        }
+
+        final View view = change.view;
+        final PeerIdentity entering = memoryNode(nodeId);
+
+        if (view.hasEntering() && view.entering().equals(entering))
+        {
+            return view;
+        }
+
+        refuseEntering(view, entering);
+        final PeerIdentity named = candidate(view.attempt());
+
+        if (named.equals(PeerIdentity.UNREGISTERED))
+        {
+            throw new MembershipRefusedException(
+                Reason.TRY_LATER, "no compute node is up that could copy group " + group + ": start one");
+        }
+
+        write(change, view.entering(entering, named));
+        return change.view;
+    }
+
+    private void refuseEntering(final View view, final PeerIdentity entering)
+    {
+        final String group = "group " + view.group();
+
+        if (view.members().stream().anyMatch((member) -> member.nodeId() == entering.nodeId()))
+        {
+            throw new MembershipRefusedException(
+                Reason.IMPOSSIBLE, "memory node " + entering.nodeId() + " is a member of " + group);
+        }
+
+        if (ViewState.ACTIVE != view.state())
+        {
+            throw new MembershipRefusedException(Reason.TRY_LATER, group +
+                " is changing: memory nodes come in when its view is active");
+        }
+
+        final int most = 0 == view.copies() ? RequestLimits.MAX_COPIES : view.copies();
+
+        if (view.members().size() >= most)
+        {
+            throw new MembershipRefusedException(Reason.IMPOSSIBLE, group + " has " + view.members().size() +
+                " memory nodes, as many as its tables have copies");
+        }
+
+        if (!isLive(entering))
+        {
+            throw new MembershipRefusedException(
+                Reason.UNKNOWN_NODE, "memory node " + entering.nodeId() + " has no lease: start it");
+        }
+    }
+
     private PeerIdentity memoryNode(final int nodeId)
     {
         final Member member = members.member(nodeId);
@@ -208,7 +281,7 @@ public final class ViewConductor
     {
         final Change change = changes.get(closed.group());
         if (null != change && isOf(change, closed.number(), closed.attempt(), ViewState.CLOSING) &&
-            change.view.survivors().contains(memoryNode))
+            change.view.closers().contains(memoryNode))
         {
             change.confirmed.add(memoryNode);
         }
@@ -264,9 +337,9 @@ public final class ViewConductor
      */
     public void onReturned(final PeerIdentity memoryNode, final int since)
     {
-        if (since > 0 && !changes.isEmpty())
+        if (!changes.isEmpty())
         {
-            memorySince.put(memoryNode, since);
+            returning.onReturned(memoryNode, since);
         }
     }
 
@@ -283,19 +356,7 @@ public final class ViewConductor
             return "";
         }
 
-        final StringBuilder why = new StringBuilder("group " + group + " waits for a member that returns with its " +
-            "memory, since all were lost in view " + change.view.number());
-
-        for (final PeerIdentity member : change.view.members())
-        {
-            final PeerIdentity present = present(member);
-            final int since = null == present ? 0 : memorySince.getOrDefault(present, 0);
-            why.append("; node ").append(member.nodeId()).append(" incarnation ").append(member.incarnation()).append(
-                null == present ? " is not up" : 0 == since ? " is up, and does not say since when it has its memory" :
-                " has its memory since incarnation " + since + " only");
-        }
-
-        return why.toString();
+        return returning.whyClosed(change.view);
     }
 
     /** @return whether a view is under change, so that {@link #doWork} may have something to do. */
@@ -308,7 +369,7 @@ public final class ViewConductor
     private boolean isChanging(final Change change)
     {
         return ViewState.ACTIVE != change.view.state() &&
-            (!change.view.isDeserted() || whoReturns(change.view) < change.view.members().size());
+            (!change.view.isDeserted() || returning.whoReturns(change.view) < change.view.members().size());
     }
 
     /**
@@ -330,7 +391,7 @@ public final class ViewConductor
 
         probes.retain(this::isLive);
         left.keySet().removeIf((node) -> !isLive(node));
-        memorySince.keySet().removeIf((node) -> !isLive(node));
+        returning.retain(this::isLive);
         return workCount;
     }
 
@@ -339,7 +400,8 @@ public final class ViewConductor
         final View view = change.view;
         final int lost = lostOf(view) | probes.lostOf(view, nowNs);
 
-        if (lost != view.lost() || ViewState.ACTIVE != view.state() && lacksReconciler(view))
+        if (lost != view.lost() || hasLostEntering(view) ||
+            ViewState.ACTIVE != view.state() && lacksReconciler(view))
         {
             write(change, view.closing(lost, candidate(view.attempt())));
             return 1;
@@ -350,11 +412,11 @@ public final class ViewConductor
             return 0;
         }
 
-        final int member = whoReturns(view);
+        final int member = returning.whoReturns(view);
 
         if (member < view.members().size())
         {
-            write(change, view.returned(member, present(view.members().get(member))));
+            write(change, view.returned(member, returning.present(view.members().get(member))));
             return 1;
         }
 
@@ -370,6 +432,12 @@ public final class ViewConductor
         }
 
         return change.dueAtNs - nowNs <= 0 ? call(change, nowNs, caller) : 0;
+    }
+
+    /** Who comes in has ended: the next attempt is without it. */
+    private boolean hasLostEntering(final View view)
+    {
+        return view.hasEntering() && !isLive(view.entering());
     }
 
     private int sayWhy(final Change change, final long nowNs)
@@ -389,46 +457,6 @@ public final class ViewConductor
         return 0;
     }
 
-    /** Place of the first lost member that is to be taken back; that behind the last one: there is none. */
-    private int whoReturns(final View view)
-    {
-        int member = 0;
-
-        while (member < view.members().size() && !(view.isLost(member) && mayReturn(view, member)))
-        {
-            member++;
-        }
-
-        return member;
-    }
-
-    private boolean mayReturn(final View view, final int member)
-    {
-        final PeerIdentity before = view.members().get(member);
-        final PeerIdentity present = present(before);
-        return null != present && hasAll(before, memorySince.getOrDefault(present, Integer.MAX_VALUE)) &&
-            (view.isDeserted() || isAnother(before, present));
-    }
-
-    /** What was written to the member under the incarnation in the view is in its memory now. */
-    private static boolean hasAll(final PeerIdentity before, final int since)
-    {
-        return since <= before.incarnation();
-    }
-
-    /** One that was lost because it did not close its keys has not closed them since, if it has not begun anew. */
-    private static boolean isAnother(final PeerIdentity before, final PeerIdentity present)
-    {
-        return !present.equals(before);
-    }
-
-    /** @return identity under which a memory node has a lease; null when it has none. */
-    private PeerIdentity present(final PeerIdentity memoryNode)
-    {
-        final Member member = members.member(memoryNode.nodeId());
-        return null == member || !member.isLive() ? null : identity(member);
-    }
-
     /** All that could still change a word under this view, or an attempt before this one, is cut off; nobody reads. */
     private boolean mayReconcile(final Change change)
     {
@@ -437,7 +465,7 @@ public final class ViewConductor
 
     private static boolean haveClosed(final Change change)
     {
-        return change.confirmed.containsAll(change.view.survivors());
+        return change.confirmed.containsAll(change.view.closers());
     }
 
     /** A node whose lease is over, with the margin, answers nothing; so only those that have one are waited for. */
@@ -466,38 +494,20 @@ public final class ViewConductor
     private int call(final Change change, final long nowNs, final ViewCaller caller)
     {
         final View view = change.view;
-        int silent = 0;
-
-        for (int member = 0; member < view.members().size(); member++)
-        {
-            if (!view.isLost(member) && !change.confirmed.contains(view.members().get(member)))
-            {
-                silent |= 1 << member;
-            }
-        }
-
+        final List<PeerIdentity> silent = view.closers();
+        silent.removeAll(change.confirmed);
         change.dueAtNs = nowNs + retryNs;
 
-        if (++change.calls > MAX_CALLS && 0 != silent && !change.confirmed.isEmpty())
+        if (++change.calls > MAX_CALLS && !silent.isEmpty() && !change.confirmed.isEmpty())
         {
             // It may live: then the next view is without it all the same, and so is whoever reads or writes.
-            write(change, view.closing(silent, candidate(view.attempt())));
+            write(change, view.closing(view.places(silent), candidate(view.attempt())));
             return 1;
         }
 
-        int workCount = 0;
-
-        for (int member = 0; member < view.members().size(); member++)
-        {
-            if (0 != (silent & 1 << member))
-            {
-                // The answer may come within the call.
-                caller.close(view.members().get(member), view);
-                workCount++;
-            }
-        }
-
-        return workCount;
+        // The answer may come within the call.
+        silent.forEach((member) -> caller.close(member, view));
+        return silent.size();
     }
 
     /** On disk first; then it is shown, and all that was confirmed for the record before is forgotten. */

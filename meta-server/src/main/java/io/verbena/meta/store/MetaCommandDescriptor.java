@@ -21,8 +21,12 @@ public final class MetaCommandDescriptor
 {
     /** "VMCM" read as a little-endian integer. */
     static final int MAGIC = 0x4D434D56;
-    static final int FORMAT_VERSION = 2;
-    /** It has no announcements, and is otherwise the same. */
+    /**
+     * Grows with the format of the records, too: a member of an older build would apply a record that it cannot read,
+     * and find that out when it leads.
+     */
+    static final int FORMAT_VERSION = 3;
+    /** It has no announcements; 2 has records of an earlier format; both are otherwise the same. */
     static final int OLDEST_VERSION = 1;
     static final int MAGIC_OFFSET = 0;
     static final int VERSION_OFFSET = MAGIC_OFFSET + Integer.BYTES;

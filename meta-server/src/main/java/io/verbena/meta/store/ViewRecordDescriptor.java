@@ -19,8 +19,10 @@ final class ViewRecordDescriptor
     static final int ATTEMPT_OFFSET = GROUP_OFFSET + Integer.BYTES;
     static final int STATE_OFFSET = ATTEMPT_OFFSET + Integer.BYTES;
     static final int MEMBER_COUNT_OFFSET = STATE_OFFSET + Short.BYTES;
-    static final int LOST_OFFSET = MEMBER_COUNT_OFFSET + Short.BYTES;
-    static final int RECONCILER_OFFSET = LOST_OFFSET + Integer.BYTES;
+    static final int ENTERING_COUNT_OFFSET = MEMBER_COUNT_OFFSET + Byte.BYTES;
+    static final int LOST_OFFSET = ENTERING_COUNT_OFFSET + Byte.BYTES;
+    static final int COPIES_OFFSET = LOST_OFFSET + Short.BYTES;
+    static final int RECONCILER_OFFSET = COPIES_OFFSET + Short.BYTES;
     static final int MEMBERS_OFFSET = RECONCILER_OFFSET + Long.BYTES;
     static final int IDENTITY_LENGTH = Long.BYTES;
 
@@ -37,19 +39,27 @@ final class ViewRecordDescriptor
 
     static byte[] encode(final View view)
     {
+        final int identities = view.members().size() + (view.hasEntering() ? 1 : 0);
         final ByteBuffer record = MetaRecordDescriptor.begin(
-            MetaRecordDescriptor.KIND_VIEW, MEMBERS_OFFSET + view.members().size() * IDENTITY_LENGTH);
+            MetaRecordDescriptor.KIND_VIEW, MEMBERS_OFFSET + identities * IDENTITY_LENGTH);
         record.putLong(NUMBER_OFFSET, view.number());
         record.putInt(GROUP_OFFSET, view.group());
         record.putInt(ATTEMPT_OFFSET, view.attempt());
         record.putShort(STATE_OFFSET, (short)view.state().code());
-        record.putShort(MEMBER_COUNT_OFFSET, (short)view.members().size());
-        record.putInt(LOST_OFFSET, view.lost());
+        record.put(MEMBER_COUNT_OFFSET, (byte)view.members().size());
+        record.put(ENTERING_COUNT_OFFSET, (byte)(view.hasEntering() ? 1 : 0));
+        record.putShort(LOST_OFFSET, (short)view.lost());
+        record.putShort(COPIES_OFFSET, (short)view.copies());
         put(record, RECONCILER_OFFSET, view.reconciler());
 
         for (int i = 0; i < view.members().size(); i++)
         {
             put(record, MEMBERS_OFFSET + i * IDENTITY_LENGTH, view.members().get(i));
+        }
+
+        if (view.hasEntering())
+        {
+            put(record, MEMBERS_OFFSET + view.members().size() * IDENTITY_LENGTH, view.entering());
         }
 
         return MetaRecordDescriptor.seal(key(view.group()), record);
@@ -58,9 +68,11 @@ final class ViewRecordDescriptor
     static View decode(final String source, final String key, final byte[] bytes)
     {
         final ByteBuffer record = MetaRecordDescriptor.open(source, key, MetaRecordDescriptor.KIND_VIEW, -1, bytes);
-        final int count = bytes.length < MEMBERS_OFFSET ? 0 : record.getShort(MEMBER_COUNT_OFFSET);
+        final int count = bytes.length < MEMBERS_OFFSET ? 0 : record.get(MEMBER_COUNT_OFFSET);
+        final int entering = bytes.length < MEMBERS_OFFSET ? 0 : record.get(ENTERING_COUNT_OFFSET);
 
-        if (count < 1 || bytes.length != MEMBERS_OFFSET + count * IDENTITY_LENGTH ||
+        if (count < 1 || 0 != (entering & ~1) ||
+            bytes.length != MEMBERS_OFFSET + (count + entering) * IDENTITY_LENGTH ||
             !key(record.getInt(GROUP_OFFSET)).equals(key))
         {
             throw MetaRecordDescriptor.corrupt(source, key, "it is that of another group, or not as long as it says");
@@ -78,8 +90,10 @@ final class ViewRecordDescriptor
             if (null != state)
             {
                 return new View(record.getInt(GROUP_OFFSET), record.getLong(NUMBER_OFFSET), state,
-                    record.getInt(ATTEMPT_OFFSET), members, record.getInt(LOST_OFFSET),
-                    identity(record, RECONCILER_OFFSET));
+                    record.getInt(ATTEMPT_OFFSET), members, record.getShort(LOST_OFFSET),
+                    identity(record, RECONCILER_OFFSET), record.getShort(COPIES_OFFSET),
+                    0 == entering ? PeerIdentity.UNREGISTERED :
+                    identity(record, MEMBERS_OFFSET + count * IDENTITY_LENGTH));
             }
         }
         catch (final IllegalArgumentException ex)

@@ -157,7 +157,7 @@ class ViewConductorTest
         assertThat(work().state()).isEqualTo(ViewState.RECONCILING);
         conductor.views().onReconciled(compute, new ViewAttempt(7, 1, 1), true);
         assertThat(work()).isEqualTo(new View(
-            7, 2, ViewState.ACTIVE, 0, List.of(second), 0, PeerIdentity.UNREGISTERED));
+            7, 2, ViewState.ACTIVE, 0, List.of(second), 0, PeerIdentity.UNREGISTERED, 2, PeerIdentity.UNREGISTERED));
         conductor.views().onReconciled(compute, new ViewAttempt(7, 1, 1), true);
         assertThat(work().number()).isEqualTo(2);
     }
@@ -219,6 +219,132 @@ class ViewConductorTest
         final View view = conductor.views().view(7);
         assertThat(view.attempt()).isEqualTo(2);
         assertThat(view.survivors()).containsExactly(third);
+    }
+
+    /** A group of two that has lost one, in its second view. */
+    private void begin2of3()
+    {
+        final PeerIdentity third = join(NodeRole.MEMORY_NODE);
+        conductor.views().begin(View.first(7, List.of(third, first, second)));
+        conductor.leave(third.nodeId(), third.incarnation(), nowNs);
+        endView(work(), first, second);
+    }
+
+    private View endView(final View closing, final PeerIdentity... closers)
+    {
+        for (final PeerIdentity closer : closers)
+        {
+            conductor.views().onClosed(closer, closing);
+        }
+        conductor.views().onLeft(compute, List.of(new LeftView(7, closing.number())));
+        final View reconciling = work();
+        assertThat(reconciling.state()).isEqualTo(ViewState.RECONCILING);
+        conductor.views().onReconciled(compute, ViewAttempt.of(reconciling), true);
+        return work();
+    }
+
+    @Test
+    void shouldHaveAMemoryNodeComeIn()
+    {
+        begin2of3();
+        final PeerIdentity fourth = join(NodeRole.MEMORY_NODE);
+        calls.clear();
+        final View closing = conductor.views().enter(7, fourth.nodeId());
+        assertThat(closing.entering()).isEqualTo(fourth);
+        assertThat(conductor.views().enter(7, fourth.nodeId())).as("asked again").isEqualTo(closing);
+        assertThat(store.load().views()).containsExactly(closing);
+        work();
+        assertThat(calls).contains(fourth.nodeId() + " closes 2.1", first.nodeId() + " closes 2.1",
+            second.nodeId() + " closes 2.1");
+
+        conductor.views().onClosed(first, closing);
+        conductor.views().onClosed(second, closing);
+        conductor.views().onLeft(compute, List.of(new LeftView(7, 2)));
+        assertThat(work().state()).as("who comes in has not closed").isEqualTo(ViewState.CLOSING);
+        conductor = start();
+        assertThat(conductor.views().view(7)).as("as another meta server finds it").isEqualTo(closing);
+        assertThat(endView(closing, first, second, fourth).members()).containsExactly(first, fourth, second);
+        assertThat(work().number()).isEqualTo(3);
+    }
+
+    @Test
+    void shouldGoOnWithoutWhoWasToComeIn()
+    {
+        begin2of3();
+        final PeerIdentity fourth = join(NodeRole.MEMORY_NODE);
+        conductor.views().enter(7, fourth.nodeId());
+        conductor.leave(fourth.nodeId(), fourth.incarnation(), nowNs);
+        final View without = work();
+        assertThat(without.attempt()).isEqualTo(2);
+        assertThat(without.hasEntering()).isFalse();
+        assertThat(endView(without, first, second).members()).containsExactly(first, second);
+
+        final PeerIdentity fifth = join(NodeRole.MEMORY_NODE);
+        final View again = conductor.views().enter(7, fifth.nodeId());
+        conductor.views().onClosed(first, again);
+        for (int i = 0; i < 20; i++)
+        {
+            work();
+        }
+        final View silent = conductor.views().view(7);
+        assertThat(silent.hasEntering()).as("it has not confirmed").isFalse();
+        assertThat(silent.survivors()).as("nor has the primary").containsExactly(first);
+    }
+
+    @Test
+    void shouldLeaveOutOnlyWhoWasToComeInWhenThatAloneIsSilent()
+    {
+        begin2of3();
+        final View closing = conductor.views().enter(7, join(NodeRole.MEMORY_NODE).nodeId());
+        conductor.views().onClosed(first, closing);
+        conductor.views().onClosed(second, closing);
+        for (int i = 0; i < 20; i++)
+        {
+            work();
+        }
+        assertThat(conductor.views().view(7).survivors()).containsExactly(first, second);
+        assertThat(conductor.views().view(7).hasEntering()).isFalse();
+    }
+
+    @Test
+    void shouldRefuseWhoCannotComeIn()
+    {
+        begin2of3();
+        final View before = conductor.views().view(7);
+        final PeerIdentity fourth = join(NodeRole.MEMORY_NODE);
+        assertRefused(8, fourth.nodeId(), "there is no group 8");
+        assertRefused(7, compute.nodeId(), "is no memory node");
+        assertRefused(7, 999, "node 999 is no memory node");
+        assertRefused(7, first.nodeId(), "memory node " + first.nodeId() + " is a member of group 7");
+        conductor.leave(fourth.nodeId(), fourth.incarnation(), nowNs);
+        assertRefused(7, fourth.nodeId(), "memory node " + fourth.nodeId() + " has no lease: start it");
+        conductor.views().begin(View.first(9, List.of(first, second)));
+        final PeerIdentity fifth = join(NodeRole.MEMORY_NODE);
+        assertRefused(9, fifth.nodeId(), "group 9 has 2 memory nodes, as many as its tables have copies");
+        assertThat(conductor.views().view(7)).isEqualTo(before);
+
+        // Made by an earlier build, which recorded no number of copies.
+        final PeerIdentity sixth = join(NodeRole.MEMORY_NODE);
+        conductor.views().begin(new View(11, 1, ViewState.ACTIVE, 0, List.of(first, second, sixth), 0,
+            PeerIdentity.UNREGISTERED, 0, PeerIdentity.UNREGISTERED));
+        assertRefused(11, fifth.nodeId(), "group 11 has 3 memory nodes, as many as");
+        conductor.views().begin(View.first(12, List.of(first, sixth)));
+        conductor.leave(sixth.nodeId(), sixth.incarnation(), nowNs);
+        final PeerIdentity restarted = rejoin(sixth);
+        assertRefused(12, restarted.nodeId(), "memory node " + sixth.nodeId() + " is a member of group 12");
+
+        conductor.views().enter(7, fifth.nodeId());
+        assertRefused(7, join(NodeRole.MEMORY_NODE).nodeId(), "group 7 is changing");
+        conductor.leave(compute.nodeId(), compute.incarnation(), nowNs);
+        conductor.views().begin(new View(10, 1, ViewState.ACTIVE, 0, List.of(first, second), 0,
+            PeerIdentity.UNREGISTERED, 0, PeerIdentity.UNREGISTERED));
+        assertRefused(10, fifth.nodeId(), "no compute node is up");
+    }
+
+    private void assertRefused(final int group, final int nodeId, final String why)
+    {
+        assertThatThrownBy(() -> conductor.views().enter(group, nodeId))
+            .isInstanceOf(MembershipRefusedException.class).hasMessageContaining(why);
     }
 
     private PeerIdentity rejoin(final PeerIdentity before)
@@ -311,7 +437,7 @@ class ViewConductorTest
         assertThat(reconciling.state()).isEqualTo(ViewState.RECONCILING);
         conductor.views().onReconciled(compute, ViewAttempt.of(reconciling), true);
         assertThat(work()).isEqualTo(new View(
-            7, 2, ViewState.ACTIVE, 0, List.of(newest), 0, PeerIdentity.UNREGISTERED));
+            7, 2, ViewState.ACTIVE, 0, List.of(newest), 0, PeerIdentity.UNREGISTERED, 1, PeerIdentity.UNREGISTERED));
     }
 
     @Test

@@ -1,6 +1,8 @@
 package io.verbena.meta.store;
 
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import java.io.IOException;
 import java.lang.reflect.Field;
@@ -34,22 +36,22 @@ class MetaCommandDescriptorTest
     {
         assertThat(HexFormat.of().formatHex(MetaCommandDescriptor.encode(
                 MetaCommand.takeLeadership(0x0102030405060708L, "meta-2"))))
-            .isEqualTo("564d434d0200010070524499b445f19e" + "08070605040302010000000000000000" +
+            .isEqualTo("564d434d030001002ecdd20aaa2f9634" + "08070605040302010000000000000000" +
                 "000000000000000006000000000000006d6574612d32");
         assertThat(HexFormat.of().formatHex(MetaCommandDescriptor.encode(
                 MetaCommand.announce("a", "h:1", List.of("b")))))
-            .isEqualTo("564d434d020004002820a321bf75416c" + "0000000000000000" + "00".repeat(16) + "01000000" +
+            .isEqualTo("564d434d030004002c792f597bb8c47b" + "0000000000000000" + "00".repeat(16) + "01000000" +
                 "02000000" + "61" + "0900000003000000" + "616464726573732f61" + "683a31" + "09000000ffffffff" +
                 "616464726573732f62");
     }
 
-    /** In the log of a group that was made by a build before announcements. */
-    @Test
-    void shouldReadACommandOfTheFirstVersion()
+    /** In the log of a group that was made by an earlier build. */
+    @ParameterizedTest
+    @ValueSource(strings = {"564d434d01000100fd778363306b4c21", "564d434d0200010070524499b445f19e"})
+    void shouldReadACommandOfAnEarlierVersion(final String firstBytes)
     {
         final MetaCommand read = MetaCommandDescriptor.decode("test", HexFormat.of().parseHex(
-            "564d434d01000100fd778363306b4c2108070605040302010000000000000000" +
-            "000000000000000006000000000000006d6574612d32"));
+            firstBytes + "08070605040302010000000000000000" + "000000000000000006000000000000006d6574612d32"));
         assertThat(read.kind()).isEqualTo(MetaCommand.Kind.TAKE_LEADERSHIP);
         assertThat(read.leadership()).isEqualTo(0x0102030405060708L);
         assertThat(read.member()).isEqualTo("meta-2");
@@ -155,6 +157,14 @@ class MetaCommandDescriptorTest
         }
         assertThatThrownBy(() -> MetaCommandDescriptor.decode("log", Arrays.copyOf(whole, whole.length + 1)))
             .isInstanceOf(MetaStoreException.class);
+    }
+
+    /** Whoever changes the format of records changes this one, too, and then both numbers here. */
+    @Test
+    void shouldHaveAVersionOfItsOwnForEachFormatOfRecords()
+    {
+        assertThat(MetaRecordDescriptor.FORMAT_VERSION).isEqualTo(16);
+        assertThat(MetaCommandDescriptor.FORMAT_VERSION).isEqualTo(3);
     }
 
     @Test

@@ -63,7 +63,9 @@ class MetaRecordDescriptorTest
     private static final String VIEW_KEY = "view/0016909060";
     private static final View VIEW = new View(0x01020304, 0x05060708090A0B0CL, ViewState.RECONCILING, 0x0D0E0F10,
         List.of(new PeerIdentity(0x1112, 0x13141516), new PeerIdentity(0x1718, 0x191A1B1C)), 1,
-        new PeerIdentity(0x1D1E, 0x1F202122));
+        new PeerIdentity(0x1D1E, 0x1F202122), 3, PeerIdentity.UNREGISTERED);
+    private static final View ENTERING = new View(0x01020304, 0x05060708090A0B0CL, ViewState.CLOSING, 1,
+        VIEW.members(), 0, VIEW.reconciler(), 3, new PeerIdentity(0x2324, 0x25262728));
 
     private static byte[] filled(final int length, final int with)
     {
@@ -123,7 +125,7 @@ class MetaRecordDescriptorTest
 
     /** What earlier builds wrote is read; the next write is in the present format. */
     @ParameterizedTest
-    @ValueSource(ints = {5, 6, 7, 8, 9, 10, 11, 12, 13, 14})
+    @ValueSource(ints = {5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15})
     void shouldReadTheVersionsBefore(final int version) throws IOException
     {
         final Map<String, String> golden = golden(version);
@@ -133,7 +135,7 @@ class MetaRecordDescriptorTest
         assertThat(MetaRecordDescriptor.decodeNode("x", "node/65535", hex.parseHex(golden.get("node/65535"))))
             .isEqualTo(node(
                 version < 7 ? TcpAddress.NONE : NODE.record().tcpService(), version < 11 ? 0 : NODE.certificate(),
-                FailureDomain.NONE));
+                version < 15 ? FailureDomain.NONE : NODE.failureDomain()));
         assertThat(MetaRecordDescriptor.decodeTable("x", "table/t", hex.parseHex(golden.get("table/t"))).descriptor())
             .isEqualTo(TABLE.descriptor());
         if (golden.containsKey("secret"))
@@ -178,6 +180,8 @@ class MetaRecordDescriptorTest
         assertThat(MetaRecordDescriptor.decodeRevoked("x", REVOKED_KEY, MetaRecordDescriptor.encode(REVOKED)))
             .isEqualTo(REVOKED);
         assertThat(ViewRecordDescriptor.decode("x", VIEW_KEY, ViewRecordDescriptor.encode(VIEW))).isEqualTo(VIEW);
+        assertThat(ViewRecordDescriptor.decode("x", VIEW_KEY, ViewRecordDescriptor.encode(ENTERING)))
+            .isEqualTo(ENTERING);
     }
 
     @Test

@@ -29,6 +29,7 @@ final class ControlMethod
     static final int REPORT_RECONCILED = 26;
     static final int MAKE_GROUP = 27;
     static final int FAILURE_DOMAINS = 28;
+    static final int ENTER_GROUP = 29;
 
     static final int LEASE_CHUNKS = 101;
     static final int RETURN_CHUNKS = 102;
@@ -40,6 +41,7 @@ final class ControlMethod
     static final int CLOSE_VIEW = 111;
     static final int NAME_VIEWS = 112;
     static final int RECONCILER_KEY = 113;
+    static final int ENTER_LEASE = 114;
 
     private ControlMethod()
     {
@@ -75,6 +77,7 @@ final class ControlMethod
             case REPORT_RECONCILED -> "reportReconciled";
             case MAKE_GROUP -> "makeGroup";
             case FAILURE_DOMAINS -> "failureDomains";
+            case ENTER_GROUP -> "enterGroup";
             case LEASE_CHUNKS -> "leaseChunks";
             case RETURN_CHUNKS -> "returnChunks";
             case FENCE -> "fence";
@@ -85,6 +88,7 @@ final class ControlMethod
             case CLOSE_VIEW -> "closeView";
             case NAME_VIEWS -> "nameViews";
             case RECONCILER_KEY -> "reconcilerKey";
+            case ENTER_LEASE -> "enterLease";
             default -> "unknown";
         };
     }

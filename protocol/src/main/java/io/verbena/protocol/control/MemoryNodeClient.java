@@ -3,10 +3,12 @@ package io.verbena.protocol.control;
 import io.verbena.protocol.message.ChunkLease;
 import io.verbena.protocol.message.ChunkPurpose;
 import io.verbena.protocol.message.ChunkRun;
+import io.verbena.protocol.message.EnteredLease;
 import io.verbena.protocol.message.MemoryNodeStat;
 import io.verbena.protocol.message.MirrorAction;
 import io.verbena.protocol.message.MirrorAnswer;
 import io.verbena.protocol.message.MirroredChunk;
+import io.verbena.protocol.view.EnterLeaseDescriptor;
 import io.verbena.protocol.view.LeftView;
 import io.verbena.protocol.view.LeftViewsDescriptor;
 import io.verbena.protocol.view.RegionKeyDescriptor;
@@ -204,6 +206,44 @@ public final class MemoryNodeClient
             (buffer, offset) ->
                 ControlProxy.encode(buffer, offset, (at) -> ViewAttemptDescriptor.encode(attempt, false, buffer, at)),
             ControlProxy.body(RegionKeyDescriptor::decode),
+            timeoutNs);
+    }
+
+    /**
+     * Has a memory node that comes into a group free each chunk that a lease of the group has there: before the leases
+     * are recorded that the group has now. May be made again within the attempt. Whoever does not know what became of
+     * it gives the attempt up: it would free what is in use, if it came in the next view.
+     *
+     * @param attempt   for which this node was named.
+     * @param timeoutNs deadline.
+     * @return the call.
+     */
+    public ControlCall<Void> releaseLeases(final ViewAttempt attempt, final long timeoutNs)
+    {
+        return proxy.call(
+            ControlMethod.ENTER_LEASE,
+            (buffer, offset) -> ControlProxy.encode(
+                buffer, offset, (at) -> EnterLeaseDescriptor.encodeRelease(attempt, buffer, at)),
+            (buffer, offset, lengthBytes) -> null,
+            timeoutNs);
+    }
+
+    /**
+     * Has a memory node that comes into a group record a lease that the group has. May be made again within the
+     * attempt; whoever does not know what became of it gives the attempt up.
+     *
+     * @param attempt   for which this node was named.
+     * @param lease     of the attempt's group.
+     * @param timeoutNs deadline.
+     * @return the call; EXHAUSTED when something else stands in the chunk: that memory node cannot come in.
+     */
+    public ControlCall<Void> enterLease(final ViewAttempt attempt, final EnteredLease lease, final long timeoutNs)
+    {
+        return proxy.call(
+            ControlMethod.ENTER_LEASE,
+            (buffer, offset) -> ControlProxy.encode(
+                buffer, offset, (at) -> EnterLeaseDescriptor.encodeRecord(attempt, lease, buffer, at)),
+            (buffer, offset, lengthBytes) -> null,
             timeoutNs);
     }
 

@@ -1,8 +1,10 @@
 package io.verbena.protocol.control;
 
 import io.verbena.protocol.message.ChunkLease;
+import io.verbena.protocol.view.EnterLeaseDescriptor;
 import io.verbena.protocol.view.LeftViewsDescriptor;
 import io.verbena.protocol.view.RegionKeyDescriptor;
+import io.verbena.protocol.view.ViewAttempt;
 import io.verbena.protocol.view.ViewAttemptDescriptor;
 import io.verbena.protocol.view.ViewDescriptor;
 import io.verbena.raas.RpcReply;
@@ -54,7 +56,8 @@ public final class MemoryNodeDispatcher extends ControlDispatcher
                 yield ControlProxy.encodeHeader(reply, replyOffset);
             }
             case ControlMethod.MIRROR_CHUNK -> mirrorChunk(caller, request, offset, lengthBytes, reply, replyOffset);
-            case ControlMethod.CLOSE_VIEW, ControlMethod.NAME_VIEWS, ControlMethod.RECONCILER_KEY ->
+            case ControlMethod.CLOSE_VIEW, ControlMethod.NAME_VIEWS, ControlMethod.RECONCILER_KEY,
+                ControlMethod.ENTER_LEASE ->
                 ControlProxy.encode(reply, replyOffset, (at) -> views(caller, method, request,
                     offset + ControlHeaderDescriptor.LENGTH_BYTES, lengthBytes - ControlHeaderDescriptor.LENGTH_BYTES,
                     reply, at));
@@ -107,10 +110,29 @@ public final class MemoryNodeDispatcher extends ControlDispatcher
             case ControlMethod.NAME_VIEWS -> LeftViewsDescriptor.encode(
                 service.nameViews(caller, LeftViewsDescriptor.decode(request, offset, lengthBytes)),
                 0, reply, replyOffset);
+            case ControlMethod.ENTER_LEASE ->
+            {
+                enterLease(caller, request, offset, lengthBytes);
+                yield 0;
+            }
             default -> RegionKeyDescriptor.encode(
                 service.reconcilerKey(caller, ViewAttemptDescriptor.decode(request, offset, lengthBytes)),
                 reply, replyOffset);
         };
+    }
+
+    private void enterLease(
+        final PeerIdentity caller, final DirectBuffer request, final int offset, final int lengthBytes)
+    {
+        final ViewAttempt attempt = EnterLeaseDescriptor.attempt(request, offset, lengthBytes);
+        if (EnterLeaseDescriptor.isRelease(request, offset))
+        {
+            service.releaseLeases(caller, attempt);
+        }
+        else
+        {
+            service.enterLease(caller, attempt, EnterLeaseDescriptor.lease(request, offset));
+        }
     }
 
     private int mirrorChunk(

@@ -4,6 +4,7 @@ import io.verbena.protocol.message.ChunkLease;
 import io.verbena.protocol.message.ChunkPurpose;
 import io.verbena.protocol.message.ChunkRun;
 import io.verbena.protocol.message.ControlException;
+import io.verbena.protocol.message.EnteredLease;
 import io.verbena.protocol.message.MemoryNodeStat;
 import io.verbena.protocol.message.MirrorAction;
 import io.verbena.protocol.message.MirrorAnswer;
@@ -114,6 +115,26 @@ public interface MemoryNodeService
      * @return the region, under a key for this attempt alone.
      */
     RemoteRegion reconcilerKey(PeerIdentity caller, ViewAttempt attempt);
+
+    /**
+     * Frees each chunk that a lease of a group has here: this memory node comes into the group, and what stands here is
+     * from an earlier membership or attempt. Refused as UNAVAILABLE to others than {@link #reconcilerKey} is for, and
+     * when the next view has begun here. Repeated without harm while it has not.
+     *
+     * @param caller  who asks.
+     * @param attempt for which it was named.
+     */
+    void releaseLeases(PeerIdentity caller, ViewAttempt attempt);
+
+    /**
+     * Records a lease that a group has, which this memory node comes into, for whoever has it. Refused as UNAVAILABLE
+     * like {@link #releaseLeases}, and as EXHAUSTED when something else stands in the chunk. Repeated without harm.
+     *
+     * @param caller  who asks.
+     * @param attempt for which it was named.
+     * @param lease   of the attempt's group.
+     */
+    void enterLease(PeerIdentity caller, ViewAttempt attempt, EnteredLease lease);
 
     /** @return the state of this memory node. */
     MemoryNodeStat stat();

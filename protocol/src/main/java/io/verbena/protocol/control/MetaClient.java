@@ -98,7 +98,25 @@ public final class MetaClient
         return proxy.call(
             ControlMethod.MAKE_GROUP,
             (buffer, offset) ->
-                ControlProxy.encode(buffer, offset, (at) -> GroupDescriptor.encode(nodeIds, buffer, at)),
+                ControlProxy.encode(buffer, offset, (at) -> GroupDescriptor.encode(0, nodeIds, buffer, at)),
+            ControlProxy.body(ViewDescriptor::decode),
+            timeoutNs);
+    }
+
+    /**
+     * Has a memory node come into a group; see {@link MetaService#enterGroup}.
+     *
+     * @param group     1 or more.
+     * @param nodeId    of the memory node.
+     * @param timeoutNs deadline.
+     * @return the call, for the group's view, with that memory node coming in.
+     */
+    public ControlCall<View> enterGroup(final int group, final int nodeId, final long timeoutNs)
+    {
+        return proxy.call(
+            ControlMethod.ENTER_GROUP,
+            (buffer, offset) -> ControlProxy.encode(
+                buffer, offset, (at) -> GroupDescriptor.encode(group, List.of(nodeId), buffer, at)),
             ControlProxy.body(ViewDescriptor::decode),
             timeoutNs);
     }

@@ -100,7 +100,7 @@ public final class MetaDispatcher extends ControlDispatcher
     private static boolean isOfViews(final int method)
     {
         return ControlMethod.VIEWS == method || ControlMethod.REPORT_RECONCILED == method ||
-            ControlMethod.MAKE_GROUP == method;
+            ControlMethod.MAKE_GROUP == method || ControlMethod.ENTER_GROUP == method;
     }
 
     /** What follows the headers of request and reply. */
@@ -126,6 +126,14 @@ public final class MetaDispatcher extends ControlDispatcher
                 final View made = service.makeGroup(GroupDescriptor.decode(request, offset, lengthBytes));
                 service.onChanged(node, ControlMethod.name(method), "group " + made.group() + ": " + made.members());
                 yield ViewDescriptor.encode(made, reply, replyOffset);
+            }
+            case ControlMethod.ENTER_GROUP ->
+            {
+                final int nodeId = GroupDescriptor.entering(request, offset, lengthBytes);
+                final View view = service.enterGroup(GroupDescriptor.group(request, offset), nodeId);
+                service.onChanged(
+                    node, ControlMethod.name(method), "group " + view.group() + ": memory node " + nodeId);
+                yield ViewDescriptor.encode(view, reply, replyOffset);
             }
             default ->
             {
@@ -343,16 +351,17 @@ public final class MetaDispatcher extends ControlDispatcher
 
     /**
      * What concerns the whole cluster is for who has its token. A node that has not registered proves the same as an
-     * operator does. Who asks for users, or for
-     * certificates that were revoked, is one of these, or a compute node with a lease.
+     * operator does. Who asks for users, or for certificates that were revoked, is one of these, or a compute node with
+     * a lease.
      */
     private void requireOperator(final PeerIdentity caller, final int method, final RpcReply connection)
     {
         final boolean isOperators = switch (method)
         {
             case ControlMethod.FORGET_NODE, ControlMethod.DROP_THIS_TABLE, ControlMethod.ACTIVATE,
-                ControlMethod.USERS, ControlMethod.PUT_USER, ControlMethod.REMOVE_USER, ControlMethod.REVOCATIONS,
-                ControlMethod.REVOKE_CERTIFICATE, ControlMethod.RESTORE_CERTIFICATE -> true;
+                ControlMethod.ENTER_GROUP, ControlMethod.USERS, ControlMethod.PUT_USER, ControlMethod.REMOVE_USER,
+                ControlMethod.REVOCATIONS, ControlMethod.REVOKE_CERTIFICATE,
+                ControlMethod.RESTORE_CERTIFICATE -> true;
             default -> false;
         };
         if (!isOperators || !service.isGuarded() ||
@@ -419,7 +428,7 @@ public final class MetaDispatcher extends ControlDispatcher
         {
             case ControlMethod.ALLOCATE_TABLE_ID, ControlMethod.CREATE_TABLE, ControlMethod.DROP_TABLE,
                 ControlMethod.GROW_TABLE, ControlMethod.REPORT_DENIALS -> true;
-            default -> isOfViews(method);
+            default -> isOfViews(method) && ControlMethod.ENTER_GROUP != method;
         };
         final PeerIdentity[] writer = {caller};
         if (changesTables && !connection.actsForAny((identity) ->

@@ -263,6 +263,18 @@ public interface MetaService
     View makeGroup(List<Integer> nodeIds);
 
     /**
+     * Has a memory node come into a group: its view is closed, the memory is copied, and the next view has it as one
+     * more member, if nobody is lost meanwhile. Refused as INVALID_REQUEST when there is no such group or memory node
+     * or the group has all its members, as UNKNOWN_NODE when the memory node has no lease, as UNAVAILABLE while the
+     * group changes.
+     *
+     * @param group  which.
+     * @param nodeId of a memory node.
+     * @return the group's view, durable: with that memory node coming in.
+     */
+    View enterGroup(int group, int nodeId);
+
+    /**
      * Which memory nodes that live have a label of a failure domain.
      *
      * @param afterNodeId memory nodes with greater ids than this; 0 for the first page.

@@ -8,11 +8,12 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Memory nodes that are to be a group, in a message behind its header; little-endian.
+ * Memory nodes that are to be a group, or one that is to come into a group, in a message behind its header;
+ * little-endian.
  *
  * <pre>
  *   0 +---------------+---------------+
- *     |     count     |   reserved    |
+ *     |     count     |     group     |
  *   8 +---------------+---------------+
  *     |  node ids, 4 bytes each   ... |
  * </pre>
@@ -20,8 +21,8 @@ import java.util.List;
 public final class GroupDescriptor
 {
     static final int COUNT_OFFSET = 0;
-    static final int RESERVED_OFFSET = COUNT_OFFSET + Integer.BYTES;
-    static final int NODE_IDS_OFFSET = RESERVED_OFFSET + Integer.BYTES;
+    static final int GROUP_OFFSET = COUNT_OFFSET + Integer.BYTES;
+    static final int NODE_IDS_OFFSET = GROUP_OFFSET + Integer.BYTES;
 
     private static final ByteOrder ORDER = ByteOrder.LITTLE_ENDIAN;
 
@@ -32,17 +33,19 @@ public final class GroupDescriptor
     /**
      * Writes them.
      *
+     * @param group   into which one comes; 0: they are to be a new one.
      * @param nodeIds head first and primary last, at most {@link View#MAX_MEMBERS}.
      * @param buffer  of the message.
      * @param offset  where they begin.
      * @return their length.
      * @throws io.verbena.protocol.message.ControlException INVALID_REQUEST, when they are no group.
      */
-    public static int encode(final List<Integer> nodeIds, final MutableDirectBuffer buffer, final int offset)
+    public static int encode(
+        final int group, final List<Integer> nodeIds, final MutableDirectBuffer buffer, final int offset)
     {
         checkCount(nodeIds.size());
         buffer.putInt(offset + COUNT_OFFSET, nodeIds.size(), ORDER);
-        buffer.putInt(offset + RESERVED_OFFSET, 0, ORDER);
+        buffer.putInt(offset + GROUP_OFFSET, group, ORDER);
         int at = offset + NODE_IDS_OFFSET;
         for (final int nodeId : nodeIds)
         {
@@ -77,6 +80,35 @@ public final class GroupDescriptor
             throw ViewDescriptor.invalid("no group: members=" + nodeIds + ", each is another memory node");
         }
         return nodeIds;
+    }
+
+    /**
+     * Reads who is to come into a group.
+     *
+     * @param buffer      of the message.
+     * @param offset      where it begins.
+     * @param lengthBytes of the message from there on.
+     * @return id of the memory node.
+     * @throws io.verbena.protocol.message.ControlException INVALID_REQUEST, when it is not one.
+     */
+    public static int entering(final DirectBuffer buffer, final int offset, final int lengthBytes)
+    {
+        final List<Integer> nodeIds = decode(buffer, offset, lengthBytes);
+        if (nodeIds.size() != 1)
+        {
+            throw ViewDescriptor.invalid("one memory node at a time comes into a group, not " + nodeIds);
+        }
+        return nodeIds.getFirst();
+    }
+
+    /**
+     * @param buffer of the message, of which {@link #decode} has read the memory nodes.
+     * @param offset where they begin.
+     * @return group into which one comes, or 0.
+     */
+    public static int group(final DirectBuffer buffer, final int offset)
+    {
+        return buffer.getInt(offset + GROUP_OFFSET, ORDER);
     }
 
     private static void checkCount(final int count)

@@ -33,9 +33,10 @@ public final class GroupHealth
         }
         return switch (view.state())
         {
-            case ACTIVE -> 1 == view.number() ? "" : group + "records have " + copies(survivors) +
-                "; a lost memory node is not replaced in this version: 'verbena dump' and 'verbena load' copy a " +
-                "table into one with all copies";
+            case ACTIVE -> view.lacksMember() ? group + "records have " + copies(survivors) + " instead of " +
+                view.copies() + ": 'verbena node fill ID' copies them to another memory node" :
+                0 == view.copies() && view.number() > 1 ? group + "records have " + copies(survivors) +
+                "; with how many its tables were made is not known" : "";
             case CLOSING -> group + lost(view) + "; operations on its tables wait until view " + view.number() +
                 " is closed at memory node " + ids(survivors) + ", and left by all compute nodes, a lease at most";
             case RECONCILING -> group + lost(view) + "; operations on its tables wait until " +
@@ -77,7 +78,8 @@ public final class GroupHealth
     {
         final List<PeerIdentity> lost = new ArrayList<>(view.members());
         lost.removeAll(view.survivors());
-        return lost.isEmpty() ? "a memory node was away" :
+        return view.hasEntering() ? "memory node " + view.entering().nodeId() + " gets a copy" :
+            lost.isEmpty() ? "a memory node was away" :
             "memory node " + ids(lost) + (1 == lost.size() ? " is lost" : " are lost");
     }
 

@@ -3,6 +3,7 @@ package io.verbena.protocol.view;
 import io.verbena.raas.identity.PeerIdentity;
 
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.List;
 
 /**
@@ -18,10 +19,14 @@ import java.util.List;
  * @param lost       bit i is set: member i is lost.
  * @param reconciler compute node that is to make the survivors equal; {@link PeerIdentity#UNREGISTERED} while there is
  *                   none to be had.
+ * @param copies     with which the group's tables were made; 0 where that is not known, of groups that were made before
+ *                   it was recorded.
+ * @param entering   memory node that is no member, and of the next view will be one, where the first attempt succeeds;
+ *                   {@link PeerIdentity#UNREGISTERED} for none.
  */
 public record View(
     int group, long number, ViewState state, int attempt, List<PeerIdentity> members, int lost,
-    PeerIdentity reconciler)
+    PeerIdentity reconciler, int copies, PeerIdentity entering)
 {
     /** Members of a group, at most. */
     public static final int MAX_MEMBERS = 8;
@@ -34,11 +39,21 @@ public record View(
 
         if (group < 1 || number < 1 || attempt < 0 || isActive != (0 == attempt) || members.isEmpty() ||
             members.size() > MAX_MEMBERS || lost < 0 || lost >= 1 << members.size() || isActive && 0 != lost ||
-            members.stream().map(PeerIdentity::nodeId).distinct().count() != members.size())
+            members.stream().map(PeerIdentity::nodeId).distinct().count() != members.size() ||
+            copies < 0 || copies > MAX_MEMBERS || !mayEnter(entering, members, attempt, lost))
         {
             throw new IllegalArgumentException("no view: group=" + group + " number=" + number + " state=" + state +
-                " attempt=" + attempt + " members=" + members + " lost=" + lost);
+                " attempt=" + attempt + " members=" + members + " lost=" + lost + " copies=" + copies +
+                " entering=" + entering);
         }
+    }
+
+    /** With the first attempt only: who comes in then costs a group that loses a member nothing. */
+    private static boolean mayEnter(
+        final PeerIdentity entering, final List<PeerIdentity> members, final int attempt, final int lost)
+    {
+        return PeerIdentity.UNREGISTERED.equals(entering) || 1 == attempt && 0 == lost &&
+            members.size() < MAX_MEMBERS && members.stream().noneMatch(each -> each.nodeId() == entering.nodeId());
     }
 
     /**
@@ -48,7 +63,8 @@ public record View(
      */
     public static View first(final int group, final List<PeerIdentity> members)
     {
-        return new View(group, 1, ViewState.ACTIVE, 0, members, 0, PeerIdentity.UNREGISTERED);
+        return new View(group, 1, ViewState.ACTIVE, 0, members, 0, PeerIdentity.UNREGISTERED, members.size(),
+            PeerIdentity.UNREGISTERED);
     }
 
     /**
@@ -87,6 +103,43 @@ public record View(
         return survivors;
     }
 
+    /**
+     * @param some memory nodes.
+     * @return bit i is set: member i is among them.
+     */
+    public int places(final Collection<PeerIdentity> some)
+    {
+        int places = 0;
+        for (int member = 0; member < members.size(); member++)
+        {
+            places |= some.contains(members.get(member)) ? 1 << member : 0;
+        }
+        return places;
+    }
+
+    /** @return whether a memory node comes in. */
+    public boolean hasEntering()
+    {
+        return !PeerIdentity.UNREGISTERED.equals(entering);
+    }
+
+    /** @return memory nodes that have to close this view: members that are not lost, and who comes in; a new list. */
+    public List<PeerIdentity> closers()
+    {
+        final List<PeerIdentity> closers = survivors();
+        if (hasEntering())
+        {
+            closers.add(entering);
+        }
+        return closers;
+    }
+
+    /** @return whether a memory node is wanted to come in: this view is active with fewer members than copies. */
+    public boolean lacksMember()
+    {
+        return ViewState.ACTIVE == state && members.size() < copies;
+    }
+
     /** @return whether no member is left. */
     public boolean isDeserted()
     {
@@ -94,7 +147,7 @@ public record View(
     }
 
     /**
-     * Begins to close this view, or begins the next attempt to do so.
+     * Begins to close this view, or begins the next attempt to do so; nobody comes in.
      *
      * @param nowLost members that are lost now; those that were lost before may be among them.
      * @param named   who is to reconcile.
@@ -102,7 +155,21 @@ public record View(
      */
     public View closing(final int nowLost, final PeerIdentity named)
     {
-        return new View(group, number, ViewState.CLOSING, attempt + 1, members, lost | nowLost, named);
+        return new View(group, number, ViewState.CLOSING, attempt + 1, members, lost | nowLost, named, copies,
+            PeerIdentity.UNREGISTERED);
+    }
+
+    /**
+     * Begins to close this view, which is active, so that a memory node comes in.
+     *
+     * @param memoryNode no member.
+     * @param named      who is to reconcile.
+     * @return the record that follows.
+     */
+    public View entering(final PeerIdentity memoryNode, final PeerIdentity named)
+    {
+        return new View(
+            group, number, ViewState.CLOSING, attempt + 1, members, 0, named, copies, memoryNode);
     }
 
     /**
@@ -116,19 +183,28 @@ public record View(
     {
         final List<PeerIdentity> changed = new ArrayList<>(members);
         changed.set(member, identity);
-        return new View(
-            group, number, ViewState.CLOSING, attempt + 1, changed, lost & ~(1 << member), PeerIdentity.UNREGISTERED);
+        return new View(group, number, ViewState.CLOSING, attempt + 1, changed, lost & ~(1 << member),
+            PeerIdentity.UNREGISTERED, copies, PeerIdentity.UNREGISTERED);
     }
 
     /** @return the record that follows when all survivors have closed, and all compute nodes have left. */
     public View reconciling()
     {
-        return new View(group, number, ViewState.RECONCILING, attempt, members, lost, reconciler);
+        return new View(group, number, ViewState.RECONCILING, attempt, members, lost, reconciler, copies, entering);
     }
 
-    /** @return the record that follows when the survivors are equal: the next view, active. */
+    /**
+     * @return the record that follows when the copies are equal: the next view, active. Who has come in stands before
+     *     the primary, so that readers go on with the memory that they know.
+     */
     public View next()
     {
-        return new View(group, number + 1, ViewState.ACTIVE, 0, survivors(), 0, PeerIdentity.UNREGISTERED);
+        final List<PeerIdentity> next = survivors();
+        if (hasEntering())
+        {
+            next.add(next.size() - 1, entering);
+        }
+        return new View(group, number + 1, ViewState.ACTIVE, 0, next, 0, PeerIdentity.UNREGISTERED, copies,
+            PeerIdentity.UNREGISTERED);
     }
 }

@@ -18,12 +18,14 @@ import java.util.List;
  *     |            number             |
  *   8 +---------------+---------------+
  *     |     group     |    attempt    |
- *  16 +-------+-------+---------------+
- *     | state | count |     lost      |
- *  24 +-------+-------+---------------+
+ *  16 +-------+---+---+-------+-------+
+ *     | state | n | e | lost  |copies |
+ *  24 +-------+---+---+-------+-------+
  *     |          reconciler           |
  *  32 +-------------------------------+
- *     |  members, 8 bytes each    ... |
+ *     | n members, 8 bytes each   ... |
+ *     +-------------------------------+
+ *     | who comes in, where e is 1    |
  * </pre>
  */
 public final class ViewDescriptor
@@ -33,8 +35,10 @@ public final class ViewDescriptor
     static final int ATTEMPT_OFFSET = GROUP_OFFSET + Integer.BYTES;
     static final int STATE_OFFSET = ATTEMPT_OFFSET + Integer.BYTES;
     static final int MEMBER_COUNT_OFFSET = STATE_OFFSET + Short.BYTES;
-    static final int LOST_OFFSET = MEMBER_COUNT_OFFSET + Short.BYTES;
-    static final int RECONCILER_OFFSET = LOST_OFFSET + Integer.BYTES;
+    static final int ENTERING_COUNT_OFFSET = MEMBER_COUNT_OFFSET + Byte.BYTES;
+    static final int LOST_OFFSET = ENTERING_COUNT_OFFSET + Byte.BYTES;
+    static final int COPIES_OFFSET = LOST_OFFSET + Short.BYTES;
+    static final int RECONCILER_OFFSET = COPIES_OFFSET + Short.BYTES;
     static final int MEMBERS_OFFSET = RECONCILER_OFFSET + Long.BYTES;
     static final int MEMBER_LENGTH_BYTES = 2 * Integer.BYTES;
 
@@ -50,7 +54,7 @@ public final class ViewDescriptor
      */
     public static int lengthBytes(final View view)
     {
-        return MEMBERS_OFFSET + view.members().size() * MEMBER_LENGTH_BYTES;
+        return MEMBERS_OFFSET + (view.members().size() + (view.hasEntering() ? 1 : 0)) * MEMBER_LENGTH_BYTES;
     }
 
     /**
@@ -67,13 +71,20 @@ public final class ViewDescriptor
         buffer.putInt(offset + GROUP_OFFSET, view.group(), ORDER);
         buffer.putInt(offset + ATTEMPT_OFFSET, view.attempt(), ORDER);
         buffer.putShort(offset + STATE_OFFSET, (short)view.state().code(), ORDER);
-        buffer.putShort(offset + MEMBER_COUNT_OFFSET, (short)view.members().size(), ORDER);
-        buffer.putInt(offset + LOST_OFFSET, view.lost(), ORDER);
+        buffer.putByte(offset + MEMBER_COUNT_OFFSET, (byte)view.members().size());
+        buffer.putByte(offset + ENTERING_COUNT_OFFSET, (byte)(view.hasEntering() ? 1 : 0));
+        buffer.putShort(offset + LOST_OFFSET, (short)view.lost(), ORDER);
+        buffer.putShort(offset + COPIES_OFFSET, (short)view.copies(), ORDER);
         putIdentity(view.reconciler(), buffer, offset + RECONCILER_OFFSET);
         int at = offset + MEMBERS_OFFSET;
         for (final PeerIdentity member : view.members())
         {
             putIdentity(member, buffer, at);
+            at += MEMBER_LENGTH_BYTES;
+        }
+        if (view.hasEntering())
+        {
+            putIdentity(view.entering(), buffer, at);
             at += MEMBER_LENGTH_BYTES;
         }
         return at - offset;
@@ -91,14 +102,17 @@ public final class ViewDescriptor
     public static View decode(final DirectBuffer buffer, final int offset, final int lengthBytes)
     {
         require(lengthBytes, MEMBERS_OFFSET, "a view");
-        final int memberCount = buffer.getShort(offset + MEMBER_COUNT_OFFSET, ORDER) & 0xFFFF;
+        final int memberCount = buffer.getByte(offset + MEMBER_COUNT_OFFSET) & 0xFF;
+        final int enteringCount = buffer.getByte(offset + ENTERING_COUNT_OFFSET) & 0xFF;
         final int code = buffer.getShort(offset + STATE_OFFSET, ORDER);
         final ViewState state = ViewState.ofCode(code);
-        if (state == null || memberCount > View.MAX_MEMBERS)
+        if (state == null || memberCount > View.MAX_MEMBERS || enteringCount > 1)
         {
-            throw invalid("a view of state " + code + " with " + memberCount + " members");
+            throw invalid("a view of state " + code + " with " + memberCount + " members, and " + enteringCount +
+                " that come in");
         }
-        require(lengthBytes, MEMBERS_OFFSET + memberCount * MEMBER_LENGTH_BYTES, "a view");
+        final int enteringOffset = MEMBERS_OFFSET + memberCount * MEMBER_LENGTH_BYTES;
+        require(lengthBytes, enteringOffset + enteringCount * MEMBER_LENGTH_BYTES, "a view");
         final List<PeerIdentity> members = new ArrayList<>(memberCount);
         for (int i = 0; i < memberCount; i++)
         {
@@ -108,7 +122,9 @@ public final class ViewDescriptor
         {
             return new View(buffer.getInt(offset + GROUP_OFFSET, ORDER), buffer.getLong(offset + NUMBER_OFFSET, ORDER),
                 state, buffer.getInt(offset + ATTEMPT_OFFSET, ORDER), members,
-                buffer.getInt(offset + LOST_OFFSET, ORDER), identity(buffer, offset + RECONCILER_OFFSET));
+                buffer.getShort(offset + LOST_OFFSET, ORDER) & 0xFFFF, identity(buffer, offset + RECONCILER_OFFSET),
+                buffer.getShort(offset + COPIES_OFFSET, ORDER) & 0xFFFF,
+                enteringCount == 0 ? PeerIdentity.UNREGISTERED : identity(buffer, offset + enteringOffset));
         }
         catch (final IllegalArgumentException ex)
         {

@@ -6,6 +6,7 @@ import io.verbena.protocol.message.ChunkRun;
 import io.verbena.protocol.message.ControlException;
 import io.verbena.protocol.message.ControlStatus;
 import io.verbena.protocol.message.ForgottenNode;
+import io.verbena.protocol.message.EnteredLease;
 import io.verbena.protocol.message.FailureDomain;
 import io.verbena.protocol.message.FailureDomainPage;
 import io.verbena.protocol.message.Heartbeat;
@@ -316,6 +317,22 @@ class ControlClientsTest
     }
 
     @Test
+    void shouldBringLeasesOfAGroupToAMemoryNodeThatComesIn()
+    {
+        final ViewAttempt attempt = new ViewAttempt(7, 4, 2);
+        final EnteredLease lease = new EnteredLease(new MirroredChunk(7, 3, 4, 65_536, 5), EnteredLease.BLOCKS, 6,
+            new PeerIdentity(8, 80), null);
+        assertThat(await(memory.releaseLeases(attempt, TIMEOUT_NS)).status()).isEqualTo(ControlStatus.OK);
+        assertThat(await(memory.enterLease(attempt, lease, TIMEOUT_NS)).status()).isEqualTo(ControlStatus.OK);
+        assertThat(memoryService.asked).containsExactly("release by node 3 incarnation 1 for " + attempt,
+            "enter by node 3 incarnation 1 for " + attempt + ": " + lease);
+        final ControlCall<Void> another = await(memory.enterLease(new ViewAttempt(8, 4, 2), lease, TIMEOUT_NS));
+        assertThat(another.status()).isEqualTo(ControlStatus.INVALID_REQUEST);
+        assertThat(another.failure()).startsWith("enterLease: ").contains("is not of the group of");
+        assertThat(memoryService.asked).hasSize(2);
+    }
+
+    @Test
     void shouldReportAndReadViewsPageByPage()
     {
         for (int group = 1; group <= 200; group++)
@@ -341,6 +358,9 @@ class ControlClientsTest
             attempt + " equal=false by node 3 incarnation 1");
         assertThat(await(meta.makeGroup(List.of(5, 6, 4), TIMEOUT_NS)).result().members())
             .extracting(PeerIdentity::nodeId).containsExactly(5, 6, 4);
+        final View entering = await(meta.enterGroup(7, 9, TIMEOUT_NS)).result();
+        assertThat(entering.group()).isEqualTo(7);
+        assertThat(entering.entering().nodeId()).isEqualTo(9);
     }
 
     @Test

@@ -10,6 +10,7 @@ import io.verbena.protocol.message.ChunkRun;
 import io.verbena.protocol.message.ControlException;
 import io.verbena.protocol.message.ControlStatus;
 import io.verbena.protocol.message.DeniedOperations;
+import io.verbena.protocol.message.EnteredLease;
 import io.verbena.protocol.message.FailureDomain;
 import io.verbena.protocol.message.FailureDomainPage;
 import io.verbena.protocol.message.ForgottenNode;
@@ -29,6 +30,7 @@ import io.verbena.protocol.message.TableEntry;
 import io.verbena.protocol.message.TablePage;
 import io.verbena.protocol.message.UserPage;
 import io.verbena.protocol.tls.RevokedCertificate;
+import io.verbena.protocol.view.EnterLeaseDescriptor;
 import io.verbena.protocol.view.FailureDomainPageDescriptor;
 import io.verbena.protocol.view.GroupDescriptor;
 import io.verbena.protocol.view.LeftView;
@@ -209,6 +211,21 @@ class ControlMessagesFuzzTest
                 MirrorChunkDescriptor.purpose(message, offset);
                 MirrorChunkDescriptor.requestId(message, offset);
             });
+        final ViewAttempt attempt = new ViewAttempt(1, 3, 2);
+        final EnteredLease entered = new EnteredLease(new MirroredChunk(1, 2, 3, 65_536, 4), EnteredLease.ORPHAN, 0,
+            new PeerIdentity(5, 6), new PeerIdentity(7, 8));
+        for (final boolean isRelease : List.of(true, false))
+        {
+            fuzz("enter", (to) -> isRelease ? EnterLeaseDescriptor.encodeRelease(attempt, to, 0) :
+                EnterLeaseDescriptor.encodeRecord(attempt, entered, to, 0), (message, offset, lengthBytes) ->
+            {
+                EnterLeaseDescriptor.attempt(message, offset, lengthBytes);
+                if (!EnterLeaseDescriptor.isRelease(message, offset))
+                {
+                    EnterLeaseDescriptor.lease(message, offset);
+                }
+            });
+        }
         fuzz("mirrored", (to) -> MirrorChunkDescriptor.encodeReply(
             new MirrorAnswer(MirrorAnswer.Outcome.DONE, 3, 4), to, 0), MirrorChunkDescriptor::decodeReply);
         fuzz("runs", (to) -> ChunkRunsDescriptor.encode(
@@ -223,6 +240,8 @@ class ControlMessagesFuzzTest
         final View view = View.first(7, List.of(new PeerIdentity(1, 4), new PeerIdentity(2, 5), new PeerIdentity(3, 6)))
             .closing(2, new PeerIdentity(9, 8));
         fuzz("view", (to) -> ViewDescriptor.encode(view, to, 0), ViewDescriptor::decode);
+        final View entering = View.first(7, view.members()).entering(new PeerIdentity(7, 1), new PeerIdentity(9, 8));
+        fuzz("entering", (to) -> ViewDescriptor.encode(entering, to, 0), ViewDescriptor::decode);
         fuzz("views", (to) -> ViewPageDescriptor.encode(
             new ViewPage(List.of(view, view.reconciling()), true), to, 0), ViewPageDescriptor::decode);
         fuzz("left", (to) -> LeftViewsDescriptor.encode(
@@ -237,7 +256,13 @@ class ControlMessagesFuzzTest
                 ViewAttemptDescriptor.decode(message, offset, lengthBytes);
                 ViewAttemptDescriptor.areEqual(message, offset);
             });
-        fuzz("group", (to) -> GroupDescriptor.encode(List.of(5, 6, 4), to, 0), GroupDescriptor::decode);
+        fuzz("group", (to) -> GroupDescriptor.encode(0, List.of(5, 6, 4), to, 0),
+            (message, offset, lengthBytes) ->
+            {
+                GroupDescriptor.decode(message, offset, lengthBytes);
+                GroupDescriptor.group(message, offset);
+            });
+        fuzz("enter", (to) -> GroupDescriptor.encode(7, List.of(4), to, 0), GroupDescriptor::entering);
         fuzz("key", (to) -> RegionKeyDescriptor.encode(new RemoteRegion(1, 2, 3), to, 0),
             RegionKeyDescriptor::decode);
     }

@@ -5,6 +5,7 @@ import io.verbena.protocol.message.ChunkPurpose;
 import io.verbena.protocol.message.ChunkRun;
 import io.verbena.protocol.message.ControlException;
 import io.verbena.protocol.message.ControlStatus;
+import io.verbena.protocol.message.EnteredLease;
 import io.verbena.protocol.message.MemoryNodeStat;
 import io.verbena.protocol.message.MirrorAction;
 import io.verbena.protocol.message.MirrorAnswer;
@@ -96,6 +97,18 @@ final class RecordingMemoryNodeService implements MemoryNodeService
     {
         asked.add("key for " + caller + " and " + attempt);
         return new RemoteRegion(1L << 40, 1L << 33, 77);
+    }
+
+    @Override
+    public void releaseLeases(final PeerIdentity caller, final ViewAttempt attempt)
+    {
+        asked.add("release by " + caller + " for " + attempt);
+    }
+
+    @Override
+    public void enterLease(final PeerIdentity caller, final ViewAttempt attempt, final EnteredLease lease)
+    {
+        asked.add("enter by " + caller + " for " + attempt + ": " + lease);
     }
 
     @Override

@@ -234,6 +234,13 @@ final class RecordingMetaService implements MetaService
     }
 
     @Override
+    public View enterGroup(final int group, final int nodeId)
+    {
+        return View.first(group, List.of(new PeerIdentity(1, 1), new PeerIdentity(2, 1)))
+            .entering(new PeerIdentity(nodeId, 1), new PeerIdentity(3, 1));
+    }
+
+    @Override
     public FailureDomainPage failureDomains(final int afterNodeId)
     {
         return new FailureDomainPage(

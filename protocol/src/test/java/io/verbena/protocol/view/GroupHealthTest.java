@@ -43,11 +43,24 @@ class GroupHealthTest
     void shouldSayHowManyCopiesAreLeft()
     {
         assertThat(GroupHealth.problem(FIRST.closing(4, COMPUTE).reconciling().next()))
-            .startsWith("group 10: records have 2 copies, at memory node 1, 2; a lost memory node is not replaced");
+            .isEqualTo("group 10: records have 2 copies, at memory node 1, 2 instead of 3: 'verbena node fill ID' " +
+                "copies them to another memory node");
         assertThat(GroupHealth.problem(FIRST.closing(5, COMPUTE).reconciling().next()))
-            .startsWith("group 10: records have 1 copy, at memory node 2; a lost");
+            .startsWith("group 10: records have 1 copy, at memory node 2 instead of 3: ");
+        assertThat(GroupHealth.problem(new View(10, 3, ViewState.ACTIVE, 0, List.of(ONE, TWO), 0,
+            PeerIdentity.UNREGISTERED, 0, PeerIdentity.UNREGISTERED))).isEqualTo("group 10: records have 2 copies, " +
+            "at memory node 1, 2; with how many its tables were made is not known");
         assertThat(GroupHealth.problem(FIRST.closing(7, COMPUTE))).isEqualTo("group 10: all its memory nodes are " +
             "lost: 1, 2, 3; reads and writes of its tables fail: start these memory nodes again");
+    }
+
+    @Test
+    void shouldSayWhoComesInAndNothingAfterwards()
+    {
+        final View entering = FIRST.closing(1, COMPUTE).reconciling().next().entering(new PeerIdentity(4, 40), COMPUTE);
+        assertThat(GroupHealth.problem(entering)).startsWith(
+            "group 10: memory node 4 gets a copy; operations on its tables wait until view 2 is closed");
+        assertThat(GroupHealth.problem(entering.reconciling().next())).isEmpty();
     }
 
     @Test

@@ -4,6 +4,7 @@ import io.verbena.raas.identity.PeerIdentity;
 import org.junit.jupiter.api.Test;
 
 import java.util.List;
+import java.util.stream.IntStream;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -13,6 +14,7 @@ class KnownViewsTest
     private static final PeerIdentity NAMED = new PeerIdentity(9, 9);
     private static final View FIRST =
         View.first(7, List.of(new PeerIdentity(1, 1), new PeerIdentity(2, 2), new PeerIdentity(3, 3)));
+    private static final PeerIdentity NONE = PeerIdentity.UNREGISTERED;
     private static final View CLOSING = FIRST.closing(0b010, NAMED);
     private static final View RECONCILING = CLOSING.reconciling();
     private static final View AGAIN = RECONCILING.closing(0b100, NAMED);
@@ -31,7 +33,7 @@ class KnownViewsTest
         }
         assertThat(ALL.stream().map(View::left)).containsExactly(0L, 1L, 1L, 1L, 1L, 1L);
         assertThat(NEXT).isEqualTo(new View(
-            7, 2, ViewState.ACTIVE, 0, List.of(new PeerIdentity(1, 1)), 0, PeerIdentity.UNREGISTERED));
+            7, 2, ViewState.ACTIVE, 0, List.of(new PeerIdentity(1, 1)), 0, NONE, 3, NONE));
         assertThat(AGAIN.closing(1, NAMED).isDeserted()).isTrue();
         assertThat(AGAIN.closing(1, NAMED).returned(1, new PeerIdentity(2, 8)).survivors())
             .containsExactly(new PeerIdentity(2, 8));
@@ -67,11 +69,58 @@ class KnownViewsTest
         assertThatThrownBy(() -> View.first(1, List.of())).isInstanceOf(IllegalArgumentException.class);
         assertThatThrownBy(() -> View.first(1, List.of(one, new PeerIdentity(1, 2))))
             .isInstanceOf(IllegalArgumentException.class);
-        assertThatThrownBy(() -> new View(1, 1, ViewState.ACTIVE, 0, List.of(one), 1, NAMED))
+        assertThatThrownBy(() -> new View(1, 1, ViewState.ACTIVE, 0, List.of(one), 1, NAMED, 1, NONE))
             .isInstanceOf(IllegalArgumentException.class);
-        assertThatThrownBy(() -> new View(1, 1, ViewState.CLOSING, 0, List.of(one), 0, NAMED))
+        assertThatThrownBy(() -> new View(1, 1, ViewState.CLOSING, 0, List.of(one), 0, NAMED, 1, NONE))
             .isInstanceOf(IllegalArgumentException.class);
-        assertThatThrownBy(() -> new View(1, 1, ViewState.CLOSING, 1, List.of(one), 2, NAMED))
+        assertThatThrownBy(() -> new View(1, 1, ViewState.CLOSING, 1, List.of(one), 2, NAMED, 1, NONE))
             .isInstanceOf(IllegalArgumentException.class);
+        for (final View closing : List.of(FIRST.closing(0, NAMED), FIRST.closing(1, NAMED), AGAIN))
+        {
+            final boolean mayEnter = 1 == closing.attempt() && 0 == closing.lost();
+            assertThat(mayEnter).as("%s", closing).isEqualTo(isView(closing, new PeerIdentity(9, 9)));
+            assertThat(isView(closing, new PeerIdentity(2, 9))).as("a member").isFalse();
+        }
+        assertThat(isView(FIRST, new PeerIdentity(9, 9))).as("active").isFalse();
+        final View full = View.first(
+            1, IntStream.rangeClosed(1, View.MAX_MEMBERS).mapToObj((id) -> new PeerIdentity(id, 1)).toList());
+        assertThat(isView(full.closing(0, NAMED), new PeerIdentity(9, 9))).as("too many").isFalse();
+    }
+
+    private static boolean isView(final View like, final PeerIdentity entering)
+    {
+        try
+        {
+            return null != new View(like.group(), like.number(), like.state(), like.attempt(), like.members(),
+                like.lost(), like.reconciler(), like.copies(), entering);
+        }
+        catch (final IllegalArgumentException ex)
+        {
+            return false;
+        }
+    }
+
+    /** Who comes in stands before the primary, and comes in with the first attempt or not at all. */
+    @Test
+    void shouldHaveAMemberComeInBeforeThePrimary()
+    {
+        final PeerIdentity entering = new PeerIdentity(9, 9);
+        final View two = FIRST.closing(1, NAMED).reconciling().next();
+        assertThat(two.lacksMember()).isTrue();
+        final View closing = two.entering(entering, NAMED);
+        assertThat(closing.lacksMember()).isFalse();
+        assertThat(closing.survivors()).isEqualTo(two.members());
+        assertThat(closing.closers()).containsExactly(
+            new PeerIdentity(2, 2), new PeerIdentity(3, 3), entering);
+        assertThat(closing.reconciling().hasEntering()).isTrue();
+        final View three = closing.reconciling().next();
+        assertThat(three.members()).containsExactly(new PeerIdentity(2, 2), entering, new PeerIdentity(3, 3));
+        assertThat(three.lacksMember()).isFalse();
+        assertThat(three.hasEntering()).isFalse();
+        assertThat(closing.closing(0, NAMED).reconciling().next().members()).isEqualTo(two.members());
+        final View only = FIRST.closing(3, NAMED).reconciling().next();
+        assertThat(only.entering(entering, NAMED).reconciling().next().members())
+            .containsExactly(entering, new PeerIdentity(3, 3));
+        assertThat(two.places(List.of(entering, new PeerIdentity(3, 3)))).isEqualTo(2);
     }
 }

@@ -24,6 +24,9 @@ class ViewMessagesTest
     private static final View CLOSING =
         View.first(7, List.of(HEAD, PRIMARY)).closing(1, new PeerIdentity(9, 90));
 
+    private static final View ENTERING =
+        View.first(7, List.of(HEAD, PRIMARY)).entering(new PeerIdentity(6, 60), new PeerIdentity(9, 90));
+
     private final UnsafeBuffer buffer = new UnsafeBuffer(new byte[RpcClient.MAX_MESSAGE_BYTES]);
 
     @Test
@@ -41,7 +44,7 @@ class ViewMessagesTest
     void shouldReadWhatItWrote()
     {
         for (final View view : List.of(CLOSING, CLOSING.reconciling(), CLOSING.next(),
-            CLOSING.returned(0, new PeerIdentity(4, 41))))
+            CLOSING.returned(0, new PeerIdentity(4, 41)), ENTERING, ENTERING.reconciling()))
         {
             final int lengthBytes = ViewDescriptor.encode(view, buffer, AT);
             assertThat(lengthBytes).isEqualTo(ViewDescriptor.lengthBytes(view));
@@ -59,8 +62,11 @@ class ViewMessagesTest
         final RemoteRegion region = new RemoteRegion(1L << 50, 1L << 33, -3);
         assertThat(RegionKeyDescriptor.decode(buffer, AT, RegionKeyDescriptor.encode(region, buffer, AT)))
             .isEqualTo(region);
-        assertThat(GroupDescriptor.decode(buffer, AT, GroupDescriptor.encode(List.of(6, 4, 5), buffer, AT)))
+        assertThat(GroupDescriptor.decode(buffer, AT, GroupDescriptor.encode(7, List.of(6, 4, 5), buffer, AT)))
             .containsExactly(6, 4, 5);
+        assertThat(GroupDescriptor.group(buffer, AT)).isEqualTo(7);
+        assertThat(GroupDescriptor.entering(buffer, AT, GroupDescriptor.encode(7, List.of(9), buffer, AT)))
+            .isEqualTo(9);
     }
 
     @Test
@@ -97,12 +103,18 @@ class ViewMessagesTest
         buffer.putShort(AT + ViewDescriptor.STATE_OFFSET, (short)9);
         assertThatThrownBy(() -> ViewDescriptor.decode(buffer, AT, lengthBytes)).hasMessageContaining("state 9");
         ViewDescriptor.encode(CLOSING, buffer, AT);
-        buffer.putShort(AT + ViewDescriptor.MEMBER_COUNT_OFFSET, (short)9);
+        buffer.putByte(AT + ViewDescriptor.MEMBER_COUNT_OFFSET, (byte)9);
         assertThatThrownBy(() -> ViewDescriptor.decode(buffer, AT, 200)).hasMessageContaining("9 members");
         ViewDescriptor.encode(CLOSING, buffer, AT);
-        buffer.putInt(AT + ViewDescriptor.LOST_OFFSET, 4);
+        buffer.putByte(AT + ViewDescriptor.ENTERING_COUNT_OFFSET, (byte)2);
+        assertThatThrownBy(() -> ViewDescriptor.decode(buffer, AT, 200)).hasMessageContaining("2 that come in");
+        ViewDescriptor.encode(CLOSING, buffer, AT);
+        buffer.putShort(AT + ViewDescriptor.LOST_OFFSET, (short)4);
         assertThatThrownBy(() -> ViewDescriptor.decode(buffer, AT, lengthBytes))
             .isInstanceOf(ControlException.class).hasMessageContaining("lost=4");
+        ViewDescriptor.encode(CLOSING, buffer, AT);
+        buffer.putShort(AT + ViewDescriptor.COPIES_OFFSET, (short)9);
+        assertThatThrownBy(() -> ViewDescriptor.decode(buffer, AT, lengthBytes)).hasMessageContaining("copies=9");
 
         LeftViewsDescriptor.encode(List.of(new LeftView(0, 1)), 0, buffer, AT);
         assertThatThrownBy(() -> LeftViewsDescriptor.decode(buffer, AT, 24)).hasMessageContaining("group=0");
@@ -112,9 +124,11 @@ class ViewMessagesTest
         assertThatThrownBy(() -> RegionKeyDescriptor.decode(buffer, AT, 24)).hasMessageContaining("without bytes");
         for (final List<Integer> wrong : List.of(List.of(4, 4), List.of(0)))
         {
-            final int bytes = GroupDescriptor.encode(wrong, buffer, AT);
+            final int bytes = GroupDescriptor.encode(0, wrong, buffer, AT);
             assertThatThrownBy(() -> GroupDescriptor.decode(buffer, AT, bytes)).hasMessageContaining("no group");
         }
-        assertThatThrownBy(() -> GroupDescriptor.encode(List.of(), buffer, AT)).hasMessageContaining("not 0");
+        assertThatThrownBy(() -> GroupDescriptor.encode(0, List.of(), buffer, AT)).hasMessageContaining("not 0");
+        final int two = GroupDescriptor.encode(7, List.of(4, 5), buffer, AT);
+        assertThatThrownBy(() -> GroupDescriptor.entering(buffer, AT, two)).hasMessageContaining("one memory node at");
     }
 }

@@ -1,0 +1,118 @@
+package io.verbena.cli.admin;
+
+import io.verbena.cli.cluster.ClientOptions;
+import io.verbena.cli.cluster.MetaCalls;
+import io.verbena.cli.console.CommandFailedException;
+import io.verbena.cli.console.ExitStatus;
+import io.verbena.cli.console.SettingsProvider;
+import io.verbena.protocol.view.View;
+import io.verbena.protocol.view.ViewState;
+import io.verbena.raas.directory.NodeRole;
+import io.verbena.raas.identity.PeerIdentity;
+
+import org.agrona.concurrent.SystemNanoClock;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
+
+import java.util.List;
+import java.util.Locale;
+import java.util.concurrent.Callable;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import java.util.stream.Collectors;
+
+/** {@code verbena node fill}. */
+@Command(
+    name = "fill",
+    description = "Give a memory node the copies that tables lack: it becomes a member of each group of memory nodes " +
+        "that has fewer than its tables have copies. While a group is copied nobody reads or writes its tables.",
+    defaultValueProvider = SettingsProvider.class)
+final class FillCommand implements Callable<Integer>
+{
+    /** For one group; what has begun goes on. */
+    private static final long MAX_WAIT_SECONDS = 600;
+    private static final long PAUSE_NS = TimeUnit.MILLISECONDS.toNanos(5);
+
+    @Spec
+    private CommandSpec spec;
+
+    @Mixin
+    private ClientOptions clientOptions;
+
+    @Parameters(paramLabel = "ID", description = "Of the memory node, as 'status' prints it.")
+    private int nodeId;
+
+    @Override
+    public Integer call()
+    {
+        try (MetaCalls meta = clientOptions.openMeta())
+        {
+            requireMemoryNode(meta);
+            final List<View> lacking =
+                meta.views(clientOptions.timeoutNs()).stream().filter(this::lacksIt).toList();
+            if (lacking.isEmpty())
+            {
+                say("no table lacks a copy that memory node %d could have%n", nodeId);
+            }
+            lacking.forEach((view) -> fill(meta, view.group()));
+        }
+        return ExitStatus.OK;
+    }
+
+    private void requireMemoryNode(final MetaCalls meta)
+    {
+        if (meta.nodes(clientOptions.timeoutNs()).stream()
+            .noneMatch((node) -> node.nodeId() == nodeId && NodeRole.MEMORY_NODE == node.role()))
+        {
+            throw new CommandFailedException(
+                ExitStatus.FAILED, "node " + nodeId + " is no memory node that runs: 'status' lists these", null);
+        }
+    }
+
+    private boolean lacksIt(final View view)
+    {
+        return view.lacksMember() && view.members().stream().noneMatch((member) -> member.nodeId() == nodeId);
+    }
+
+    private void fill(final MetaCalls meta, final int number)
+    {
+        final long startedNs = SystemNanoClock.INSTANCE.nanoTime();
+        final View closing = meta.result((client) -> client.enterGroup(number, nodeId, clientOptions.timeoutNs()));
+        View view = closing;
+        while (view.number() == closing.number())
+        {
+            if (SystemNanoClock.INSTANCE.nanoTime() - startedNs > TimeUnit.SECONDS.toNanos(MAX_WAIT_SECONDS))
+            {
+                throw new CommandFailedException(ExitStatus.UNKNOWN, "group " + number + " is not copied after " +
+                    MAX_WAIT_SECONDS + " s: it goes on, 'status' shows it", null);
+            }
+            LockSupport.parkNanos(PAUSE_NS);
+            view = view(meta, number);
+        }
+        if (ViewState.ACTIVE != view.state() ||
+            view.members().stream().noneMatch((member) -> member.nodeId() == nodeId))
+        {
+            throw new CommandFailedException(ExitStatus.FAILED, "memory node " + nodeId + " did not come into group " +
+                number + ", which goes on as before: the log of compute node " + closing.reconciler().nodeId() +
+                " says why, if a node has not ended meanwhile", null);
+        }
+        say("group %d: copies are on memory nodes %s, after %.1f s%n", number, view.members().stream()
+            .map(PeerIdentity::nodeId).map(String::valueOf).collect(Collectors.joining(", ")),
+            (SystemNanoClock.INSTANCE.nanoTime() - startedNs) / 1e9);
+    }
+
+    private View view(final MetaCalls meta, final int number)
+    {
+        return meta.views(clientOptions.timeoutNs()).stream().filter((view) -> view.group() == number).findFirst()
+            .orElseThrow(() -> new CommandFailedException(ExitStatus.USAGE, "there is no group " + number, null));
+    }
+
+    private void say(final String format, final Object... arguments)
+    {
+        spec.commandLine().getOut().printf(Locale.ROOT, format, arguments);
+        spec.commandLine().getOut().flush();
+    }
+}

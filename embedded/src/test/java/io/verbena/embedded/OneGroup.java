@@ -1,0 +1,62 @@
+package io.verbena.embedded;
+
+import io.verbena.client.KvEntry;
+import io.verbena.client.KvTable;
+import io.verbena.protocol.view.View;
+import io.verbena.protocol.view.ViewState;
+
+import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/** The first group of memory nodes of a simulated cluster, and records of its tables with keys and values of a byte. */
+final class OneGroup
+{
+    private static final Duration TIMEOUT = Duration.ofMillis(800);
+    private static final long MAX_STEPS = 120_000_000;
+    private static final int MOST_LOOKS = 200;
+
+    private OneGroup()
+    {
+    }
+
+    static View view(final SimCluster cluster)
+    {
+        return cluster.metaServer().views().getFirst();
+    }
+
+    /** Until its view is active with so many. */
+    static void awaitMembers(final SimCluster cluster, final int members)
+    {
+        for (int i = 0; i < MOST_LOOKS; i++)
+        {
+            if (ViewState.ACTIVE == view(cluster).state() && view(cluster).members().size() == members)
+            {
+                return;
+            }
+            cluster.runFor(SimCluster.LEASE_NS / 4);
+        }
+        throw new AssertionError("wants " + members + " members: " + cluster.metaServer().views() + ' ' +
+            cluster.metaServer().stat() + ' ' + cluster.computes());
+    }
+
+    static void put(final SimCluster cluster, final KvTable table, final int key, final int value)
+    {
+        final CompletableFuture<Long> put =
+            table.withTimeout(TIMEOUT).putAsync(new byte[]{(byte)key}, new byte[]{(byte)value});
+        cluster.world().runUntil(put::isDone, MAX_STEPS);
+        assertThat(put).as("put %d", key).isCompleted();
+    }
+
+    static void requireValue(final SimCluster cluster, final KvTable table, final int key, final int value)
+    {
+        final CompletableFuture<Optional<KvEntry>> get =
+            table.withTimeout(TIMEOUT).getAsync(new byte[]{(byte)key});
+        cluster.world().runUntil(get::isDone, MAX_STEPS);
+        assertThat(get).as("get %d", key).isCompleted();
+        assertThat(get.resultNow()).as("key %d", key).isPresent();
+        assertThat(get.resultNow().get().value()).as("key %d", key).containsExactly(value);
+    }
+}

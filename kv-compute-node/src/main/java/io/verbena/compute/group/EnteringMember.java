@@ -1,0 +1,145 @@
+package io.verbena.compute.group;
+
+import io.verbena.compute.memory.MemoryLink;
+import io.verbena.protocol.control.MemoryNodeClient;
+import io.verbena.protocol.control.ControlCall;
+import io.verbena.protocol.message.ControlStatus;
+import io.verbena.protocol.message.EnteredLease;
+import io.verbena.protocol.message.MirroredChunk;
+import io.verbena.protocol.view.ViewAttempt;
+import io.verbena.table.allocation.ChunkView;
+import io.verbena.table.format.FormatException;
+import io.verbena.table.mirror.MirrorGroup;
+
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * Has a memory node that comes into a group record the leases of the group, as the primary's chunk headers show them
+ * while the view is closed: after that the chunks there are the group's, and may be written. What a member records
+ * later, by a request that was under way, was acknowledged to nobody, and is given back by its requester or by a sweep.
+ * One call at a time. Owned by the node's thread.
+ */
+final class EnteringMember
+{
+    private final ViewAttempt attempt;
+    private final MemoryLink primary;
+    private final MemoryLink memoryNode;
+    private final long timeoutNs;
+    private final List<EnteredLease> leases = new ArrayList<>();
+    private ControlCall<Void> call;
+    /** What stands there of the group is released first. */
+    private int next = -1;
+    private String failure = "";
+
+    /**
+     * @param attempt    for which this node was named.
+     * @param primary    whose chunk headers were read since.
+     * @param memoryNode that comes in, connected.
+     * @param timeoutNs  of each call.
+     */
+    EnteringMember(
+        final ViewAttempt attempt, final MemoryLink primary, final MemoryLink memoryNode, final long timeoutNs)
+    {
+        this.attempt = attempt;
+        this.primary = primary;
+        this.memoryNode = memoryNode;
+        this.timeoutNs = timeoutNs;
+        try
+        {
+            new MirrorGroup(attempt.group(), List.of(primary.memoryNodeId(), memoryNode.memoryNodeId()))
+                .check(List.of(primary.superblock(), memoryNode.superblock()));
+            leases.addAll(leases(primary.chunkView(), attempt.group()));
+        }
+        catch (final FormatException ex)
+        {
+            failure = String.valueOf(ex.getMessage());
+        }
+    }
+
+    /** @return why it does not come in, one line; empty while it may. */
+    String failure()
+    {
+        return failure;
+    }
+
+    /** @return whether all leases are recorded. */
+    boolean isDone()
+    {
+        return null == call && next == leases.size() && failure.isEmpty();
+    }
+
+    /** @return where the group's chunks begin, the same at all members; a new array. */
+    long[] chunkOffsets()
+    {
+        return leases.stream().mapToLong((lease) -> primary.chunkView().offset(lease.chunk().index())).toArray();
+    }
+
+    /** @return length of each chunk. */
+    int chunkLengthBytes()
+    {
+        return primary.superblock().chunkLengthBytes();
+    }
+
+    /** Goes on. @return work done. */
+    int poll()
+    {
+        if (!failure.isEmpty() || isDone())
+        {
+            return 0;
+        }
+        if (null == call && !memoryNode.isReady())
+        {
+            failure = "it is not connected any more";
+            return 1;
+        }
+        if (null == call)
+        {
+            final MemoryNodeClient client = memoryNode.client();
+            call = next < 0 ? client.releaseLeases(attempt, timeoutNs) :
+                client.enterLease(attempt, leases.get(next), timeoutNs);
+            return 1;
+        }
+        if (!call.isDone())
+        {
+            return 0;
+        }
+        failure = ControlStatus.OK == call.status() ? "" : call.failure();
+        call = null;
+        next++;
+        return 1;
+    }
+
+    /**
+     * @param look  at the chunk headers of the primary.
+     * @param group which.
+     * @return the leases that the group has; a new list.
+     * @throws FormatException when a header was damaged, so that a lease of the group may have stood there.
+     */
+    static List<EnteredLease> leases(final ChunkView look, final int group)
+    {
+        final List<EnteredLease> leases = new ArrayList<>();
+        for (int i = 0; i < look.chunkCount(); i++)
+        {
+            if (look.isUnread(i))
+            {
+                throw new FormatException(
+                    "the header of chunk " + i + " of the primary was damaged: whose chunk it is, is not known");
+            }
+            if (look.group(i) == group)
+            {
+                leases.add(new EnteredLease(
+                    new MirroredChunk(group, look.groupView(i), i, look.chunkLengthBytes(), look.groupCount(i)),
+                    look.state(i), look.requestId(i), look.owner(i), look.reaper(i)));
+            }
+        }
+        return leases;
+    }
+
+    @Override
+    public String toString()
+    {
+        return "EnteringMember{" + attempt + ", memoryNode=" + memoryNode.memoryNodeId() + ", leases=" + next +
+            " of " + leases.size() + ", failure=" + failure + '}';
+    }
+}

@@ -1,0 +1,149 @@
+package io.verbena.memory;
+
+import io.verbena.protocol.message.ControlException;
+import io.verbena.protocol.message.ControlStatus;
+import io.verbena.protocol.message.EnteredLease;
+import io.verbena.protocol.message.MirroredChunk;
+import io.verbena.protocol.view.View;
+import io.verbena.protocol.view.ViewAttempt;
+import io.verbena.raas.RaasConfiguration;
+import io.verbena.raas.RaasContext;
+import io.verbena.raas.identity.PeerIdentity;
+import io.verbena.rdma.sim.SimWorld;
+import io.verbena.rdma.sim.schedule.SimFabricOptions;
+import io.verbena.rdma.verbs.AccessFlags;
+import io.verbena.rdma.verbs.MemoryRegion;
+import io.verbena.table.format.ChunkDescriptor;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+import java.util.List;
+import java.util.Set;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+/** Who may bring the leases of a group to this memory node, and whose they are. */
+class MemoryGateTest
+{
+    private static final int LENGTH = 1 << 16;
+    private static final int CHUNKS = 4;
+    private static final long HEADERS = 4096 + (long)CHUNKS * LENGTH;
+    private static final int INCARNATION = 20;
+    private static final PeerIdentity ANN = new PeerIdentity(5, 50);
+    private static final PeerIdentity BEN = new PeerIdentity(6, 10);
+    private static final PeerIdentity ENDED_BEFORE = new PeerIdentity(8, 11);
+    private static final View FIRST = View.first(7, List.of(new PeerIdentity(1, 1), new PeerIdentity(2, 2)));
+    private static final View CLOSING = FIRST.entering(new PeerIdentity(3, INCARNATION), ANN);
+    private static final ViewAttempt ATTEMPT = ViewAttempt.of(CLOSING);
+
+    private final SimWorld world = new SimWorld(1, new SimFabricOptions());
+    private final RaasContext raas = RaasContext.open(world.addNode("memory").device(), new RaasConfiguration());
+    private final MemoryRegion region = raas.protectionDomain().allocateRegistered(
+        HEADERS + CHUNKS * ChunkDescriptor.HEADER_BYTES, AccessFlags.LOCAL_WRITE);
+    private final ChunkTable chunks =
+        new ChunkTable(4096, LENGTH, CHUNKS, new ChunkHeaders(region.segment(), HEADERS, CHUNKS));
+    private final MemoryAnswers answers =
+        new MemoryAnswers(region.segment().byteSize(), LENGTH, chunks, this::fence, this::views);
+    private final MemoryGate gate = new MemoryGate(raas, region, 2, answers, null, () -> "joining");
+
+    private void fence(final PeerIdentity identity)
+    {
+        gate.fence(identity);
+    }
+
+    private MemoryAnswers.Views views()
+    {
+        return gate;
+    }
+
+    @AfterEach
+    void close()
+    {
+        gate.close();
+        world.close();
+    }
+
+    private void enter(final PeerIdentity caller, final int index, final PeerIdentity owner)
+    {
+        answers.enterLease(caller, ATTEMPT, new EnteredLease(
+            new MirroredChunk(7, 1, index, LENGTH, 3), EnteredLease.BLOCKS, 9, owner, null));
+    }
+
+    private void shouldBeRefused(final PeerIdentity caller)
+    {
+        for (final Runnable call : List.<Runnable>of(() -> enter(caller, 1, ANN),
+            () -> answers.releaseLeases(caller, ATTEMPT), () -> answers.reconcilerKey(caller, ATTEMPT)))
+        {
+            assertThatThrownBy(call::run).isInstanceOfSatisfying(ControlException.class,
+                (refused) -> assertThat(refused.status()).isEqualTo(ControlStatus.UNAVAILABLE))
+                .hasMessageContaining(caller.toString());
+        }
+    }
+
+    @Test
+    void shouldTakeLeasesFromWhoIsNamedWhileItIsLetIn()
+    {
+        gate.close(CLOSING);
+        shouldBeRefused(ANN);
+        gate.admit(new ComputeAdmission(INCARNATION, Set.of(BEN)));
+        shouldBeRefused(BEN);
+        enter(ANN, 1, ANN);
+        assertThat(chunks.blockCount()).isEqualTo(1);
+        answers.fence(PeerIdentity.META_SERVER, ANN);
+        shouldBeRefused(ANN);
+        assertThat(chunks.orphanCount()).isEqualTo(1);
+    }
+
+    @Test
+    void shouldTakeNoLeasesBeforeTheViewIsClosedAndInTheNextAttempt()
+    {
+        gate.admit(new ComputeAdmission(INCARNATION, Set.of(BEN)));
+        shouldBeRefused(ANN);
+        gate.close(CLOSING);
+        enter(ANN, 1, ANN);
+        gate.close(CLOSING.closing(1, ANN));
+        shouldBeRefused(ANN);
+        assertThat(chunks.blockCount()).isEqualTo(1);
+        shouldKeepItsLeases(new ViewAttempt(7, 1, 2));
+    }
+
+    /** Whoever is named may write to a member, but what the member has recorded stays. */
+    @Test
+    void shouldKeepTheLeasesOfAMember()
+    {
+        gate.admit(new ComputeAdmission(INCARNATION, Set.of(BEN)));
+        gate.close(CLOSING);
+        enter(ANN, 1, ANN);
+        final View next = CLOSING.reconciling().next();
+        gate.close(next.closing(1, ANN));
+        shouldKeepItsLeases(new ViewAttempt(7, 2, 1));
+        gate.close(next.closing(1, ANN).reconciling().next().entering(new PeerIdentity(9, INCARNATION + 1), ANN));
+        shouldKeepItsLeases(new ViewAttempt(7, 3, 1));
+        assertThat(answers.reconcilerKey(ANN, new ViewAttempt(7, 3, 1)).lengthBytes())
+            .isEqualTo(region.segment().byteSize());
+    }
+
+    private void shouldKeepItsLeases(final ViewAttempt attempt)
+    {
+        assertThatThrownBy(() -> answers.releaseLeases(ANN, attempt)).isInstanceOf(ControlException.class)
+            .hasMessageContaining("does not come in");
+        assertThat(chunks.blockCount()).isEqualTo(1);
+    }
+
+    /** Their ends were reported before the leases come, if at all. */
+    @Test
+    void shouldLeaveBehindWhatIsOfNodesThatHaveEnded()
+    {
+        gate.admit(new ComputeAdmission(INCARNATION, Set.of(BEN)));
+        gate.close(CLOSING);
+        enter(ANN, 0, BEN);
+        assertThat(chunks.blockChunksByOwner()).containsOnlyKeys(BEN);
+        answers.fence(PeerIdentity.META_SERVER, BEN);
+        enter(ANN, 1, BEN);
+        enter(ANN, 2, ENDED_BEFORE);
+        enter(ANN, 3, ANN);
+        assertThat(chunks.orphanCount()).isEqualTo(3);
+        assertThat(chunks.state(3)).isEqualTo(ChunkDescriptor.STATE_BLOCKS);
+    }
+}
