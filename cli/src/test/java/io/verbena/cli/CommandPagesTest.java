@@ -46,8 +46,8 @@ class CommandPagesTest
 
     private static String text(final OptionSpec option)
     {
-        return String.join(" ", option.description()).replace(" Default: ${DEFAULT-VALUE}.", "").replace("%n", " ")
-            .replace("|", "\\|");
+        return String.join(" ", option.description()).replace(" Default: " + defaultValue(option) + '.', "")
+            .replace("%n", " ").replace("|", "\\|");
     }
 
     private static boolean isSetting(final OptionSpec option)

@@ -42,6 +42,7 @@ class MirroredEntrySimTest
     private static final long MAX_PAUSE_NS = 200_000;
     private static final long MAX_STEPS = 120_000_000;
     private static final int MOST_LEASES = 200;
+    private static final int MOMENTS = 24;
     /** For a memory node to be connected. */
     private static final long PATIENCE_NS = 5_000_000_000L;
     private static final DeviceAddress NOWHERE = new DeviceAddress(99, 99);
@@ -190,6 +191,64 @@ class MirroredEntrySimTest
             }
             requireValue(cluster, table, 1, 1);
             requireValue(cluster, other, 1, 2);
+        }
+    }
+
+    /** After the delay, by itself; the first one has no room, so that another one is tried. */
+    @Test
+    void shouldComeInByItselfAfterADelay()
+    {
+        try (SimCluster cluster = new SimCluster(1, new SimFabricOptions(), 3, 2))
+        {
+            cluster.metaOptions((options) -> options.fillAfterNs(4 * SimCluster.LEASE_NS));
+            cluster.moveMetaServer();
+            cluster.runFor(2 * SimCluster.LEASE_NS); // the identities that the first one had in store have ended
+            final KvTable table = cluster.createTable("t", 100, 3);
+            put(cluster, table, 1, 1);
+            machine(cluster, view(cluster).members().getFirst().nodeId()).kill();
+            awaitMembers(cluster, 2);
+            final int chunkCount = cluster.memoryHosts().getFirst().node().stat().chunkCount();
+            cluster.chunksPerNode(chunkCount - 1);
+            final int smaller = addMemoryNode(cluster);
+            cluster.chunksPerNode(chunkCount);
+            final int another = addMemoryNode(cluster);
+            cluster.runFor(2 * SimCluster.LEASE_NS);
+            assertThat(view(cluster).members()).as("not before the delay is over").hasSize(2);
+            awaitMembers(cluster, 3);
+            assertThat(isMember(cluster, smaller)).isFalse();
+            assertThat(isMember(cluster, another)).isTrue();
+            final long number = view(cluster).number();
+            cluster.runFor(20 * SimCluster.LEASE_NS);
+            assertThat(view(cluster).number()).as("nothing is lacking").isEqualTo(number);
+            requireValue(cluster, table, 1, 1);
+            cluster.settle();
+            requireSound(cluster, 1);
+        }
+    }
+
+    /** Where the connections break on which it leases and formats, it begins again. */
+    @Test
+    void shouldCreateTablesWhileAMemoryNodeComesIn()
+    {
+        for (int moment = 0; moment < MOMENTS; moment++)
+        {
+            try (SimCluster cluster = new SimCluster(1, new SimFabricOptions(), 3, 2))
+            {
+                final KvTable table = cluster.createTable("t", 100, 3);
+                put(cluster, table, 1, 1);
+                machine(cluster, view(cluster).members().getFirst().nodeId()).kill();
+                awaitMembers(cluster, 2);
+                final int another = addMemoryNode(cluster);
+                cluster.runFor(SimCluster.LEASE_NS);
+                enter(cluster, another);
+                cluster.runFor(moment * SimCluster.LEASE_NS / 160);
+                final KvTable created = cluster.createTable("created", 100, 1 + moment % 3);
+                put(cluster, created, 2, 2);
+                // Not one with three members: the table may have a chunk that the group has, too.
+                requireValue(cluster, table, 1, 1);
+                requireValue(cluster, created, 2, 2);
+                cluster.settle();
+            }
         }
     }
 

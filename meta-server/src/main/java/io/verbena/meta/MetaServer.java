@@ -4,6 +4,7 @@ import io.verbena.meta.catalog.RevokedCertificates;
 import io.verbena.meta.catalog.TableCatalog;
 import io.verbena.meta.catalog.UserCatalog;
 import io.verbena.meta.membership.ConductorOptions;
+import io.verbena.meta.membership.GroupFiller;
 import io.verbena.meta.membership.Member;
 import io.verbena.meta.membership.MembershipConductor;
 import io.verbena.meta.membership.MembershipOptions;
@@ -67,6 +68,7 @@ public final class MetaServer implements Agent, AutoCloseable
     private final NodeDirectory directory;
     private final MetaLedger ledger;
     private final MembershipConductor conductor;
+    private final GroupFiller filler;
     private final TableCatalog catalog;
     private final UserCatalog users;
     private final ChangeNotifier news;
@@ -110,6 +112,7 @@ public final class MetaServer implements Agent, AutoCloseable
             store, state, device.random().nextLong(1, Long.MAX_VALUE), secret);
         conductor = new MembershipConductor(ledger, state, conductorOptions,
             new AuditedMembers(directory, configuration.audit()), clock.nanoTime());
+        filler = new GroupFiller(conductor.views(), conductor.table(), configuration.fillAfterNs());
         catalog = new TableCatalog(store, state.tables());
         users = new UserCatalog(ledger, state.users(), configuration.clusterSecret());
         final RevokedCertificates revoked = new RevokedCertificates(ledger, state.revoked());
@@ -227,6 +230,7 @@ public final class MetaServer implements Agent, AutoCloseable
         workCount += memoryNodeCalls.poll(nowNs);
         workCount += conductor.doWork(nowNs, memoryNodeCalls);
         workCount += conductor.views().doWork(nowNs, memoryNodeCalls);
+        workCount += filler.poll(nowNs);
         workCount += rounds.poll(nowNs);
         recordRefusedProofs();
         // Before anybody hears of a version.

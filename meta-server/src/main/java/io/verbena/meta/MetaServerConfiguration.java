@@ -28,6 +28,7 @@ public final class MetaServerConfiguration
     private CompletionChannel completionChannel;
     private long fenceTimeoutNs = TimeUnit.MILLISECONDS.toNanos(500);
     private long fenceRetryNs = TimeUnit.MILLISECONDS.toNanos(100);
+    private long fillAfterNs;
     private boolean previousNodesAreGone;
     private int viewTableBytes = 1 << 20;
     private IdentitySecret clusterSecret;
@@ -52,6 +53,28 @@ public final class MetaServerConfiguration
     public MetaServerConfiguration leads(final BooleanSupplier isLeading)
     {
         leads = isLeading;
+        return this;
+    }
+
+    /** @return how long a group lacks a member before a memory node comes in by itself; 0: none does. */
+    public long fillAfterNs()
+    {
+        return fillAfterNs;
+    }
+
+    /**
+     * @param delayNs how long a group of memory nodes has fewer members than its tables have copies before another
+     *                memory node comes in by itself; while it is copied nobody reads or writes these tables. 0, the
+     *                default: never.
+     * @return this.
+     */
+    public MetaServerConfiguration fillAfterNs(final long delayNs)
+    {
+        if (delayNs < 0)
+        {
+            throw new IllegalArgumentException("fillAfterNs=" + delayNs + " must be 0 or more");
+        }
+        fillAfterNs = delayNs;
         return this;
     }
 

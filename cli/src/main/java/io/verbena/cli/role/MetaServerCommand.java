@@ -58,6 +58,7 @@ public final class MetaServerCommand implements Callable<Integer>
     private static final int MIN_LEASE_SECONDS = 3;
     private static final long NO_LEADERSHIP = -1;
     private static final int MAX_LEASE_SECONDS = 3_600;
+    private static final int MAX_FILL_AFTER_SECONDS = 86_400;
     private static final int MIN_SECRET_MINUTES = 2;
     private static final int MAX_SECRET_MINUTES = 525_600;
     private static final int MOST_CLIENTS = 16_384;
@@ -103,6 +104,11 @@ public final class MetaServerCommand implements Callable<Integer>
         description = "How long a node that is not heard of keeps its place, 3 to 3600; then others take over what " +
             "it had, and its late requests bounce. Default: 5, in a group 10.")
     private Integer leaseSeconds;
+
+    @Option(names = "--fill-after-seconds", paramLabel = "N", defaultValue = "0",
+        description = "How long a table lacks a copy before a memory node gets it by itself, up to 86400; operations " +
+            "on it wait while it is copied. 0: never. Default: ${DEFAULT-VALUE}.")
+    private int fillAfterSeconds;
 
     @Option(names = "--secret-minutes", paramLabel = "N", defaultValue = "1440",
         description = "How long a secret by which nodes prove who they are is taken, 2 to 525600: after half of it " +
@@ -294,6 +300,7 @@ public final class MetaServerCommand implements Callable<Integer>
     private void checkRanges()
     {
         OptionRange.check("--lease-seconds", leaseSeconds(), MIN_LEASE_SECONDS, MAX_LEASE_SECONDS);
+        OptionRange.check("--fill-after-seconds", fillAfterSeconds, 0, MAX_FILL_AFTER_SECONDS);
         OptionRange.check("--secret-minutes", secretMinutes, MIN_SECRET_MINUTES, MAX_SECRET_MINUTES);
         OptionRange.check("--max-clients", maxClients, 1, MOST_CLIENTS);
         OptionRange.check("--max-nodes", maxNodes, 1, MOST_NODES);
@@ -306,7 +313,8 @@ public final class MetaServerCommand implements Callable<Integer>
         final MetaServerConfiguration configuration = new MetaServerConfiguration()
             .leaseNs(TimeUnit.SECONDS.toNanos(leaseSeconds())).maxClients(maxClients).maxNodes(maxNodes)
             .viewTableBytes(viewTableBytes).spareIdentities(spareIdentities)
-            .secretLifetimeNs(TimeUnit.MINUTES.toNanos(secretMinutes));
+            .secretLifetimeNs(TimeUnit.MINUTES.toNanos(secretMinutes))
+            .fillAfterNs(TimeUnit.SECONDS.toNanos(fillAfterSeconds));
         if (group.isGroup())
         {
             return openMember(fabric, name, address, tokenPath, configuration);

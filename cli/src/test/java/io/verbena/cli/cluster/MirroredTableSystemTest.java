@@ -8,7 +8,6 @@ import io.verbena.client.KvClientOptions;
 import io.verbena.client.KvTable;
 
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -34,12 +33,13 @@ class MirroredTableSystemTest
     private Path directory;
     private CommandLines.Result last;
 
-    @BeforeEach
-    void start()
+    private void start(final String... metaOptions)
     {
+        final List<String> all = new ArrayList<>(List.of("--lease-seconds", "3"));
+        all.addAll(List.of(metaOptions));
         try (LocalCluster cluster = LocalCluster.open(folder()))
         {
-            cluster.metaOptions(List.of("--lease-seconds", "3"));
+            cluster.metaOptions(all);
             cluster.failureDomains(List.of("rack-1", "rack-1", "rack-2"));
             cluster.up(LocalCluster.ANY_PORT, 3, 64, 1, (line) -> {});
         }
@@ -120,6 +120,7 @@ class MirroredTableSystemTest
     @Test
     void shouldHaveAllRecordsWhenAllMemoryNodesButOneAreKilled() throws Exception
     {
+        start("--fill-after-seconds", "1");
         assertThat(said("table", "create", "t", "--replicas", "3", "--records", "2000")).isEqualTo(
             "table t has 3 copies, on memory nodes 1 (rack-1), 2 (rack-1), 3 (rack-2); there are fewer failure " +
             "domains than copies: what takes rack-1 down takes 2 of them\n");
@@ -144,10 +145,16 @@ class MirroredTableSystemTest
                 members.get(2) + " instead of 3: 'verbena node fill ID' copies them to another memory node");
             assertThat(said("table", "check", "--all")).contains("SOUND: every invariant holds");
 
+            said("up");
+            said("table", "drop", "default"); // it has one copy
+            awaitView(3);
+            assertThat(group().get("memory_nodes")).as("it came in by itself")
+                .isEqualTo(List.of(members.get(1), head, members.getLast()));
+            kill((int)head);
             kill(((Long)members.getLast()).intValue());
             table.put(bytes(RECORDS + 1), bytes(-RECORDS - 1));
             requireRecords(table, RECORDS + 2);
-            awaitView(3);
+            awaitView(4);
             assertThat(said("table", "list", "--long")).containsPattern("t +1 +" + members.get(1) + " \\(group ");
             assertThat(said("table", "check", "t")).contains("SOUND: every invariant holds");
         }
@@ -166,6 +173,7 @@ class MirroredTableSystemTest
     @Test
     void shouldGiveAMemoryNodeTheCopiesThatALostOneHad() throws Exception
     {
+        start();
         said("table", "create", "t", "--replicas", "3", "--records", "2000");
         try (KvClient client = client())
         {
@@ -211,6 +219,7 @@ class MirroredTableSystemTest
     @Test
     void shouldCompareCopiesOfAClusterWhoseProcessesHaveEnded()
     {
+        start();
         assertThat(said("table", "create", "t", "--replicas", "auto", "--records", "2000")).matches(
             "table t has 2 copies, on memory nodes [12] \\(rack-1\\), 3 \\(rack-2\\); 3 take as many memory " +
             "nodes in different failure domains\n");

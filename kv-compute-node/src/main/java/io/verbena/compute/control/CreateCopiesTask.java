@@ -12,6 +12,7 @@ import io.verbena.protocol.message.FailureDomainPage;
 import io.verbena.protocol.request.ControlRequest;
 import io.verbena.protocol.request.ControlRequest.Status;
 import io.verbena.protocol.view.View;
+import io.verbena.raas.failure.Backoff;
 import io.verbena.raas.identity.PeerIdentity;
 import io.verbena.table.directory.TablePlan;
 import io.verbena.table.format.FormatException;
@@ -49,6 +50,10 @@ final class CreateCopiesTask extends NewTableTask
     private final long begunNs;
     /** A table in fewer failure domains is better than none. */
     private final long domainPatienceNs;
+    private final Backoff backoff;
+    private long triesAtNs;
+    /** Why it tries again; null where it is the first time. */
+    private String loss;
     private Wait wait = Wait.SLOT;
     private final Int2ObjectHashMap<String> domains = new Int2ObjectHashMap<>();
     private MetaRead<FailureDomainPage> asking;
@@ -71,6 +76,8 @@ final class CreateCopiesTask extends NewTableTask
         this.links = links;
         this.groups = groups;
         begunNs = nowNs;
+        backoff = session.metaLink().retryBackoff();
+        triesAtNs = nowNs;
         domainPatienceNs = Math.min(CONNECT_PATIENCE_NS, (request.deadlineNs() - nowNs) / 2);
     }
 
@@ -88,7 +95,7 @@ final class CreateCopiesTask extends NewTableTask
             case DOMAINS -> pollDomains(nowNs);
             case CONNECTIONS -> makeGroup(nowNs);
             case GROUP -> pollGroup(nowNs);
-            case PORT -> pollPort();
+            case PORT -> pollPort(nowNs);
             case CHUNKS -> pollChunks(nowNs);
         };
     }
@@ -98,7 +105,8 @@ final class CreateCopiesTask extends NewTableTask
         giveBack();
         end(Status.TIMED_OUT, null, switch (wait)
         {
-            case SLOT -> links.ready().size() < request().copies() ? tooFew(links.ready().size()) :
+            case SLOT -> null != loss ? loss :
+                links.ready().size() < request().copies() ? tooFew(links.ready().size()) :
                 "it waited for other creations of this compute node until its deadline";
             case DOMAINS -> "the meta server did not list failure domains in time: " + asking.call().failure();
             case CONNECTIONS -> "no group of memory nodes was made in time";
@@ -116,6 +124,10 @@ final class CreateCopiesTask extends NewTableTask
 
     private int pollSlot(final long nowNs)
     {
+        if (triesAtNs - nowNs > 0)
+        {
+            return 0;
+        }
         final List<MemoryLink> ready = links.ready();
         if (ready.size() < request().copies())
         {
@@ -250,7 +262,7 @@ final class CreateCopiesTask extends NewTableTask
         return 1;
     }
 
-    private int pollPort()
+    private int pollPort(final long nowNs)
     {
         if (!group.isReady())
         {
@@ -258,7 +270,7 @@ final class CreateCopiesTask extends NewTableTask
         }
         if (group.view().members().size() < request().copies())
         {
-            end(Status.TIMED_OUT, null, "a member of its group of memory nodes was lost: try again");
+            leaseLater("a member of its group of memory nodes was lost: " + group.view(), nowNs);
             return 1;
         }
         try
@@ -296,8 +308,26 @@ final class CreateCopiesTask extends NewTableTask
         final boolean isExhausted = chunks.isExhausted();
         final String failure = chunks.failure();
         giveBack();
-        end(isExhausted ? Status.NO_MEMORY : Status.TIMED_OUT, null, failure);
+        if (isExhausted)
+        {
+            end(Status.NO_MEMORY, null, failure);
+        }
+        else
+        {
+            leaseLater(failure, nowNs);
+        }
         return 1;
+    }
+
+    @Override
+    void leaseLater(final String why, final long nowNs)
+    {
+        loss = why;
+        triesAtNs = nowNs + backoff.nextPauseNs();
+        chunks = null;
+        domains.clear();
+        giveSlotBack();
+        wait = Wait.SLOT;
     }
 
     @Override

@@ -93,7 +93,7 @@ final class CreateTableTask extends NewTableTask
         if (memoryLinks.isEmpty())
         {
             // They may all be on their way back, as after a change of the leader of the meta servers.
-            tryLater(links.absence(), nowNs);
+            leaseLater(links.absence(), nowNs);
             return 1;
         }
         for (final MemoryLink link : memoryLinks)
@@ -129,7 +129,7 @@ final class CreateTableTask extends NewTableTask
         {
             if (MetaRead.mayBeAskedAgain(stat.status()))
             {
-                tryLater(stat.failure(), nowNs);
+                leaseLater(stat.failure(), nowNs);
                 return 1;
             }
             if (ControlStatus.OK != stat.status())
@@ -229,7 +229,7 @@ final class CreateTableTask extends NewTableTask
             endAs(refused.call());
             return;
         }
-        tryLater(refused.call().failure(), nowNs);
+        leaseLater(refused.call().failure(), nowNs);
     }
 
     /** Whatever nobody uses is swept, but not each time: that reads everything. */
@@ -239,7 +239,8 @@ final class CreateTableTask extends NewTableTask
             .forEach((link) -> link.maintenance().onIndexRefused());
     }
 
-    private void tryLater(final String why, final long nowNs)
+    @Override
+    void leaseLater(final String why, final long nowNs)
     {
         memory.tryLater(why, nowNs);
         stats.clear();

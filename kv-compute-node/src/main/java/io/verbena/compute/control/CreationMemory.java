@@ -111,9 +111,10 @@ final class CreationMemory
         return worst;
     }
 
+    /** Memory that somebody returns; and a connection that broke, as when a view is closed, is back soon. */
     private static boolean mayComeLater(final Leasing lease)
     {
-        return ControlStatus.EXHAUSTED == lease.call.status() || ControlStatus.UNAVAILABLE == lease.call.status();
+        return ControlStatus.EXHAUSTED == lease.call.status() || MetaRead.mayBeAskedAgain(lease.call.status());
     }
 
     /**

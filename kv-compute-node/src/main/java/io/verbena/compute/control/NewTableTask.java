@@ -19,8 +19,8 @@ import java.util.SplittableRandom;
 /**
  * Creates a table: asks that the name is free, has memory leased, takes a table id, formats the memory one-sidedly, and
  * makes the table known. Whatever fails before the last step changes nothing but chunks, which go back, and an id,
- * which is not used again. If the last answer is lost, the meta server is asked who owns the name. Where the memory
- * lies, and how it is leased, is for subclasses.
+ * which is not used again; where memory could not be reached, it begins again until the deadline. If the last answer is
+ * lost, the meta server is asked who owns the name. Where the memory lies, and how it is leased, is for subclasses.
  *
  * <p>From the leases to the end of the formatting it holds the {@link CreationSlot}.
  */
@@ -70,6 +70,9 @@ abstract class NewTableTask extends ControlTask
 
     /** Leases memory until {@link #onLeased}, or ends. @return work done. */
     abstract int pollLease(long nowNs);
+
+    /** What was leased has gone back: {@link #pollLease} tries once more after a pause, until the deadline. */
+    abstract void leaseLater(String why, long nowNs);
 
     /** @return the plan with all leased chunks in their places. */
     abstract TablePlan placed(int ofTableId);
@@ -201,12 +204,20 @@ abstract class NewTableTask extends ControlTask
         slot.giveBack(this);
         if (TableCreator.State.FAILED == creator.state())
         {
-            giveBack();
-            end(Status.TIMED_OUT, null, creator.failure());
+            beginAgain(creator.failure(), nowNs);
             return 1;
         }
         publish(nowNs);
         return 1;
+    }
+
+    /** Nobody knows of the table yet. A connection that broke, as when a view of a group is closed, is back soon. */
+    private void beginAgain(final String why, final long nowNs)
+    {
+        giveBack();
+        creator = null;
+        step = Step.LEASE;
+        leaseLater(why, nowNs);
     }
 
     /** The table is made known only if its memory is still the one that was written. */
@@ -215,8 +226,7 @@ abstract class NewTableTask extends ControlTask
         final List<PeerIdentity> members = members();
         if (null == members)
         {
-            giveBack();
-            end(Status.TIMED_OUT, null, absence());
+            beginAgain(absence(), nowNs);
             return;
         }
         entry = new TableEntry(request().tableName(), tableId, creator.descriptor().encode());

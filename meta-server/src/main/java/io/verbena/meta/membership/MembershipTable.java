@@ -453,6 +453,16 @@ public final class MembershipTable
                 "none: start a new cluster"));
     }
 
+    /**
+     * @param member  live.
+     * @param sinceNs a moment of the clock.
+     * @return whether its lease was granted then or later.
+     */
+    boolean isHeardOfSince(final Member member, final long sinceNs)
+    {
+        return member.leaseEndsNs - leaseEndNs(sinceNs) >= 0;
+    }
+
     /** @return how long the lease of a node lasts, as granted. */
     public long leaseNs()
     {
