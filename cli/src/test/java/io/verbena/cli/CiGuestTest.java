@@ -67,7 +67,11 @@ class CiGuestTest
         "no packages, 69, 0, exit 1, 0, 'NOT RUN'",
         "packages lost after preparing, 0, 0, exit 69, 69, 'status 69'",
         "broken preparation, 70, 0, exit 0, 70, 'could not be prepared'",
-        "a build that fails, 0, 9, exit 0, 9, ''"})
+        "a build that fails, 0, 9, exit 0, 9, ''",
+        "only the first guest failed, 0, 0, [[ $* != *rules ]], 1, 'rules: ended with status 1'",
+        "only the second guest failed, 0, 0, [[ $* != *peers ]], 1, 'rules: ended with status 0'",
+        "only the second one is late, 0, 0, [[ $* == *rules ]] || exit 124; exit 0, 0, 'peers: NOT JUDGED'",
+        "one is late and the other one failed, 0, 0, [[ $* == *rules ]] || exit 124; exit 3, 3, 'peers: NOT JUDGED'"})
     void shouldPassOnlyWhatPassedOrHadNoTime(
         final String end, final int prepared, final int built, final String guest, final int status, final String text)
         throws IOException, InterruptedException
@@ -80,7 +84,7 @@ class CiGuestTest
             case "$*" in
                 'dev guest --prepare') exit %d ;;
                 'test -pl rdma-roce'* | version) exit %d ;;
-                'dev guest --timeout='*) %s ;;
+                'dev guest --timeout='*) %s; exit ;;
             esac
             exit 64
             """.formatted(prepared, built, guest));

@@ -27,11 +27,23 @@ import static org.assertj.core.api.Assertions.assertThat;
  * requests land late or never. Complete for all pairs but those that may both insert, which can hinder each other for
  * ever: there every order of the first verbs, after which one runs to its end and then the other. Their states are
  * finite all the same, so that they too are explored to the end where nobody crashes, and else, in some minutes, with
- * {@code -Dverbena.table.toTheEnd=true}. One more crash with {@code -Dverbena.table.deep=true}.
+ * {@code -Dverbena.table.toTheEnd=true}. Where one may crash six of the ten kinds; all, and one more crash, with {@code
+ * -Dverbena.table.deep=true}.
  */
 class ExhaustiveScheduleTest
 {
+    /** The least that show that a fence is missing. */
+    private static final int WEAK_STEPS = 17;
+    private static final Set<Integer> CRASHING_KINDS = Set.of(
+        OperationKind.GET, OperationKind.PUT, OperationKind.PUT_IF_ABSENT, OperationKind.REPLACE, OperationKind.DELETE,
+        OperationKind.APPEND);
     private static final int MOST_CRASHES_COMPARED = Integer.getInteger("verbena.table.crashesCompared", 0);
+
+    /** Which kinds race where engines may crash, which takes most: all of them if deep. */
+    private static boolean isExplored(final int kind, final int mostCrashes)
+    {
+        return mostCrashes == 0 || DEEP || CRASHING_KINDS.contains(kind);
+    }
 
     private static ExplorationTotals exploreAll(final int mostCrashes, final boolean weakOrder)
     {
@@ -40,7 +52,8 @@ class ExhaustiveScheduleTest
         {
             for (int other = 0; other <= one; other++)
             {
-                for (int state = 0; state < TableScenario.Race.STATES; state++)
+                final boolean isExplored = isExplored(one, mostCrashes) && isExplored(other, mostCrashes);
+                for (int state = 0; isExplored && state < TableScenario.Race.STATES; state++)
                 {
                     final boolean isEndless = state == 0 && mayInsert(one) && mayInsert(other);
                     final boolean goesToTheEnd = !isEndless || GOES_TO_THE_END || mostCrashes == 0 && !weakOrder;
@@ -70,7 +83,7 @@ class ExhaustiveScheduleTest
     {
         final ExplorationTotals totals = exploreAll(DEEP ? 2 : 1, false);
         totals.report("pairs, up to " + (DEEP ? "two crashes" : "one crash"));
-        totals.assertReached("220 races, 210 complete, 43823 states", "220 races, 210 complete, 67565 states");
+        totals.assertReached("84 races, 78 complete, 20877 states", "220 races, 210 complete, 67565 states");
     }
 
     @Test
@@ -125,7 +138,8 @@ class ExhaustiveScheduleTest
         final TableScenario.Race race = TableScenario.Race.of(new int[]{one, other}, state);
         try (Mutation.Opened _ = TableMutation.named(name).open())
         {
-            final SimExplorationReport report = explore(race, 0, weakOrder, MOST_STEPS);
+            // In weak order the search for the shortest schedule takes three times as long with one verb more.
+            final SimExplorationReport report = explore(race, 0, weakOrder, weakOrder ? WEAK_STEPS : MOST_STEPS);
             assertThat(report.violation()).as(report.toString()).contains(symptom);
             assertThat(report.schedule()).hasSizeBetween(1, MOST_STEPS);
         }

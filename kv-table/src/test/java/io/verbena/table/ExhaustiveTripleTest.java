@@ -7,6 +7,7 @@ import org.junit.jupiter.api.Test;
 import java.io.IOException;
 import java.util.Arrays;
 
+import static io.verbena.table.ExplorationTotals.DEEP;
 import static io.verbena.table.ExplorationTotals.GOES_TO_THE_END;
 import static io.verbena.table.ExplorationTotals.NO_BOUND;
 import static io.verbena.table.ExplorationTotals.explore;
@@ -15,13 +16,15 @@ import static org.assertj.core.api.Assertions.assertThat;
 /**
  * Every order of the verbs of three operations on one key: to the end, but where two of them may insert a key that is
  * absent, and hinder each other for ever. There every order of the first verbs, and with {@code
- * -Dverbena.table.toTheEnd=true} to the end, if it is not all three.
+ * -Dverbena.table.toTheEnd=true} to the end, if it is not all three. Of four kinds, and of six with {@code
+ * -Dverbena.table.deep=true}.
  */
 class ExhaustiveTripleTest
 {
-    private static final int[] THREE_KINDS = {
-        OperationKind.GET, OperationKind.PUT, OperationKind.PUT_IF_ABSENT, OperationKind.PUT_IF_PRESENT,
-        OperationKind.REPLACE, OperationKind.DELETE};
+    private static final int[] THREE_KINDS = DEEP ?
+        new int[]{OperationKind.GET, OperationKind.PUT, OperationKind.PUT_IF_ABSENT, OperationKind.PUT_IF_PRESENT,
+            OperationKind.REPLACE, OperationKind.DELETE} :
+        new int[]{OperationKind.GET, OperationKind.PUT, OperationKind.REPLACE, OperationKind.DELETE};
     private static final int THREE_STEPS = Integer.getInteger("verbena.table.threeSteps", 12);
 
     private static int inserts(final int... kinds)
@@ -56,6 +59,6 @@ class ExhaustiveTripleTest
             }
         }
         totals.report("triples");
-        totals.assertReached("168 races, 152 complete, 106487 states");
+        totals.assertReached("60 races, 56 complete, 36970 states", "168 races, 152 complete, 106487 states");
     }
 }

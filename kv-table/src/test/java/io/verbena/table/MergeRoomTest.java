@@ -14,12 +14,15 @@ import java.util.Map;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
 
-/** Siblings that fill up while they are merged: what fits is merged, what does not stays as it is, and nobody waits. */
+/**
+ * Siblings that fill up while they are merged: what fits is merged, what does not stays as it is, and nobody
+ * waits. {@code -Dverbena.table.roomSeeds=N} for more of them.
+ */
 class MergeRoomTest
 {
     private static final long MEMORY_AT = 512 * 1024;
     private static final int MAX_STEPS = 100_000;
-    private static final int SEEDS = 300;
+    private static final int SEEDS = Integer.getInteger("verbena.table.roomSeeds", 200);
 
     private int merged;
     private int full;

@@ -11,7 +11,7 @@ import org.junit.jupiter.api.Test;
  */
 class MirrorSimTest
 {
-    private static final int SEEDS = Integer.getInteger("verbena.table.mirrorSeeds", 1500);
+    private static final int SEEDS = Integer.getInteger("verbena.table.mirrorSeeds", 500);
     private static final int CHECKED_SEEDS = Integer.getInteger("verbena.table.checkedMirrorSeeds", 20);
     private static final int WIDE_SEEDS = Integer.getInteger("verbena.table.wideMirrorSeeds", 60);
     private static final int FIRST = Integer.getInteger("verbena.table.firstMirrorSeed", 1);

@@ -43,8 +43,8 @@ public final class UnreachedLeader
     private static final long STEP_NS = TimeUnit.SECONDS.toNanos(120);
     /** More than half of a node's lease of 10 s, after which a leader gives way that nodes do not reach. */
     private static final long CLIENT_CUT_NS = TimeUnit.SECONDS.toNanos(7);
-    /** Longer than the leases of nodes. */
-    private static final long CUT_NS = TimeUnit.SECONDS.toNanos(25);
+    /** Longer than the leases of nodes, 10 s. */
+    private static final long CUT_NS = TimeUnit.SECONDS.toNanos(13);
     private static final int STARTS = 3;
     private static final long POLL_NS = TimeUnit.MILLISECONDS.toNanos(20);
 
