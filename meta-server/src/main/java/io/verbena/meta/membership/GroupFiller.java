@@ -134,7 +134,7 @@ public final class GroupFiller
     private boolean mayEnter(final Member member, final View view, final Lack lack)
     {
         return !member.isCompute() && member.isLive() && member.isConfirmed() &&
-            members.isHeardOfSince(member, lack.sinceNs) &&
+            member.leaseEndsNs() - members.leaseEndNs(lack.sinceNs) >= 0 &&
             view.members().stream().noneMatch((each) -> each.nodeId() == member.nodeId());
     }
 

@@ -453,16 +453,6 @@ public final class MembershipTable
                 "none: start a new cluster"));
     }
 
-    /**
-     * @param member  live.
-     * @param sinceNs a moment of the clock.
-     * @return whether its lease was granted then or later.
-     */
-    boolean isHeardOfSince(final Member member, final long sinceNs)
-    {
-        return member.leaseEndsNs - leaseEndNs(sinceNs) >= 0;
-    }
-
     /** @return how long the lease of a node lasts, as granted. */
     public long leaseNs()
     {
@@ -602,7 +592,8 @@ public final class MembershipTable
         }
     }
 
-    private long leaseEndNs(final long nowNs)
+    /** @return the end of a lease that is granted at that moment. */
+    long leaseEndNs(final long nowNs)
     {
         return nowNs + options.leaseNs() + options.marginNs();
     }
