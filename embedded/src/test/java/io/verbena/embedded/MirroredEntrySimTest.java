@@ -97,6 +97,12 @@ class MirroredEntrySimTest
         return cluster.memoryHosts().getLast().node().nodeId();
     }
 
+    private static int indexChunks(final SimCluster cluster, final int nodeId)
+    {
+        return cluster.memoryHosts().stream().map((host) -> host.node()).filter((node) -> node.nodeId() == nodeId)
+            .findFirst().orElseThrow().stat().indexChunkCount();
+    }
+
     private static void requireSound(final SimCluster cluster, final long seed)
     {
         final StoreCheck check = MirroredStore.check(cluster);
@@ -240,6 +246,7 @@ class MirroredEntrySimTest
                 awaitMembers(cluster, 2);
                 final int another = addMemoryNode(cluster);
                 cluster.runFor(SimCluster.LEASE_NS);
+                final int indexChunks = indexChunks(cluster, view(cluster).members().getFirst().nodeId());
                 enter(cluster, another);
                 cluster.runFor(moment * SimCluster.LEASE_NS / 160);
                 final KvTable created = cluster.createTable("created", 100, 1 + moment % 3);
@@ -247,7 +254,13 @@ class MirroredEntrySimTest
                 // Not one with three members: the table may have a chunk that the group has, too.
                 requireValue(cluster, table, 1, 1);
                 requireValue(cluster, created, 2, 2);
+                cluster.dropTable("created");
                 cluster.settle();
+                for (final PeerIdentity member : view(cluster).members())
+                {
+                    assertThat(indexChunks(cluster, member.nodeId())).as("moment %d: what was leased is back", moment)
+                        .isEqualTo(indexChunks);
+                }
             }
         }
     }
