@@ -157,13 +157,8 @@ public final class MirrorPort implements MirroredPort, AutoCloseable
         {
             return 0;
         }
-        // A step may need a WRITE beside its swap.
-        int space = REQUESTS - (staged == null ? 0 : staged.count);
-        for (final OneSidedPort member : members)
-        {
-            space = Math.min(space, member.space() - 1 - (staged == null ? 0 : staged.count));
-        }
-        return space;
+        // A step may need a WRITE beside its swap. Another member may have less room: then the batch waits for it.
+        return Math.min(REQUESTS, members[rounds.readMember()].space() - 1) - (staged == null ? 0 : staged.count);
     }
 
     @Override
@@ -218,7 +213,7 @@ public final class MirrorPort implements MirroredPort, AutoCloseable
     private void release(final int number)
     {
         final MirrorBatch batch = batches[number];
-        for (int i = 0; i < batch.count; i++)
+        for (int i = 0; i < batch.count && !batch.isReads; i++)
         {
             rounds.releaseBlock(batch.requests[i]);
         }
@@ -409,11 +404,16 @@ public final class MirrorPort implements MirroredPort, AutoCloseable
         }
         if (hasRoom(batch))
         {
-            if (batch.isReads)
+            for (int left = batch.members; left != 0; left &= left - 1)
             {
-                stageReads(batch);
+                members[first(left)].begin();
             }
-            else
+            // A read of a record is a batch of reads: most of a step is about rounds.
+            for (int i = 0; i < batch.count && batch.isReads; i++)
+            {
+                rounds.stageAccess(batch.requests[i]);
+            }
+            if (!batch.isReads)
             {
                 stageStep(batch);
             }
@@ -422,53 +422,31 @@ public final class MirrorPort implements MirroredPort, AutoCloseable
         waits(batch, batch.unanswered == 0);
     }
 
-    /** As {@link #stageStep} does it, of which most is about rounds: a read of a record is such a batch. */
-    private void stageReads(final MirrorBatch batch)
-    {
-        for (int i = 0; i < members.length; i++)
-        {
-            if (isFor(batch, i))
-            {
-                members[i].begin();
-            }
-        }
-        for (int i = 0; i < batch.count; i++)
-        {
-            rounds.stageAccess(batch.requests[i]);
-        }
-    }
-
     private void waits(final MirrorBatch batch, final boolean isWaiting)
     {
         waitingCount += (isWaiting ? 1 : 0) - (batch.isWaiting ? 1 : 0);
         batch.isWaiting = isWaiting;
     }
 
-    private static boolean isFor(final MirrorBatch batch, final int member)
+    /** Place of the first of some members, which are the bits that are set. */
+    private static int first(final int left)
     {
-        return (batch.members & 1 << member) != 0;
+        return Integer.numberOfTrailingZeros(left);
     }
 
     private boolean hasRoom(final MirrorBatch batch)
     {
         final int requests = batch.left() + 1;
-        boolean hasRoom = true;
-        for (int i = 0; i < members.length; i++)
+        int left = batch.members;
+        while (left != 0 && members[first(left)].isReady() && members[first(left)].space() >= requests)
         {
-            hasRoom &= !isFor(batch, i) || members[i].isReady() && members[i].space() >= requests;
+            left &= left - 1;
         }
-        return hasRoom;
+        return left == 0;
     }
 
     private void stageStep(final MirrorBatch batch)
     {
-        for (int i = 0; i < members.length; i++)
-        {
-            if (isFor(batch, i))
-            {
-                members[i].begin();
-            }
-        }
         boolean mayRead = true;
         for (int i = 0; i < batch.count; i++)
         {
@@ -487,17 +465,14 @@ public final class MirrorPort implements MirroredPort, AutoCloseable
     /** A member for which nothing was staged is asked nothing. */
     private void post(final int number, final MirrorBatch batch)
     {
-        for (int i = 0; i < members.length; i++)
+        for (int left = batch.members; left != 0; left &= left - 1)
         {
-            if (!isFor(batch, i))
+            final int member = first(left);
+            if (!batch.isReads && !isStagedAt(batch, member))
             {
-                continue;
+                members[member].abort();
             }
-            if (!batch.isReads && !isStagedAt(batch, i))
-            {
-                members[i].abort();
-            }
-            else if (members[i].complete(number) == PostStatus.OK)
+            else if (members[member].complete(number) == PostStatus.OK)
             {
                 batch.unanswered++;
             }
