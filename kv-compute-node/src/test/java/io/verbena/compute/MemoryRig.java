@@ -67,6 +67,7 @@ public final class MemoryRig implements AutoCloseable
     private MemoryRegion region;
     private long viewVersion;
     private long leaseEndsNs = Long.MAX_VALUE;
+    private boolean holdsLease = true;
     private long epoch = MetaRig.REGISTRATION.epoch();
 
     /** The memory node listens, and is not registered at the meta server yet; nothing runs. */
@@ -87,7 +88,7 @@ public final class MemoryRig implements AutoCloseable
         catalog.onHeard(epoch, MetaRig.REGISTRATION.membershipVersion());
         parts = new SessionParts(meta.raas, meta.link, engine, MetaRig.REGISTRATION.identity(), new RequestNumbers(),
             catalog, new ViewWatch(meta.link, catalog, meta.nowNs(), MetaRig.TIMEOUT_NS, chunks.groups()::onView),
-            new ReclaimCounters(), () -> true, () -> leaseEndsNs, MetaRig.TIMEOUT_NS, true);
+            new ReclaimCounters(), () -> holdsLease, () -> leaseEndsNs, MetaRig.TIMEOUT_NS, true);
     }
 
     private Agent agent()
@@ -106,6 +107,12 @@ public final class MemoryRig implements AutoCloseable
                 return "memory";
             }
         };
+    }
+
+    /** The lease is over, and nobody has noticed yet. */
+    public void loseLease()
+    {
+        holdsLease = false;
     }
 
     /** The lease ends then; who renews it notifies the links. */

@@ -332,12 +332,7 @@ public final class RaasContext implements AutoCloseable
         return poll(0, false);
     }
 
-    /**
-     * As {@link #poll()}.
-     *
-     * @param nowNs time now, by {@link #clock()}.
-     * @return how much was done.
-     */
+    /** As {@link #poll()}, at a time by {@link #clock()}. */
     public int poll(final long nowNs)
     {
         return poll(nowNs, true);
@@ -412,6 +407,12 @@ public final class RaasContext implements AutoCloseable
         return work;
     }
 
+    /** @return changes when batches are found to be complete, before their listeners are called. */
+    public long completionRounds()
+    {
+        return resources.completions().rounds();
+    }
+
     /**
      * Polls completions, calls listeners and sends calls that waited for room at their peer, and nothing else of what
      * {@link #poll()} does: for who waits for one of them, and calls {@link #poll()} soon again. Only {@link #poll()}
@@ -440,8 +441,7 @@ public final class RaasContext implements AutoCloseable
 
     /**
      * From here on what virtual queue pairs complete is posted by {@link #ring}, with one doorbell for each queue pair:
-     * for who goes through many of them. In callbacks of a poll that is so by itself. Nothing else changes: a batch
-     * that {@link VirtualQp#complete} took is called back once. A poll rings too, first of all.
+     * for who goes through many of them. In callbacks of a poll that is so by itself. A poll rings too, first of all.
      */
     public void gather()
     {

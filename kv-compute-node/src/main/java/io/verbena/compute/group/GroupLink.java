@@ -75,6 +75,9 @@ public final class GroupLink implements AutoCloseable
     private OneSidedPort port;
     private RegionAccess observerAccess;
     private boolean isAttached;
+    /** Of completions, in which the lease was looked at last. */
+    private long leaseRound = -1;
+    private boolean heldLease;
     private long retryAtNs;
     private String failure = "";
 
@@ -294,8 +297,7 @@ public final class GroupLink implements AutoCloseable
 
     private void onComplete(final int cookie, final int status)
     {
-        // A member that is lost may serve READs still, so nothing counts that comes without a lease.
-        final int counted = BatchListener.OUTCOME_UNKNOWN == status || !session.holdsLease().getAsBoolean() ?
+        final int counted = BatchListener.OUTCOME_UNKNOWN == status || !heldLease() ?
             WorkCompletionStatus.WR_FLUSH_ERR : status;
         if (null != mirror)
         {
@@ -305,6 +307,21 @@ public final class GroupLink implements AutoCloseable
         {
             onBatchComplete(cookie, counted);
         }
+    }
+
+    /**
+     * A member that is lost may serve READs still, so nothing counts that comes without a lease. What was complete when
+     * the clock was read needs no other look at it.
+     */
+    private boolean heldLease()
+    {
+        final long round = session.raas().completionRounds();
+        if (round != leaseRound)
+        {
+            leaseRound = round;
+            heldLease = session.holdsLease().getAsBoolean();
+        }
+        return heldLease;
     }
 
     private void onBatchComplete(final int cookie, final int status)

@@ -6,6 +6,7 @@ import io.verbena.protocol.view.ViewPage;
 import io.verbena.protocol.view.ViewState;
 import io.verbena.raas.OneSidedPort;
 import io.verbena.raas.identity.PeerIdentity;
+import io.verbena.table.directory.TableCreator;
 import io.verbena.table.directory.TablePlan;
 
 import org.junit.jupiter.api.AfterEach;
@@ -107,6 +108,29 @@ class GroupLinkTest
         rig.meta.runFor(4 * LONG_NS);
         assertThat(link.isReady()).isTrue();
         assertThat(link.view()).isEqualTo(FIRST);
+    }
+
+    /** What comes at the end of a pause: a member that is lost may have served it. */
+    @Test
+    void shouldCountNothingThatIsCompleteWithoutTheLease()
+    {
+        final GroupLink link = link(FIRST);
+        rig.meta.runUntil(link::isReady);
+        final TableCreator first = creator(0);
+        rig.meta.runUntil(first::isFinished);
+        assertThat(first.state()).isEqualTo(TableCreator.State.DONE);
+        rig.loseLease();
+        final TableCreator second = creator(2);
+        rig.meta.runFor(LONG_NS);
+        assertThat(second.state()).isNotEqualTo(TableCreator.State.DONE);
+    }
+
+    private TableCreator creator(final int chunk)
+    {
+        final TablePlan plan = TablePlan.ofShape("t" + chunk, 7 + chunk, 42, 1, 1, new int[]{GROUP});
+        plan.place(GROUP, MemoryRig.offset(chunk));
+        plan.place(GROUP, MemoryRig.offset(chunk + 1));
+        return rig.engine.createTable(plan, Long.MAX_VALUE / 2);
     }
 
     /**

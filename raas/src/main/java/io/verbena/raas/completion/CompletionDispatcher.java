@@ -44,6 +44,7 @@ public final class CompletionDispatcher implements AutoCloseable
     private final boolean isArming;
     private final int pollsBeforeArming;
     private int emptyPolls;
+    private long rounds;
 
     /**
      * @param channel   to arm the queues for when polls find nothing, or null.
@@ -210,6 +211,7 @@ public final class CompletionDispatcher implements AutoCloseable
             final int count = sendQueue.poll(completions);
             if (count > 0)
             {
+                rounds++;
                 doorbells.gather();
                 for (int i = 0; i < count; i++)
                 {
@@ -226,6 +228,12 @@ public final class CompletionDispatcher implements AutoCloseable
             }
         }
         return total;
+    }
+
+    /** How often completions of sends were taken from their queue; see {@code RaasContext.completionRounds}. */
+    public long rounds()
+    {
+        return rounds;
     }
 
     private CompletionOwner channel(final int queuePairNumber)
