@@ -8,7 +8,7 @@ import io.verbena.table.check.StoreCheck;
 
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
+import org.junit.jupiter.params.provider.CsvSource;
 
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -29,6 +29,10 @@ class IndexReturnSimTest
     private static final Duration PUT_TIMEOUT = Duration.ofNanos(20_000_000);
     private static final long ANSWER_DELAY_NS = SimCluster.LEASE_NS / 2 + 500_000;
     private static final int CREATIONS = 60;
+    /** Before a creation begins again. */
+    private static final long LATE_NS = 50_000;
+    /** More than a creation takes that does not begin again. */
+    private static final long AGAIN_NS = 1_000_000;
     private static final long CREATION_PAUSE_NS = 1_000_000;
     private static final long MAX_STEPS = 20_000_000;
 
@@ -124,26 +128,30 @@ class IndexReturnSimTest
         }
     }
 
-    /** Nothing that a creation has leased stays taken, whatever becomes of it. */
+    /** Nothing that a creation has leased stays taken, whether it begins again or its deadline is over by then. */
     @ParameterizedTest
-    @ValueSource(booleans = {false, true})
-    void shouldReturnWhatACreationHasLeasedWhenItIsGivenUp(final boolean isProcessKilled)
+    @CsvSource({"false, false", "true, false", "false, true", "true, true"})
+    void shouldReturnWhatACreationHasLeasedWhenItIsHurt(final boolean isProcessKilled, final boolean isLate)
     {
-        int failures = 0;
+        int hurt = 0;
         for (int i = 0; i < CREATE_STEPS; i++)
         {
             try (SimCluster cluster = isProcessKilled ?
                 SimCluster.durable(3, new SimFabricOptions(), 2, 1, Flaw.NONE) : cluster())
             {
-                cluster.world().after(1 + i * CREATE_STEP_NS, () -> hurt(cluster, isProcessKilled));
+                final long hurtNs = 1 + i * CREATE_STEP_NS;
+                final long beganNs = cluster.world().clock().nanoTime();
+                cluster.world().after(hurtNs, () -> hurt(cluster, isProcessKilled));
                 final ControlRequest created = cluster.asked(cluster.computes().getLast(),
-                    ControlRequest.Kind.CREATE_TABLE, "t", 50, CREATE_TIMEOUT_NS);
-                failures += ControlRequest.Status.OK == created.status() ? 0 : 1;
+                    ControlRequest.Kind.CREATE_TABLE, "t", 50, isLate ? hurtNs + LATE_NS : CREATE_TIMEOUT_NS);
+                final boolean isMade = ControlRequest.Status.OK == created.status();
+                assertThat(isLate || isMade).as("hurt after %d ns: %s", hurtNs, created.detail()).isTrue();
+                hurt += !isMade || cluster.world().clock().nanoTime() - beganNs > AGAIN_NS ? 1 : 0;
                 cluster.runFor(2 * SimCluster.LEASE_NS);
-                assertNothingIsTaken(cluster, "hurt after " + i * CREATE_STEP_NS + " ns: " + created.status());
+                assertNothingIsTaken(cluster, "hurt after " + hurtNs + " ns: " + created.status());
             }
         }
-        assertThat(failures).as("creations that were hurt").isPositive();
+        assertThat(hurt).as("creations that began again, or were given up").isPositive();
     }
 
     private static SimCluster cluster()
