@@ -265,6 +265,26 @@ class MirroredEntrySimTest
         }
     }
 
+    /** Of a table with copies: it has another group then, or the same one once there are enough members again. */
+    @Test
+    void shouldCreateTablesWithCopiesWhileAMemberIsLost()
+    {
+        for (int moment = 0; moment < MOMENTS; moment++)
+        {
+            try (SimCluster cluster = new SimCluster(1, new SimFabricOptions(), 4, 2))
+            {
+                final KvTable table = cluster.createTable("t", 100, 3);
+                put(cluster, table, 1, 1);
+                final SimNode lost = machine(cluster, view(cluster).members().getFirst().nodeId());
+                cluster.world().after(1 + moment * SimCluster.LEASE_NS / 2_000, lost::kill);
+                final KvTable created = cluster.createTable("created", 100, 2 + moment % 2);
+                put(cluster, created, 2, 2);
+                requireValue(cluster, table, 1, 1);
+                requireValue(cluster, created, 2, 2);
+            }
+        }
+    }
+
     /** The meta server does: nobody reads or writes while the compute node tries. */
     @Test
     void shouldGoOnWithoutAMemoryNodeThatIsNotReached()

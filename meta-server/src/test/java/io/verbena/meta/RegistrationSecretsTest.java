@@ -5,6 +5,7 @@ import io.verbena.meta.membership.MembershipConductor;
 import io.verbena.meta.membership.MembershipOptions;
 import io.verbena.meta.membership.MembershipTable;
 import io.verbena.meta.membership.MetaLedger;
+import io.verbena.meta.membership.Unheard;
 import io.verbena.meta.store.InMemoryMetaStore;
 import io.verbena.meta.store.MetaState;
 import io.verbena.meta.store.StoredSecrets;

@@ -143,7 +143,8 @@ public final class FullMetaDisk
         final List<String> all = Files.readAllLines(group.folder().logs().resolve(member.name() + ".log"));
         final List<String> said = all.stream().filter((line) -> line.startsWith("verbena: ")).toList();
         final List<String> logged = all.stream().filter((line) -> line.contains(LOGGED)).toList();
-        if (1 != said.size() || !said.getFirst().contains(SAID) || MOST_LOGGED < logged.size())
+        if (1 != said.size() || !said.getFirst().contains(SAID) ||
+            logged.isEmpty() || MOST_LOGGED < logged.size())
         {
             throw new AssertionError(member.name() + " said " + said + " and logged " + logged);
         }

@@ -7,6 +7,7 @@ import io.verbena.compute.group.GroupLinks;
 import io.verbena.compute.memory.MemoryLink;
 import io.verbena.compute.memory.MemoryLinks;
 import io.verbena.compute.session.SessionParts;
+import io.verbena.protocol.control.ControlCall;
 import io.verbena.protocol.message.ControlStatus;
 import io.verbena.protocol.message.FailureDomainPage;
 import io.verbena.protocol.request.ControlRequest;
@@ -57,7 +58,7 @@ final class CreateCopiesTask extends NewTableTask
     private Wait wait = Wait.SLOT;
     private final Int2ObjectHashMap<String> domains = new Int2ObjectHashMap<>();
     private MetaRead<FailureDomainPage> asking;
-    private MetaRead<View> making;
+    private ControlCall<View> making;
     private GroupLink group;
     private View view;
     private long chunkBytes;
@@ -110,7 +111,7 @@ final class CreateCopiesTask extends NewTableTask
                 "it waited for other creations of this compute node until its deadline";
             case DOMAINS -> "the meta server did not list failure domains in time: " + asking.call().failure();
             case CONNECTIONS -> "no group of memory nodes was made in time";
-            case GROUP -> "the meta server did not make a group of memory nodes in time: " + making.call().failure();
+            case GROUP -> "the meta server did not make a group of memory nodes in time";
             case PORT -> "its group of memory nodes cannot be used: " + group.failure();
             case CHUNKS -> "not all chunks were leased in time";
         });
@@ -202,8 +203,7 @@ final class CreateCopiesTask extends NewTableTask
         if (isOfOneLayout(members))
         {
             final List<Integer> ids = members.stream().map(MemoryLink::memoryNodeId).toList();
-            making = new MetaRead<>(session().metaLink(), (client, timeoutNs) -> client.makeGroup(ids, timeoutNs),
-                request().deadlineNs(), nowNs);
+            making = session().metaLink().client().makeGroup(ids, remainingNs(nowNs));
             wait = Wait.GROUP;
         }
         return 1;
@@ -247,17 +247,22 @@ final class CreateCopiesTask extends NewTableTask
 
     private int pollGroup(final long nowNs)
     {
-        if (!making.poll(nowNs))
+        if (!making.isDone())
         {
             return 0;
         }
-        if (ControlStatus.OK != making.call().status())
+        if (MetaRead.mayBeAskedAgain(making.status()) || ControlStatus.UNKNOWN_NODE == making.status())
         {
-            endAs(making.call());
+            leaseLater(making.failure(), nowNs); // one of the memory nodes has ended, and is not known here to have
             return 1;
         }
-        session().views().hear(making.call().result());
-        group = groups.link(making.call().result().group());
+        if (ControlStatus.OK != making.status())
+        {
+            endAs(making);
+            return 1;
+        }
+        session().views().hear(making.result());
+        group = groups.link(making.result().group());
         wait = Wait.PORT;
         return 1;
     }
@@ -270,7 +275,8 @@ final class CreateCopiesTask extends NewTableTask
         }
         if (group.view().members().size() < request().copies())
         {
-            leaseLater("a member of its group of memory nodes was lost: " + group.view(), nowNs);
+            leaseLater("its group of memory nodes has " + group.view().members().size() + " of " + request().copies() +
+                " members", nowNs);
             return 1;
         }
         try

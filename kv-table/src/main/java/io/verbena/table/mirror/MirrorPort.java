@@ -213,13 +213,21 @@ public final class MirrorPort implements MirroredPort, AutoCloseable
     private void release(final int number)
     {
         final MirrorBatch batch = batches[number];
-        for (int i = 0; i < batch.count && !batch.isReads; i++)
+        if (!batch.isReads)
         {
-            rounds.releaseBlock(batch.requests[i]);
+            releaseBlocks(batch);
         }
         batch.isUsed = false;
         waits(batch, false);
         free[freeCount++] = number;
+    }
+
+    private void releaseBlocks(final MirrorBatch batch)
+    {
+        for (int i = 0; i < batch.count; i++)
+        {
+            rounds.releaseBlock(batch.requests[i]);
+        }
     }
 
     private MirrorRequest stage(
@@ -408,18 +416,26 @@ public final class MirrorPort implements MirroredPort, AutoCloseable
             {
                 members[first(left)].begin();
             }
-            // A read of a record is a batch of reads: most of a step is about rounds.
-            for (int i = 0; i < batch.count && batch.isReads; i++)
+            if (batch.isReads)
             {
-                rounds.stageAccess(batch.requests[i]);
+                stageReads(batch);
             }
-            if (!batch.isReads)
+            else
             {
                 stageStep(batch);
             }
             post(number, batch);
         }
         waits(batch, batch.unanswered == 0);
+    }
+
+    /** As {@link #stageStep} does it, of which most is about rounds: a read of a record is such a batch. */
+    private void stageReads(final MirrorBatch batch)
+    {
+        for (int i = 0; i < batch.count; i++)
+        {
+            rounds.stageAccess(batch.requests[i]);
+        }
     }
 
     private void waits(final MirrorBatch batch, final boolean isWaiting)

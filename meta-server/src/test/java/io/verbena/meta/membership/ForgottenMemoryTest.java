@@ -52,7 +52,7 @@ class ForgottenMemoryTest
             state,
             new ConductorOptions(
                 new MembershipOptions(LEASE_NS, MARGIN_NS, MAX_NODES), STEP_NS, STEP_NS, STEP_NS, nodesAreGone),
-            new Ignored(),
+            new Unheard(),
             nowNs);
     }
 
@@ -254,27 +254,6 @@ class ForgottenMemoryTest
             }
 
             conductor.doWork(nowNs, (memoryNodeId, round) -> round.onAnswer(memoryNodeId, false, nowNs));
-        }
-    }
-
-    private static final class Ignored implements MembershipListener
-    {
-        @Override
-        public void onJoined(final Member member)
-        {
-            // Not of interest here.
-        }
-
-        @Override
-        public void onEnded(final Member member)
-        {
-            // Not of interest here.
-        }
-
-        @Override
-        public void onFenced(final Member member)
-        {
-            // Not of interest here.
         }
     }
 }

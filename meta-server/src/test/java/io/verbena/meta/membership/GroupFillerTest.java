@@ -45,25 +45,7 @@ class GroupFillerTest
         return new MembershipConductor(
             MembershipConductor.openLedger(store, state, 9, TestSecrets.first()), state,
             new ConductorOptions(new MembershipOptions(1_000_000, 100, 64), 10, 10, 30, false),
-            new SilentListener(), nowNs);
-    }
-
-    private static final class SilentListener implements MembershipListener
-    {
-        @Override
-        public void onJoined(final Member member)
-        {
-        }
-
-        @Override
-        public void onEnded(final Member member)
-        {
-        }
-
-        @Override
-        public void onFenced(final Member member)
-        {
-        }
+            new Unheard(), nowNs);
     }
 
     private PeerIdentity memory(final String domain)

@@ -88,24 +88,6 @@ class MetaCrashPropertyTest
         }
     }
 
-    private static final class Unheard implements MembershipListener
-    {
-        @Override
-        public void onJoined(final Member member)
-        {
-        }
-
-        @Override
-        public void onEnded(final Member member)
-        {
-        }
-
-        @Override
-        public void onFenced(final Member member)
-        {
-        }
-    }
-
     @TempDir
     private Path directory;
     private final List<Told> told = new ArrayList<>();

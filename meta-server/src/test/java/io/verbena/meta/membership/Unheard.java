@@ -1,10 +1,7 @@
-package io.verbena.meta;
-
-import io.verbena.meta.membership.Member;
-import io.verbena.meta.membership.MembershipListener;
+package io.verbena.meta.membership;
 
 /** Hears of members, and does nothing. */
-final class Unheard implements MembershipListener
+public final class Unheard implements MembershipListener
 {
     @Override
     public void onJoined(final Member member)
