@@ -37,6 +37,9 @@ final class MemoryAnswers implements MemoryNodeService
         /** As {@link MemoryViews#close}. */
         boolean close(View view);
 
+        /** As {@link MemoryViews#fill}. */
+        boolean fill(View view);
+
         /** As {@link MemoryViews#name}. */
         List<LeftView> name(PeerIdentity node, List<LeftView> left);
 
@@ -44,7 +47,10 @@ final class MemoryAnswers implements MemoryNodeService
         RemoteRegion reconcilerKey(PeerIdentity node, ViewAttempt attempt);
 
         /** Whether a node would get that key now, and this memory node comes into the group. */
-        boolean mayChangeLeases(PeerIdentity node, ViewAttempt attempt);
+        boolean mayReleaseLeases(PeerIdentity node, ViewAttempt attempt);
+
+        /** Whether a node may release leases, or fills this memory node. */
+        boolean mayEnterLeases(PeerIdentity node, ViewAttempt attempt);
 
         /** Whether a node is let in, and has not been fenced: its end will be reported here. */
         boolean isAdmitted(PeerIdentity node);
@@ -146,6 +152,20 @@ final class MemoryAnswers implements MemoryNodeService
     }
 
     @Override
+    public void fillView(final PeerIdentity caller, final View view)
+    {
+        refuseOthers(caller, "have this memory node filled in " + view);
+        if (!view.isFilling())
+        {
+            throw new ControlException(ControlStatus.INVALID_REQUEST, view + " fills no memory node");
+        }
+        if (!views.get().fill(view))
+        {
+            throw new ControlException(ControlStatus.UNAVAILABLE, "a later record is known here than " + view);
+        }
+    }
+
+    @Override
     public List<LeftView> nameViews(final PeerIdentity caller, final List<LeftView> left)
     {
         refuseUnregistered(caller);
@@ -170,22 +190,22 @@ final class MemoryAnswers implements MemoryNodeService
     @Override
     public void releaseLeases(final PeerIdentity caller, final ViewAttempt attempt)
     {
-        refuseUnlessNamed(caller, attempt);
+        refuseUnlessNamed(caller, attempt, views.get().mayReleaseLeases(caller, attempt));
         mirrorLeases.release(attempt);
     }
 
     @Override
     public void enterLease(final PeerIdentity caller, final ViewAttempt attempt, final EnteredLease lease)
     {
-        refuseUnlessNamed(caller, attempt);
+        refuseUnlessNamed(caller, attempt, views.get().mayEnterLeases(caller, attempt));
         mirrorLeases.enter(attempt, lease, views.get()::isAdmitted);
     }
 
-    private void refuseUnlessNamed(final PeerIdentity caller, final ViewAttempt attempt)
+    private static void refuseUnlessNamed(final PeerIdentity caller, final ViewAttempt attempt, final boolean isNamed)
     {
         refuseUnregistered(caller);
 
-        if (!views.get().mayChangeLeases(caller, attempt))
+        if (!isNamed)
         {
             throw new ControlException(ControlStatus.UNAVAILABLE, caller + " may change no leases here for " + attempt +
                 ": another node or attempt is named, the view is not closed yet, or this memory node does not come in");

@@ -124,6 +124,18 @@ class MemoryAnswersTest
         }
 
         @Override
+        public boolean fill(final View view)
+        {
+            return 1 == view.attempt();
+        }
+
+        @Override
+        public boolean mayEnterLeases(final PeerIdentity node, final ViewAttempt of)
+        {
+            return mayReleaseLeases(node, of);
+        }
+
+        @Override
         public List<LeftView> name(final PeerIdentity node, final List<LeftView> left)
         {
             return List.of();
@@ -136,7 +148,7 @@ class MemoryAnswersTest
         }
 
         @Override
-        public boolean mayChangeLeases(final PeerIdentity node, final ViewAttempt of)
+        public boolean mayReleaseLeases(final PeerIdentity node, final ViewAttempt of)
         {
             return isAdmitted(node) && attempt.equals(of);
         }

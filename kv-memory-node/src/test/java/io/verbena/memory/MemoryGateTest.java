@@ -34,7 +34,7 @@ class MemoryGateTest
     private static final PeerIdentity BEN = new PeerIdentity(6, 10);
     private static final PeerIdentity ENDED_BEFORE = new PeerIdentity(8, 11);
     private static final View FIRST = View.first(7, List.of(new PeerIdentity(1, 1), new PeerIdentity(2, 2)));
-    private static final View CLOSING = FIRST.entering(new PeerIdentity(3, INCARNATION), ANN);
+    private static final View CLOSING = FIRST.filling(new PeerIdentity(3, INCARNATION), ANN).filled();
     private static final ViewAttempt ATTEMPT = ViewAttempt.of(CLOSING);
 
     private final SimWorld world = new SimWorld(1, new SimFabricOptions());
@@ -62,6 +62,12 @@ class MemoryGateTest
     {
         gate.close();
         world.close();
+    }
+
+    private void enter(final PeerIdentity caller, final ViewAttempt attempt, final int index)
+    {
+        answers.enterLease(caller, attempt, new EnteredLease(
+            new MirroredChunk(7, 1, index, LENGTH, 3), EnteredLease.BLOCKS, 9, caller, null));
     }
 
     private void enter(final PeerIdentity caller, final int index, final PeerIdentity owner)
@@ -105,7 +111,56 @@ class MemoryGateTest
         gate.close(CLOSING.closing(1, ANN));
         shouldBeRefused(ANN);
         assertThat(chunks.blockCount()).isEqualTo(1);
-        shouldKeepItsLeases(new ViewAttempt(7, 1, 2));
+        shouldKeepItsLeases(new ViewAttempt(7, 1, 3));
+    }
+
+    /** Beside the work nothing is freed: what is written there late must not land in memory of somebody else. */
+    @Test
+    void shouldTakeLeasesAndReleaseNoneFromWhoFillsIt()
+    {
+        final View filling = FIRST.filling(new PeerIdentity(3, INCARNATION), ANN);
+        final ViewAttempt attempt = ViewAttempt.of(filling);
+        gate.admit(new ComputeAdmission(INCARNATION, Set.of(BEN)));
+        enterRefused(ANN, attempt);
+        answers.fillView(PeerIdentity.META_SERVER, filling);
+        answers.fillView(PeerIdentity.META_SERVER, filling);
+        enterRefused(BEN, attempt);
+        enterRefused(ANN, new ViewAttempt(7, 1, 2));
+        enter(ANN, attempt, 1);
+        assertThat(chunks.blockCount()).isEqualTo(1);
+        assertThatThrownBy(() -> answers.releaseLeases(ANN, attempt)).isInstanceOf(ControlException.class);
+        assertThatThrownBy(() -> answers.reconcilerKey(ANN, attempt)).isInstanceOf(ControlException.class);
+
+        final View again = filling.filling(filling.entering(), BEN);
+        answers.fillView(PeerIdentity.META_SERVER, again);
+        enterRefused(ANN, attempt);
+        enter(BEN, ViewAttempt.of(again), 1);
+        assertThatThrownBy(() -> answers.fillView(PeerIdentity.META_SERVER, filling)).as("an earlier one")
+            .isInstanceOf(ControlException.class).hasMessageContaining("a later record is known here");
+
+        gate.close(again.filled());
+        enterRefused(BEN, ViewAttempt.of(again));
+        enter(BEN, ViewAttempt.of(again.filled()), 2);
+        assertThatThrownBy(() -> answers.fillView(PeerIdentity.META_SERVER, again)).as("it is closed")
+            .isInstanceOf(ControlException.class);
+    }
+
+    @Test
+    void shouldBeFilledAsTheMetaServerSaysAndUnderItsIncarnation()
+    {
+        final View filling = FIRST.filling(new PeerIdentity(3, INCARNATION + 1), ANN);
+        gate.admit(new ComputeAdmission(INCARNATION, Set.of(BEN)));
+        assertThatThrownBy(() -> answers.fillView(ANN, filling)).hasMessageContaining("only the meta server may");
+        assertThatThrownBy(() -> answers.fillView(PeerIdentity.META_SERVER, FIRST))
+            .hasMessageContaining("fills no memory node");
+        answers.fillView(PeerIdentity.META_SERVER, filling);
+        enterRefused(ANN, ViewAttempt.of(filling));
+    }
+
+    private void enterRefused(final PeerIdentity caller, final ViewAttempt attempt)
+    {
+        assertThatThrownBy(() -> enter(caller, attempt, 1)).isInstanceOfSatisfying(ControlException.class,
+            (refused) -> assertThat(refused.status()).isEqualTo(ControlStatus.UNAVAILABLE));
     }
 
     /** Whoever is named may write to a member, but what the member has recorded stays. */
@@ -118,9 +173,10 @@ class MemoryGateTest
         final View next = CLOSING.reconciling().next();
         gate.close(next.closing(1, ANN));
         shouldKeepItsLeases(new ViewAttempt(7, 2, 1));
-        gate.close(next.closing(1, ANN).reconciling().next().entering(new PeerIdentity(9, INCARNATION + 1), ANN));
-        shouldKeepItsLeases(new ViewAttempt(7, 3, 1));
-        assertThat(answers.reconcilerKey(ANN, new ViewAttempt(7, 3, 1)).lengthBytes())
+        gate.close(next.closing(1, ANN).reconciling().next()
+            .filling(new PeerIdentity(9, INCARNATION + 1), ANN).filled());
+        shouldKeepItsLeases(new ViewAttempt(7, 3, 2));
+        assertThat(answers.reconcilerKey(ANN, new ViewAttempt(7, 3, 2)).lengthBytes())
             .isEqualTo(region.segment().byteSize());
     }
 

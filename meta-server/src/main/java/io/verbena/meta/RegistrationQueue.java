@@ -38,6 +38,7 @@ final class RegistrationQueue
     static final long GATHER_NS = TimeUnit.MILLISECONDS.toNanos(1);
 
     /** Without an arrival for the last write's length divided by this, nothing more is expected. */
+    private static final int MAX_PORT = 0xFFFF;
     private static final int QUIET_FRACTION = 16;
 
     private record Waiting(NodeRegistration request, PendingRegistration answer)
@@ -93,12 +94,13 @@ final class RegistrationQueue
     /**
      * Takes a registration.
      *
-     * @param request checked.
+     * @param request what a node asks for.
      * @param answer  puts the answer off.
-     * @throws ControlException UNAVAILABLE, with the time to wait, when as many wait as may.
+     * @throws ControlException INVALID_REQUEST for one that no node makes; UNAVAILABLE, with the time to wait, when as many wait as may.
      */
     void add(final NodeRegistration request, final Supplier<PendingRegistration> answer)
     {
+        refuseImpossible(request);
         if (conductor.table().hasSpareFor(request))
         {
             assign(request, answer);
@@ -122,6 +124,22 @@ final class RegistrationQueue
         }
 
         waiting.add(new Waiting(request, answer.get()));
+    }
+
+    private static void refuseImpossible(final NodeRegistration request)
+    {
+        final boolean isMemory = NodeRole.MEMORY_NODE == request.role();
+        final boolean hasPort = request.servicePort() > 0 && request.servicePort() <= MAX_PORT;
+
+        if (!isMemory && NodeRole.COMPUTE_NODE != request.role() ||
+            !hasPort && (isMemory || 0 != request.servicePort()) ||
+            isMemory && request.region().lengthBytes() <= 0)
+        {
+            throw new ControlException(ControlStatus.INVALID_REQUEST, "registration refused: role=" + request.role() +
+                " servicePort=" + request.servicePort() +
+                " regionLengthBytes=" + request.region().lengthBytes() +
+                "; compute and memory nodes register, a memory node with a port and a region");
+        }
     }
 
     /** Nothing is written: what it gets is on disk already. */

@@ -5,7 +5,9 @@ import io.verbena.cli.cluster.MetaCalls;
 import io.verbena.cli.console.CommandFailedException;
 import io.verbena.cli.console.ExitStatus;
 import io.verbena.cli.console.SettingsProvider;
+import io.verbena.protocol.view.GroupHealth;
 import io.verbena.protocol.view.View;
+import io.verbena.protocol.view.ViewAttempt;
 import io.verbena.protocol.view.ViewState;
 import io.verbena.raas.directory.NodeRole;
 import io.verbena.raas.identity.PeerIdentity;
@@ -28,12 +30,13 @@ import java.util.stream.Collectors;
 @Command(
     name = "fill",
     description = "Give a memory node the copies that tables lack: it becomes a member of each group of memory nodes " +
-        "that has fewer than its tables have copies. While a group is copied nobody reads or writes its tables.",
+        "that has fewer than its tables have copies. Others read and write meanwhile, but for a moment in the end.",
     defaultValueProvider = SettingsProvider.class)
 final class FillCommand implements Callable<Integer>
 {
     /** For one group; what has begun goes on. */
-    private static final long MAX_WAIT_SECONDS = 600;
+    private static final long MAX_WAIT_SECONDS = 86_400;
+    private static final long SAY_PAUSE_NS = TimeUnit.SECONDS.toNanos(1);
     private static final long PAUSE_NS = TimeUnit.MILLISECONDS.toNanos(5);
 
     @Spec
@@ -80,10 +83,16 @@ final class FillCommand implements Callable<Integer>
     private void fill(final MetaCalls meta, final int number)
     {
         final long startedNs = SystemNanoClock.INSTANCE.nanoTime();
-        final View closing = meta.result((client) -> client.enterGroup(number, nodeId, clientOptions.timeoutNs()));
-        View view = closing;
-        while (view.number() == closing.number())
+        final View first = meta.result((client) -> client.enterGroup(number, nodeId, clientOptions.timeoutNs()));
+        long sayNs = startedNs + SAY_PAUSE_NS;
+        View view = first;
+        while (view.number() == first.number() && (view.isFilling() || ViewState.ACTIVE != view.state()))
         {
+            if (view.isFilling() && SystemNanoClock.INSTANCE.nanoTime() - sayNs >= 0)
+            {
+                sayProgress(meta, view);
+                sayNs += SAY_PAUSE_NS;
+            }
             if (SystemNanoClock.INSTANCE.nanoTime() - startedNs > TimeUnit.SECONDS.toNanos(MAX_WAIT_SECONDS))
             {
                 throw new CommandFailedException(ExitStatus.UNKNOWN, "group " + number + " is not copied after " +
@@ -96,12 +105,19 @@ final class FillCommand implements Callable<Integer>
             view.members().stream().noneMatch((member) -> member.nodeId() == nodeId))
         {
             throw new CommandFailedException(ExitStatus.FAILED, "memory node " + nodeId + " did not come into group " +
-                number + ", which goes on as before: the log of compute node " + closing.reconciler().nodeId() +
+                number + ", which goes on as before: the log of compute node " + first.reconciler().nodeId() +
                 " says why, if a node has not ended meanwhile", null);
         }
         say("group %d: copies are on memory nodes %s, after %.1f s%n", number, view.members().stream()
             .map(PeerIdentity::nodeId).map(String::valueOf).collect(Collectors.joining(", ")),
             (SystemNanoClock.INSTANCE.nanoTime() - startedNs) / 1e9);
+    }
+
+    private void sayProgress(final MetaCalls meta, final View view)
+    {
+        meta.result((client) -> client.fills(clientOptions.timeoutNs())).stream()
+            .filter((fill) -> fill.attempt().equals(ViewAttempt.of(view))).findFirst()
+            .ifPresent((fill) -> say("group %d: %s%n", view.group(), GroupHealth.text(fill)));
     }
 
     private View view(final MetaCalls meta, final int number)

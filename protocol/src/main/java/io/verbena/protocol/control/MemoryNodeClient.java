@@ -176,6 +176,22 @@ public final class MemoryNodeClient
     }
 
     /**
+     * Says who fills a memory node while its group's view is active: that compute node may enter leases.
+     *
+     * @param view      filling.
+     * @param timeoutNs deadline.
+     * @return the call.
+     */
+    public ControlCall<Void> fillView(final View view, final long timeoutNs)
+    {
+        return proxy.call(
+            ControlMethod.FILL_VIEW,
+            (buffer, offset) -> ControlProxy.encode(buffer, offset, (at) -> ViewDescriptor.encode(view, buffer, at)),
+            (buffer, offset, lengthBytes) -> null,
+            timeoutNs);
+    }
+
+    /**
      * Names what this node has left, before it asks for a key by connecting.
      *
      * @param left      the newest view of each group that was left, at most {@link LeftViewsDescriptor#MAX_VIEWS}.

@@ -57,7 +57,7 @@ public final class MemoryNodeDispatcher extends ControlDispatcher
             }
             case ControlMethod.MIRROR_CHUNK -> mirrorChunk(caller, request, offset, lengthBytes, reply, replyOffset);
             case ControlMethod.CLOSE_VIEW, ControlMethod.NAME_VIEWS, ControlMethod.RECONCILER_KEY,
-                ControlMethod.ENTER_LEASE ->
+                ControlMethod.ENTER_LEASE, ControlMethod.FILL_VIEW ->
                 ControlProxy.encode(reply, replyOffset, (at) -> views(caller, method, request,
                     offset + ControlHeaderDescriptor.LENGTH_BYTES, lengthBytes - ControlHeaderDescriptor.LENGTH_BYTES,
                     reply, at));
@@ -105,6 +105,11 @@ public final class MemoryNodeDispatcher extends ControlDispatcher
             case ControlMethod.CLOSE_VIEW ->
             {
                 service.closeView(caller, ViewDescriptor.decode(request, offset, lengthBytes));
+                yield 0;
+            }
+            case ControlMethod.FILL_VIEW ->
+            {
+                service.fillView(caller, ViewDescriptor.decode(request, offset, lengthBytes));
                 yield 0;
             }
             case ControlMethod.NAME_VIEWS -> LeftViewsDescriptor.encode(

@@ -98,6 +98,16 @@ public interface MemoryNodeService
     void closeView(PeerIdentity caller, View view);
 
     /**
+     * Says who fills this memory node while a view of a group that it is to come into is active: that compute node may
+     * enter leases, and release none. Repeated without harm. Refused as UNAVAILABLE when a later record of the group is
+     * known here.
+     *
+     * @param caller who asks.
+     * @param view   filling.
+     */
+    void fillView(PeerIdentity caller, View view);
+
+    /**
      * A node names the newest view of each group that it has left, before it gets a key to the region.
      *
      * @param caller who.
@@ -128,7 +138,7 @@ public interface MemoryNodeService
 
     /**
      * Records a lease that a group has, which this memory node comes into, for whoever has it. Refused as UNAVAILABLE
-     * like {@link #releaseLeases}, and as EXHAUSTED when something else stands in the chunk. Repeated without harm.
+     * like {@link #releaseLeases}, but not to who {@link #fillView fills} it, and as EXHAUSTED when something else stands in the chunk. Repeated without harm.
      *
      * @param caller  who asks.
      * @param attempt for which it was named.

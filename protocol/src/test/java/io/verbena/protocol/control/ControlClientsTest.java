@@ -21,6 +21,7 @@ import io.verbena.protocol.message.NotificationRequest;
 import io.verbena.protocol.message.Registration;
 import io.verbena.protocol.message.TableEntry;
 import io.verbena.protocol.message.TablePage;
+import io.verbena.protocol.view.FillProgress;
 import io.verbena.protocol.view.LeftView;
 import io.verbena.protocol.view.View;
 import io.verbena.protocol.view.ViewAttempt;
@@ -307,12 +308,14 @@ class ControlClientsTest
         final View view = View.first(7, List.of(new PeerIdentity(1, 4), new PeerIdentity(2, 5)))
             .closing(2, new PeerIdentity(3, 6));
         assertThat(await(memory.closeView(view, TIMEOUT_NS)).status()).isEqualTo(ControlStatus.OK);
+        assertThat(await(memory.fillView(view, TIMEOUT_NS)).status()).isEqualTo(ControlStatus.OK);
         final List<LeftView> left = List.of(new LeftView(7, 1), new LeftView(9, 1L << 40));
         assertThat(await(memory.nameViews(left, TIMEOUT_NS)).result()).containsExactly(left.getFirst());
         final ViewAttempt attempt = ViewAttempt.of(view);
         assertThat(await(memory.reconcilerKey(attempt, TIMEOUT_NS)).result())
             .isEqualTo(new RemoteRegion(1L << 40, 1L << 33, 77));
         assertThat(memoryService.asked).containsExactly("close by node 3 incarnation 1 of " + view,
+            "fill by node 3 incarnation 1 in " + view,
             "left by node 3 incarnation 1: " + left, "key for node 3 incarnation 1 and " + attempt);
     }
 
@@ -361,6 +364,10 @@ class ControlClientsTest
         final View entering = await(meta.enterGroup(7, 9, TIMEOUT_NS)).result();
         assertThat(entering.group()).isEqualTo(7);
         assertThat(entering.entering().nodeId()).isEqualTo(9);
+        final FillProgress progress = await(meta.fills(TIMEOUT_NS)).result().getFirst();
+        assertThat(progress.secondsLeft()).isEqualTo(5);
+        assertThat(await(meta.reportFill(progress, TIMEOUT_NS)).status()).isEqualTo(ControlStatus.OK);
+        assertThat(metaService.asked).contains(progress + " by node 3 incarnation 1");
     }
 
     @Test
@@ -394,6 +401,8 @@ class ControlClientsTest
             .contains("acts for no compute node with a lease");
         assertThat(await(meta.makeGroup(List.of(1, 2), TIMEOUT_NS)).failure())
             .contains("acts for no compute node with a lease");
+        final FillProgress fill = await(meta.fills(TIMEOUT_NS)).result().getFirst();
+        assertThat(await(meta.reportFill(fill, TIMEOUT_NS)).failure()).contains("no compute node with a lease");
         assertThat(metaService.asked).singleElement().asString().startsWith("views behind 0 by ").endsWith("left []");
     }
 

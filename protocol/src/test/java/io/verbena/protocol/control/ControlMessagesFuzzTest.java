@@ -33,6 +33,8 @@ import io.verbena.protocol.tls.RevokedCertificate;
 import io.verbena.protocol.view.EnterLeaseDescriptor;
 import io.verbena.protocol.view.FailureDomainPageDescriptor;
 import io.verbena.protocol.view.GroupDescriptor;
+import io.verbena.protocol.view.FillProgress;
+import io.verbena.protocol.view.FillProgressDescriptor;
 import io.verbena.protocol.view.LeftView;
 import io.verbena.protocol.view.LeftViewsDescriptor;
 import io.verbena.protocol.view.RegionKeyDescriptor;
@@ -240,8 +242,10 @@ class ControlMessagesFuzzTest
         final View view = View.first(7, List.of(new PeerIdentity(1, 4), new PeerIdentity(2, 5), new PeerIdentity(3, 6)))
             .closing(2, new PeerIdentity(9, 8));
         fuzz("view", (to) -> ViewDescriptor.encode(view, to, 0), ViewDescriptor::decode);
-        final View entering = View.first(7, view.members()).entering(new PeerIdentity(7, 1), new PeerIdentity(9, 8));
+        final View entering = View.first(7, view.members()).filling(new PeerIdentity(7, 1), new PeerIdentity(9, 8));
         fuzz("entering", (to) -> ViewDescriptor.encode(entering, to, 0), ViewDescriptor::decode);
+        fuzz("fills", (to) -> FillProgressDescriptor.encode(List.of(new FillProgress(
+            ViewAttempt.of(entering), 1, 2, 3, 4, 1, FillProgress.UNKNOWN)), to, 0), FillProgressDescriptor::decode);
         fuzz("views", (to) -> ViewPageDescriptor.encode(
             new ViewPage(List.of(view, view.reconciling()), true), to, 0), ViewPageDescriptor::decode);
         fuzz("left", (to) -> LeftViewsDescriptor.encode(

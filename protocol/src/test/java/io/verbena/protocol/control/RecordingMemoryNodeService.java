@@ -86,6 +86,12 @@ final class RecordingMemoryNodeService implements MemoryNodeService
     }
 
     @Override
+    public void fillView(final PeerIdentity caller, final View view)
+    {
+        asked.add("fill by " + caller + " in " + view);
+    }
+
+    @Override
     public List<LeftView> nameViews(final PeerIdentity caller, final List<LeftView> left)
     {
         asked.add("left by " + caller + ": " + left);
