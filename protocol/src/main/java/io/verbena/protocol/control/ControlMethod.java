@@ -42,6 +42,7 @@ final class ControlMethod
     static final int NAME_VIEWS = 112;
     static final int RECONCILER_KEY = 113;
     static final int ENTER_LEASE = 114;
+    static final int PAGE_CHECKSUMS = 115;
 
     private ControlMethod()
     {
@@ -89,6 +90,7 @@ final class ControlMethod
             case NAME_VIEWS -> "nameViews";
             case RECONCILER_KEY -> "reconcilerKey";
             case ENTER_LEASE -> "enterLease";
+            case PAGE_CHECKSUMS -> "pageChecksums";
             default -> "unknown";
         };
     }
