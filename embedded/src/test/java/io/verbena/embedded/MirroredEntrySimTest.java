@@ -1,5 +1,6 @@
 package io.verbena.embedded;
 
+import io.verbena.client.KvEntry;
 import io.verbena.client.KvTable;
 import io.verbena.memory.MemoryNode;
 import io.verbena.meta.membership.MembershipRefusedException;
@@ -20,10 +21,14 @@ import org.junit.jupiter.params.provider.MethodSource;
 import java.lang.reflect.InvocationHandler;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Optional;
+import java.util.Random;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.random.RandomGenerator;
 import java.util.stream.LongStream;
 
@@ -43,6 +48,9 @@ class MirroredEntrySimTest
     private static final long MAX_STEPS = 120_000_000;
     private static final int MOST_LEASES = 200;
     private static final int MOMENTS = 24;
+    private static final int LARGE_RECORDS = 80;
+    private static final int LARGE_BYTES = 12_000;
+    private static final Duration PATIENCE = Duration.ofMillis(800);
     /** For a memory node to be connected. */
     private static final long PATIENCE_NS = 5_000_000_000L;
     private static final DeviceAddress NOWHERE = new DeviceAddress(99, 99);
@@ -168,6 +176,75 @@ class MirroredEntrySimTest
             assertThat(MirroredStore.chunks(cluster, ChunkDescriptor.STATE_INDEX)).hasSize(3).containsOnly(indexChunks);
             assertThat(MirroredStore.chunks(cluster, ChunkDescriptor.STATE_ORPHAN)).containsOnly(0L);
         }
+    }
+
+    /** It has its memory, in which some records are old ones by now, and as long as the new ones. */
+    @Test
+    void shouldGetOnlyWhatDiffersWhenItComesBack()
+    {
+        try (SimCluster cluster = new SimCluster(1, new SimFabricOptions(), 2, 2))
+        {
+            final KvTable table = cluster.createTable("t", 400, 2);
+            for (int key = 0; key < LARGE_RECORDS; key++)
+            {
+                putLarge(cluster, table, key, key);
+            }
+            final int head = view(cluster).members().getFirst().nodeId();
+            final SimNode machine = machine(cluster, head);
+            machine.pause();
+            awaitMembers(cluster, 1);
+            for (int key = 0; key < LARGE_RECORDS; key += LARGE_RECORDS / 4)
+            {
+                putLarge(cluster, table, key, key + 1);
+            }
+            cluster.runFor(8 * SimCluster.LEASE_NS);
+            machine.resume();
+            final long before = payloadBytes(cluster);
+            awaitEntry(cluster, head);
+            final long movedBytes = payloadBytes(cluster) - before;
+            cluster.settle();
+            requireSound(cluster, 1);
+            final long chunkBytes = SimCluster.CHUNK_BYTES *
+                (MirroredStore.chunks(cluster, ChunkDescriptor.STATE_INDEX).getFirst() +
+                    MirroredStore.chunks(cluster, ChunkDescriptor.STATE_BLOCKS).getFirst());
+            assertThat(chunkBytes).isGreaterThan(LARGE_RECORDS * (long)LARGE_BYTES);
+            // Read and written when all are copied: twice as many, and the words of the index besides.
+            assertThat(movedBytes).as("of %d", chunkBytes).isLessThan(chunkBytes / 4);
+            machine(cluster, view(cluster).members().getLast().nodeId()).kill();
+            awaitMembers(cluster, 1);
+            assertThat(isMember(cluster, head)).isTrue();
+            for (int key = 0; key < LARGE_RECORDS; key++)
+            {
+                requireLarge(cluster, table, key, key + (key % (LARGE_RECORDS / 4) == 0 ? 1 : 0));
+            }
+        }
+    }
+
+    private static long payloadBytes(final SimCluster cluster)
+    {
+        return cluster.computes().stream().mapToLong((compute) -> compute.node().counters().verbs().payloadBytes).sum();
+    }
+
+    private static byte[] large(final int value)
+    {
+        final byte[] bytes = new byte[LARGE_BYTES];
+        new Random(value).nextBytes(bytes);
+        return bytes;
+    }
+
+    private static void putLarge(final SimCluster cluster, final KvTable table, final int key, final int value)
+    {
+        final CompletableFuture<Long> put = table.withTimeout(PATIENCE).putAsync(new byte[]{(byte)key}, large(value));
+        cluster.world().runUntil(put::isDone, MAX_STEPS);
+        assertThat(put).as("put %d", key).isCompleted();
+    }
+
+    private static void requireLarge(final SimCluster cluster, final KvTable table, final int key, final int value)
+    {
+        final CompletableFuture<Optional<KvEntry>> get =
+            table.withTimeout(PATIENCE).getAsync(new byte[]{(byte)key});
+        cluster.world().runUntil(get::isDone, MAX_STEPS);
+        assertThat(get.join().orElseThrow().value()).as("key %d", key).isEqualTo(large(value));
     }
 
     /** Chunks of another group stand at both. */

@@ -12,13 +12,16 @@ import io.verbena.protocol.message.MirrorAction;
 import io.verbena.protocol.message.MirrorAnswer;
 import io.verbena.protocol.message.MirroredChunk;
 import io.verbena.protocol.view.LeftView;
+import io.verbena.protocol.view.PageChecksumsDescriptor;
 import io.verbena.protocol.view.View;
 import io.verbena.protocol.view.ViewAttempt;
 import io.verbena.protocol.view.ViewState;
 import io.verbena.raas.RemoteRegion;
 import io.verbena.raas.identity.PeerIdentity;
 import io.verbena.rdma.verbs.RdmaException;
+import net.openhft.hashing.LongTupleHashFunction;
 
+import java.lang.foreign.MemorySegment;
 import java.util.List;
 import java.util.function.Supplier;
 
@@ -56,20 +59,21 @@ final class MemoryAnswers implements MemoryNodeService
         boolean isAdmitted(PeerIdentity node);
     }
 
-    private final long regionLengthBytes;
+    private final MemorySegment region;
     private final int chunkLengthBytes;
     private final ChunkTable chunks;
     private final MirrorLeases mirrorLeases;
+    private final long[] halves = new long[2];
     private final Fence fence;
     private final Supplier<Views> views;
     private long forbidden;
 
     MemoryAnswers(
-        final long regionLengthBytes, final int chunkLengthBytes, final ChunkTable chunks, final Fence fence,
+        final MemorySegment region, final int chunkLengthBytes, final ChunkTable chunks, final Fence fence,
         final Supplier<Views> views)
     {
         this.views = views;
-        this.regionLengthBytes = regionLengthBytes;
+        this.region = region;
         this.chunkLengthBytes = chunkLengthBytes;
         this.chunks = chunks;
         mirrorLeases = new MirrorLeases(chunks, chunkLengthBytes);
@@ -201,6 +205,30 @@ final class MemoryAnswers implements MemoryNodeService
         mirrorLeases.enter(attempt, lease, views.get()::isAdmitted);
     }
 
+    /** Whoever asks reads the memory with a key of its own, too. */
+    @Override
+    public void pageChecksums(
+        final PeerIdentity caller, final long offset, final int lengthBytes, final long seed, final long[] checksums)
+    {
+        refuseUnregistered(caller);
+
+        if (offset < 0 || lengthBytes < 1 || offset > region.byteSize() - lengthBytes)
+        {
+            throw new ControlException(ControlStatus.INVALID_REQUEST, "offset=" + offset + " lengthBytes=" +
+                lengthBytes + " are not inside the memory of " + region.byteSize() + " bytes");
+        }
+
+        final LongTupleHashFunction function = LongTupleHashFunction.xx128(seed);
+
+        for (int at = 0, page = 0; at < lengthBytes; at += PageChecksumsDescriptor.PAGE_BYTES, page++)
+        {
+            final int pageBytes = Math.min(PageChecksumsDescriptor.PAGE_BYTES, lengthBytes - at);
+            function.hashMemory(region.address() + offset + at, pageBytes, halves);
+            checksums[2 * page] = halves[0];
+            checksums[2 * page + 1] = halves[1];
+        }
+    }
+
     private static void refuseUnlessNamed(final PeerIdentity caller, final ViewAttempt attempt, final boolean isNamed)
     {
         refuseUnregistered(caller);
@@ -233,7 +261,7 @@ final class MemoryAnswers implements MemoryNodeService
     public MemoryNodeStat stat()
     {
         return new MemoryNodeStat(
-            regionLengthBytes,
+            region.byteSize(),
             chunkLengthBytes,
             chunks.chunkCount(),
             chunks.freeCount(),

@@ -44,7 +44,7 @@ class MemoryGateTest
     private final ChunkTable chunks =
         new ChunkTable(4096, LENGTH, CHUNKS, new ChunkHeaders(region.segment(), HEADERS, CHUNKS));
     private final MemoryAnswers answers =
-        new MemoryAnswers(region.segment().byteSize(), LENGTH, chunks, this::fence, this::views);
+        new MemoryAnswers(region.segment(), LENGTH, chunks, this::fence, this::views);
     private final MemoryGate gate = new MemoryGate(raas, region, 2, answers, null, () -> "joining");
 
     private void fence(final PeerIdentity identity)

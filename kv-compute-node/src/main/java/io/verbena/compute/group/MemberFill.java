@@ -285,8 +285,7 @@ final class MemberFill implements AutoCloseable
     private void compare(final long nowNs)
     {
         comparing = new PageComparison(linked[SOURCE], linked[TARGET], entering.chunkOffsets(),
-            entering.chunkLengthBytes(), PageComparison.seed(ViewAttempt.of(view), session.identity(), pass),
-            session.timeoutNs());
+            entering.chunkLengthBytes(), session.raas().device().random().nextLong(), session.timeoutNs());
         againAtNs = nowNs;
         step = Step.COMPARING;
     }
@@ -320,7 +319,7 @@ final class MemberFill implements AutoCloseable
     private void decide(final ByteRanges differing)
     {
         final long before = differingBytes;
-        differingBytes = differing.lengthBytes();
+        differingBytes = differing.totalBytes();
         LOGGER.info("memory node {} differs in {} of {} bytes: group {}, pass={}", view.entering().nodeId(),
             differingBytes, comparing.bytesCompared(), view.group(), pass);
         if (differingBytes <= comparing.bytesCompared() / SMALL_PART || pass == MAX_PASSES ||

@@ -163,7 +163,7 @@ class MetaCommandDescriptorTest
     @Test
     void shouldHaveAVersionOfItsOwnForEachFormatOfRecords()
     {
-        assertThat(MetaRecordDescriptor.FORMAT_VERSION).isEqualTo(16);
+        assertThat(MetaRecordDescriptor.FORMAT_VERSION).isEqualTo(17);
         assertThat(MetaCommandDescriptor.FORMAT_VERSION).isEqualTo(3);
     }
 

@@ -44,6 +44,7 @@ final class ControlMethod
     static final int NAME_VIEWS = 112;
     static final int RECONCILER_KEY = 113;
     static final int ENTER_LEASE = 114;
+    static final int PAGE_CHECKSUMS = 115;
     static final int FILL_VIEW = 116;
 
     private ControlMethod()
@@ -94,6 +95,7 @@ final class ControlMethod
             case NAME_VIEWS -> "nameViews";
             case RECONCILER_KEY -> "reconcilerKey";
             case ENTER_LEASE -> "enterLease";
+            case PAGE_CHECKSUMS -> "pageChecksums";
             case FILL_VIEW -> "fillView";
             default -> "unknown";
         };

@@ -11,6 +11,7 @@ import io.verbena.protocol.message.MirroredChunk;
 import io.verbena.protocol.view.EnterLeaseDescriptor;
 import io.verbena.protocol.view.LeftView;
 import io.verbena.protocol.view.LeftViewsDescriptor;
+import io.verbena.protocol.view.PageChecksumsDescriptor;
 import io.verbena.protocol.view.RegionKeyDescriptor;
 import io.verbena.protocol.view.View;
 import io.verbena.protocol.view.ViewAttempt;
@@ -260,6 +261,31 @@ public final class MemoryNodeClient
             (buffer, offset) -> ControlProxy.encode(
                 buffer, offset, (at) -> EnterLeaseDescriptor.encodeRecord(attempt, lease, buffer, at)),
             (buffer, offset, lengthBytes) -> null,
+            timeoutNs);
+    }
+
+    /**
+     * Asks for checksums of pages, which the memory node calculates of its memory: XXH3 of 128 bits each. Who compares
+     * those of two memory nodes takes a new seed each time: pages that differ may have one checksum with one seed, and
+     * hardly with the next.
+     *
+     * @param offset      of the first page, in bytes from where the memory begins: a multiple of
+     *                    {@link PageChecksumsDescriptor#PAGE_BYTES}.
+     * @param lengthBytes 1 to {@link PageChecksumsDescriptor#MAX_LENGTH_BYTES}; the last page may be short.
+     * @param seed        of the function.
+     * @param timeoutNs   deadline.
+     * @return the call, for the low half and the high half of each page in turn; INVALID_REQUEST when there are no such
+     *     pages.
+     */
+    public ControlCall<long[]> pageChecksums(
+        final long offset, final int lengthBytes, final long seed, final long timeoutNs)
+    {
+        return proxy.call(
+            ControlMethod.PAGE_CHECKSUMS,
+            (buffer, at) -> ControlProxy.encode(buffer, at, (body) ->
+                PageChecksumsDescriptor.encodeRequest(offset, lengthBytes, seed, buffer, body)),
+            ControlProxy.body((reply, at, replyBytes) ->
+                PageChecksumsDescriptor.decodeReply(PageChecksumsDescriptor.pages(lengthBytes), reply, at, replyBytes)),
             timeoutNs);
     }
 

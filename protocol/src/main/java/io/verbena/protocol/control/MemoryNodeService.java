@@ -10,6 +10,7 @@ import io.verbena.protocol.message.MirrorAction;
 import io.verbena.protocol.message.MirrorAnswer;
 import io.verbena.protocol.message.MirroredChunk;
 import io.verbena.protocol.view.LeftView;
+import io.verbena.protocol.view.PageChecksumsDescriptor;
 import io.verbena.protocol.view.View;
 import io.verbena.protocol.view.ViewAttempt;
 import io.verbena.raas.RemoteRegion;
@@ -145,6 +146,20 @@ public interface MemoryNodeService
      * @param lease   of the attempt's group.
      */
     void enterLease(PeerIdentity caller, ViewAttempt attempt, EnteredLease lease);
+
+    /**
+     * Calculates checksums of pages of the memory as it is now: XXH3 of 128 bits, low half and high half. What is
+     * changed meanwhile may count or not. Refused as INVALID_REQUEST when the range is not inside the memory.
+     *
+     * @param caller      who asks.
+     * @param offset      of the first page, in bytes from where the memory begins: a multiple of {@link
+     *                    PageChecksumsDescriptor#PAGE_BYTES}.
+     * @param lengthBytes 1 to {@link PageChecksumsDescriptor#MAX_LENGTH_BYTES}; the last page may be short.
+     * @param seed        of the function.
+     * @param checksums   is filled: two words for each page, from the first one on; of two words for each page of the
+     *                    longest range. The caller's.
+     */
+    void pageChecksums(PeerIdentity caller, long offset, int lengthBytes, long seed, long[] checksums);
 
     /** @return the state of this memory node. */
     MemoryNodeStat stat();

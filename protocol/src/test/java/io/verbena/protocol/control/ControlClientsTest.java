@@ -335,6 +335,33 @@ class ControlClientsTest
         assertThat(memoryService.asked).hasSize(2);
     }
 
+    /** As many as one message has, a last page that is short, and a single byte. */
+    @Test
+    void shouldGiveChecksumsOfPages()
+    {
+        final long offset = 5L * 4_096;
+        for (final int lengthBytes : new int[]{512 << 10, 3 * 4_096 + 1, 2 * 4_096, 1})
+        {
+            final long[] checksums = await(memory.pageChecksums(offset, lengthBytes, -7, TIMEOUT_NS)).result();
+            assertThat(checksums).hasSize(2 * ((lengthBytes + 4_095) / 4_096));
+            for (int page = 0; page < checksums.length / 2; page++)
+            {
+                assertThat(checksums[2 * page]).isEqualTo(5 + page);
+                assertThat(checksums[2 * page + 1]).isEqualTo(~(5L + page));
+            }
+            assertThat(memoryService.asked).last().isEqualTo(
+                "checksums by node 3 incarnation 1 of " + lengthBytes + " bytes at " + offset + " with -7");
+        }
+        final int asked = memoryService.asked.size();
+        final ControlCall<long[]> outside = await(memory.pageChecksums(1L << 40, 1, 0, TIMEOUT_NS));
+        assertThat(outside.status()).isEqualTo(ControlStatus.INVALID_REQUEST);
+        assertThat(memoryService.asked).hasSize(asked + 1);
+        final ControlCall<long[]> unaligned = await(memory.pageChecksums(4_095, 1, 0, TIMEOUT_NS));
+        assertThat(unaligned.status()).isEqualTo(ControlStatus.INVALID_REQUEST);
+        assertThat(unaligned.failure()).startsWith("pageChecksums: ").endsWith("not at offset=4095");
+        assertThat(memoryService.asked).as("nobody is asked").hasSize(asked + 1);
+    }
+
     @Test
     void shouldReportAndReadViewsPageByPage()
     {

@@ -37,6 +37,7 @@ import io.verbena.protocol.view.FillProgress;
 import io.verbena.protocol.view.FillProgressDescriptor;
 import io.verbena.protocol.view.LeftView;
 import io.verbena.protocol.view.LeftViewsDescriptor;
+import io.verbena.protocol.view.PageChecksumsDescriptor;
 import io.verbena.protocol.view.RegionKeyDescriptor;
 import io.verbena.protocol.view.View;
 import io.verbena.protocol.view.ViewAttempt;
@@ -228,6 +229,16 @@ class ControlMessagesFuzzTest
                 }
             });
         }
+        fuzz("pages", (to) -> PageChecksumsDescriptor.encodeRequest(8_192, 5_000, 77, to, 0),
+            (message, offset, lengthBytes) ->
+            {
+                PageChecksumsDescriptor.require(message, offset, lengthBytes);
+                PageChecksumsDescriptor.rangeOffset(message, offset);
+                PageChecksumsDescriptor.rangeLengthBytes(message, offset);
+                PageChecksumsDescriptor.seed(message, offset);
+            });
+        fuzz("checksums", (to) -> PageChecksumsDescriptor.encodeReply(new long[]{1, 2, 3, 4}, 2, to, 0),
+            (message, offset, lengthBytes) -> PageChecksumsDescriptor.decodeReply(2, message, offset, lengthBytes));
         fuzz("mirrored", (to) -> MirrorChunkDescriptor.encodeReply(
             new MirrorAnswer(MirrorAnswer.Outcome.DONE, 3, 4), to, 0), MirrorChunkDescriptor::decodeReply);
         fuzz("runs", (to) -> ChunkRunsDescriptor.encode(
