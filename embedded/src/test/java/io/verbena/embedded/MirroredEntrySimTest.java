@@ -43,6 +43,9 @@ class MirroredEntrySimTest
     private static final long MAX_STEPS = 120_000_000;
     private static final int MOST_LEASES = 200;
     private static final int MOMENTS = 24;
+    /** About: of a call to the memory node that comes in, of which there is one for each lease. */
+    private static final long CALL_NS = 5_000;
+    private static final int GROUP_TABLES = 3;
     /** For a memory node to be connected. */
     private static final long PATIENCE_NS = 5_000_000_000L;
     private static final DeviceAddress NOWHERE = new DeviceAddress(99, 99);
@@ -167,6 +170,61 @@ class MirroredEntrySimTest
             requireSound(cluster, 1);
             assertThat(MirroredStore.chunks(cluster, ChunkDescriptor.STATE_INDEX)).hasSize(3).containsOnly(indexChunks);
             assertThat(MirroredStore.chunks(cluster, ChunkDescriptor.STATE_ORPHAN)).containsOnly(0L);
+        }
+    }
+
+    /** It has leases of the group from before: no chunk of these is free for the other table while they are replaced. */
+    @Test
+    void shouldComeBackAtAnyMomentWhileATableWithOneCopyIsCreated()
+    {
+        final long releasedNs = comeBack(Long.MAX_VALUE);
+        for (int moment = 0; moment < MOMENTS / 2; moment++)
+        {
+            comeBack(releasedNs + (moment - MOMENTS / 3) * CALL_NS);
+        }
+    }
+
+    /**
+     * A member that was lost comes in again. Of the group's tables one was dropped meanwhile: its chunks are freed.
+     *
+     * @param startNs when a table with one copy is created, after the request to come in.
+     * @return after which time chunks were freed.
+     */
+    private static long comeBack(final long startNs)
+    {
+        try (SimCluster cluster = new SimCluster(1, new SimFabricOptions(), 3, 2))
+        {
+            final KvTable table = cluster.createTable("t", 100, 3);
+            for (int i = 0; i < GROUP_TABLES; i++)
+            {
+                cluster.createTable("t" + i, 100, 3);
+            }
+            put(cluster, table, 1, 1);
+            final int head = view(cluster).members().getFirst().nodeId();
+            machine(cluster, head).pause();
+            awaitMembers(cluster, 2);
+            cluster.dropTable("t0");
+            final int member = view(cluster).members().getFirst().nodeId();
+            cluster.world().runUntil(() -> indexChunks(cluster, member) == GROUP_TABLES, MAX_STEPS);
+            machine(cluster, head).resume();
+            cluster.runFor(2 * SimCluster.LEASE_NS);
+            assertThat(indexChunks(cluster, head)).as("has its leases").isEqualTo(1 + GROUP_TABLES);
+
+            final long beganNs = cluster.world().clock().nanoTime();
+            enter(cluster, head);
+            if (Long.MAX_VALUE == startNs)
+            {
+                cluster.world().runUntil(() -> indexChunks(cluster, head) <= GROUP_TABLES, MAX_STEPS);
+                return cluster.world().clock().nanoTime() - beganNs;
+            }
+            cluster.runFor(startNs);
+            final KvTable single = cluster.createTable("single", 4_000);
+            cluster.world().runUntil(() -> ViewState.ACTIVE == view(cluster).state(), MAX_STEPS);
+            assertThat(isMember(cluster, head)).as("created after %d ns", startNs).isTrue();
+            assertThat(indexChunks(cluster, head)).as("has a part of it").isGreaterThan(GROUP_TABLES);
+            put(cluster, single, 2, 2);
+            requireValue(cluster, table, 1, 1);
+            return startNs;
         }
     }
 

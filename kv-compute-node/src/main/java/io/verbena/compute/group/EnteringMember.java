@@ -28,8 +28,8 @@ final class EnteringMember
     private final long timeoutNs;
     private final List<EnteredLease> leases = new ArrayList<>();
     private ControlCall<Void> call;
-    /** What stands there of the group is released first. */
-    private int next = -1;
+    /** Behind the last lease what else stands there of the group is released: so nothing of it is free in between. */
+    private int next;
     private String failure = "";
 
     /**
@@ -63,10 +63,10 @@ final class EnteringMember
         return failure;
     }
 
-    /** @return whether all leases are recorded. */
+    /** @return whether all leases are recorded, and no others of the group. */
     boolean isDone()
     {
-        return null == call && next == leases.size() && failure.isEmpty();
+        return null == call && next > leases.size() && failure.isEmpty();
     }
 
     /** @return where the group's chunks begin, the same at all members; a new array. */
@@ -96,7 +96,7 @@ final class EnteringMember
         if (null == call)
         {
             final MemoryNodeClient client = memoryNode.client();
-            call = next < 0 ? client.releaseLeases(attempt, timeoutNs) :
+            call = next == leases.size() ? client.releaseLeases(attempt, timeoutNs) :
                 client.enterLease(attempt, leases.get(next), timeoutNs);
             return 1;
         }
@@ -139,7 +139,7 @@ final class EnteringMember
     @Override
     public String toString()
     {
-        return "EnteringMember{" + attempt + ", memoryNode=" + memoryNode.memoryNodeId() + ", leases=" + next +
-            " of " + leases.size() + ", failure=" + failure + '}';
+        return "EnteringMember{" + attempt + ", memoryNode=" + memoryNode.memoryNodeId() + ", leases=" +
+            Math.min(next, leases.size()) + " of " + leases.size() + ", failure=" + failure + '}';
     }
 }
