@@ -1,9 +1,7 @@
 package io.verbena.embedded;
 
-import io.verbena.client.KvEntry;
 import io.verbena.client.KvTable;
 import io.verbena.memory.MemoryNode;
-import io.verbena.meta.membership.MembershipRefusedException;
 import io.verbena.protocol.view.View;
 import io.verbena.protocol.view.ViewState;
 import io.verbena.raas.identity.PeerIdentity;
@@ -11,8 +9,6 @@ import io.verbena.rdma.sim.SimNode;
 import io.verbena.rdma.sim.schedule.SimFabricOptions;
 import io.verbena.rdma.verbs.Device;
 import io.verbena.rdma.verbs.DeviceAddress;
-import io.verbena.table.check.StoreCheck;
-import io.verbena.table.format.ChunkDescriptor;
 
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -21,19 +17,21 @@ import org.junit.jupiter.params.provider.MethodSource;
 import java.lang.reflect.InvocationHandler;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
-import java.util.Optional;
-import java.util.Random;
 import java.util.Set;
-import java.util.concurrent.CompletableFuture;
 import java.util.random.RandomGenerator;
 import java.util.stream.LongStream;
 
+import static io.verbena.embedded.OneGroup.addMemoryNode;
+import static io.verbena.embedded.OneGroup.awaitEntry;
 import static io.verbena.embedded.OneGroup.awaitMembers;
+import static io.verbena.embedded.OneGroup.enter;
+import static io.verbena.embedded.OneGroup.isMember;
+import static io.verbena.embedded.OneGroup.machine;
 import static io.verbena.embedded.OneGroup.put;
+import static io.verbena.embedded.OneGroup.requireSound;
 import static io.verbena.embedded.OneGroup.requireValue;
 import static io.verbena.embedded.OneGroup.view;
 import static org.assertj.core.api.Assertions.assertThat;
@@ -48,9 +46,6 @@ class MirroredEntrySimTest
     private static final long MAX_STEPS = 120_000_000;
     private static final int MOST_LEASES = 200;
     private static final int MOMENTS = 24;
-    private static final int LARGE_RECORDS = 80;
-    private static final int LARGE_BYTES = 12_000;
-    private static final Duration PATIENCE = Duration.ofMillis(800);
     /** For a memory node to be connected. */
     private static final long PATIENCE_NS = 5_000_000_000L;
     private static final DeviceAddress NOWHERE = new DeviceAddress(99, 99);
@@ -65,56 +60,6 @@ class MirroredEntrySimTest
         final long only = Long.getLong("verbena.mirror.clusterSeed", 0);
         return 0 != only ? LongStream.of(only) :
             LongStream.rangeClosed(1, Long.getLong("verbena.mirror.clusterSeeds", 6));
-    }
-
-    /** Until it is one; what is refused is asked again. */
-    private static void awaitEntry(final SimCluster cluster, final int nodeId)
-    {
-        for (int i = 0; i < MOST_LEASES; i++)
-        {
-            if (ViewState.ACTIVE == view(cluster).state() && isMember(cluster, nodeId))
-            {
-                return;
-            }
-            enter(cluster, nodeId);
-            cluster.runFor(SimCluster.LEASE_NS / 4);
-        }
-        throw new AssertionError("node " + nodeId + " does not come in: " + cluster.metaServer().views());
-    }
-
-    private static boolean isMember(final SimCluster cluster, final int nodeId)
-    {
-        return view(cluster).members().stream().anyMatch((member) -> member.nodeId() == nodeId);
-    }
-
-    private static void enter(final SimCluster cluster, final int nodeId)
-    {
-        try
-        {
-            cluster.metaServer().enterGroup(view(cluster).group(), nodeId);
-        }
-        catch (final MembershipRefusedException ex)
-        {
-            // Not now.
-        }
-    }
-
-    private static int addMemoryNode(final SimCluster cluster)
-    {
-        cluster.addMemoryNode("another-" + cluster.memoryHosts().size());
-        return cluster.memoryHosts().getLast().node().nodeId();
-    }
-
-    private static int indexChunks(final SimCluster cluster, final int nodeId)
-    {
-        return cluster.memoryHosts().stream().map((host) -> host.node()).filter((node) -> node.nodeId() == nodeId)
-            .findFirst().orElseThrow().stat().indexChunkCount();
-    }
-
-    private static void requireSound(final SimCluster cluster, final long seed)
-    {
-        final StoreCheck check = MirroredStore.check(cluster);
-        assertThat(check.isSound()).as("seed %d: %s %s", seed, check.problems(), check.differences()).isTrue();
     }
 
     /** In the end who came in is the only member. */
@@ -149,102 +94,6 @@ class MirroredEntrySimTest
                 }
             }
         }
-    }
-
-    /** It has its memory, and in it chunks that the group has returned since. */
-    @Test
-    void shouldComeBackWithoutLeasesThatWereReturnedMeanwhile()
-    {
-        try (SimCluster cluster = new SimCluster(1, new SimFabricOptions(), 3, 2))
-        {
-            final KvTable table = cluster.createTable("t", 100, 3);
-            put(cluster, cluster.createTable("dropped", 100, 3), 1, 1);
-            put(cluster, table, 1, 1);
-            assertThat(cluster.metaServer().views()).as("both are of one group").hasSize(1);
-            final int head = view(cluster).members().getFirst().nodeId();
-            final SimNode machine = machine(cluster, head);
-            machine.pause();
-            awaitMembers(cluster, 2);
-            cluster.dropTable("dropped");
-            cluster.runFor(8 * SimCluster.LEASE_NS);
-            final long indexChunks = MirroredStore.chunks(cluster, ChunkDescriptor.STATE_INDEX).getFirst();
-            machine.resume();
-            awaitEntry(cluster, head);
-            put(cluster, table, 2, 2);
-            cluster.settle();
-            requireSound(cluster, 1);
-            assertThat(MirroredStore.chunks(cluster, ChunkDescriptor.STATE_INDEX)).hasSize(3).containsOnly(indexChunks);
-            assertThat(MirroredStore.chunks(cluster, ChunkDescriptor.STATE_ORPHAN)).containsOnly(0L);
-        }
-    }
-
-    /** It has its memory, in which some records are old ones by now, and as long as the new ones. */
-    @Test
-    void shouldGetOnlyWhatDiffersWhenItComesBack()
-    {
-        try (SimCluster cluster = new SimCluster(1, new SimFabricOptions(), 2, 2))
-        {
-            final KvTable table = cluster.createTable("t", 400, 2);
-            for (int key = 0; key < LARGE_RECORDS; key++)
-            {
-                putLarge(cluster, table, key, key);
-            }
-            final int head = view(cluster).members().getFirst().nodeId();
-            final SimNode machine = machine(cluster, head);
-            machine.pause();
-            awaitMembers(cluster, 1);
-            for (int key = 0; key < LARGE_RECORDS; key += LARGE_RECORDS / 4)
-            {
-                putLarge(cluster, table, key, key + 1);
-            }
-            cluster.runFor(8 * SimCluster.LEASE_NS);
-            machine.resume();
-            final long before = payloadBytes(cluster);
-            awaitEntry(cluster, head);
-            final long movedBytes = payloadBytes(cluster) - before;
-            cluster.settle();
-            requireSound(cluster, 1);
-            final long chunkBytes = SimCluster.CHUNK_BYTES *
-                (MirroredStore.chunks(cluster, ChunkDescriptor.STATE_INDEX).getFirst() +
-                    MirroredStore.chunks(cluster, ChunkDescriptor.STATE_BLOCKS).getFirst());
-            assertThat(chunkBytes).isGreaterThan(LARGE_RECORDS * (long)LARGE_BYTES);
-            // Read and written when all are copied: twice as many, and the words of the index besides.
-            assertThat(movedBytes).as("of %d", chunkBytes).isLessThan(chunkBytes / 4);
-            machine(cluster, view(cluster).members().getLast().nodeId()).kill();
-            awaitMembers(cluster, 1);
-            assertThat(isMember(cluster, head)).isTrue();
-            for (int key = 0; key < LARGE_RECORDS; key++)
-            {
-                requireLarge(cluster, table, key, key + (key % (LARGE_RECORDS / 4) == 0 ? 1 : 0));
-            }
-        }
-    }
-
-    private static long payloadBytes(final SimCluster cluster)
-    {
-        return cluster.computes().stream().mapToLong((compute) -> compute.node().counters().verbs().payloadBytes).sum();
-    }
-
-    private static byte[] large(final int value)
-    {
-        final byte[] bytes = new byte[LARGE_BYTES];
-        new Random(value).nextBytes(bytes);
-        return bytes;
-    }
-
-    private static void putLarge(final SimCluster cluster, final KvTable table, final int key, final int value)
-    {
-        final CompletableFuture<Long> put = table.withTimeout(PATIENCE).putAsync(new byte[]{(byte)key}, large(value));
-        cluster.world().runUntil(put::isDone, MAX_STEPS);
-        assertThat(put).as("put %d", key).isCompleted();
-    }
-
-    private static void requireLarge(final SimCluster cluster, final KvTable table, final int key, final int value)
-    {
-        final CompletableFuture<Optional<KvEntry>> get =
-            table.withTimeout(PATIENCE).getAsync(new byte[]{(byte)key});
-        cluster.world().runUntil(get::isDone, MAX_STEPS);
-        assertThat(get.join().orElseThrow().value()).as("key %d", key).isEqualTo(large(value));
     }
 
     /** Chunks of another group stand at both. */
@@ -465,12 +314,6 @@ class MirroredEntrySimTest
             cluster.runFor(4 * SimCluster.LEASE_NS);
             requireSound(cluster, 1);
         }
-    }
-
-    private static SimNode machine(final SimCluster cluster, final int nodeId)
-    {
-        return cluster.memoryHosts().stream().filter((host) -> host.node().nodeId() == nodeId).findFirst()
-            .orElseThrow().machine();
     }
 
     /**

@@ -59,4 +59,60 @@ final class OneGroup
         assertThat(get.resultNow()).as("key %d", key).isPresent();
         assertThat(get.resultNow().get().value()).as("key %d", key).containsExactly(value);
     }
+
+    /** Until it is one; what is refused is asked again. */
+    static void awaitEntry(final SimCluster cluster, final int nodeId)
+    {
+        for (int i = 0; i < MOST_TRIES; i++)
+        {
+            if (ViewState.ACTIVE == view(cluster).state() && isMember(cluster, nodeId))
+            {
+                return;
+            }
+            enter(cluster, nodeId);
+            cluster.runFor(SimCluster.LEASE_NS / 4);
+        }
+        throw new AssertionError("node " + nodeId + " does not come in: " + cluster.metaServer().views());
+    }
+
+    static boolean isMember(final SimCluster cluster, final int nodeId)
+    {
+        return view(cluster).members().stream().anyMatch((member) -> member.nodeId() == nodeId);
+    }
+
+    static void enter(final SimCluster cluster, final int nodeId)
+    {
+        try
+        {
+            cluster.metaServer().enterGroup(view(cluster).group(), nodeId);
+        }
+        catch (final MembershipRefusedException ex)
+        {
+            // Not now.
+        }
+    }
+
+    static int addMemoryNode(final SimCluster cluster)
+    {
+        cluster.addMemoryNode("another-" + cluster.memoryHosts().size());
+        return cluster.memoryHosts().getLast().node().nodeId();
+    }
+
+    static int indexChunks(final SimCluster cluster, final int nodeId)
+    {
+        return cluster.memoryHosts().stream().map((host) -> host.node()).filter((node) -> node.nodeId() == nodeId)
+            .findFirst().orElseThrow().stat().indexChunkCount();
+    }
+
+    static void requireSound(final SimCluster cluster, final long seed)
+    {
+        final StoreCheck check = MirroredStore.check(cluster);
+        assertThat(check.isSound()).as("seed %d: %s %s", seed, check.problems(), check.differences()).isTrue();
+    }
+
+    static SimNode machine(final SimCluster cluster, final int nodeId)
+    {
+        return cluster.memoryHosts().stream().filter((host) -> host.node().nodeId() == nodeId).findFirst()
+            .orElseThrow().machine();
+    }
 }

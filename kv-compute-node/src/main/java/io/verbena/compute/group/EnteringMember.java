@@ -18,6 +18,7 @@ import java.util.List;
  * Has a memory node that comes into a group record the leases of the group, as the primary's chunk headers show them
  * while the view is closed: after that the chunks there are the group's, and may be written. What a member records
  * later, by a request that was under way, was acknowledged to nobody, and is given back by its requester or by a sweep.
+ * While the view is active it only enters leases: what is written there late must not land in memory of others.
  * One call at a time. Owned by the node's thread.
  */
 final class EnteringMember
@@ -26,10 +27,12 @@ final class EnteringMember
     private final MemoryLink primary;
     private final MemoryLink memoryNode;
     private final long timeoutNs;
+    private final boolean releasesOthers;
     private final List<EnteredLease> leases = new ArrayList<>();
     private ControlCall<Void> call;
-    /** What stands there of the group is released first. */
-    private int next = -1;
+    /** Behind the last lease what else stands there of the group is released: so nothing of it is free in between. */
+    private int next;
+    private ControlStatus status = ControlStatus.OK;
     private String failure = "";
 
     /**
@@ -37,14 +40,17 @@ final class EnteringMember
      * @param primary    whose chunk headers were read since.
      * @param memoryNode that comes in, connected.
      * @param timeoutNs  of each call.
+     * @param releasesOthers whether what else stands there of the group is released: not while the view is active.
      */
     EnteringMember(
-        final ViewAttempt attempt, final MemoryLink primary, final MemoryLink memoryNode, final long timeoutNs)
+        final ViewAttempt attempt, final MemoryLink primary, final MemoryLink memoryNode, final long timeoutNs,
+        final boolean releasesOthers)
     {
         this.attempt = attempt;
         this.primary = primary;
         this.memoryNode = memoryNode;
         this.timeoutNs = timeoutNs;
+        this.releasesOthers = releasesOthers;
         try
         {
             new MirrorGroup(attempt.group(), List.of(primary.memoryNodeId(), memoryNode.memoryNodeId()))
@@ -63,10 +69,16 @@ final class EnteringMember
         return failure;
     }
 
-    /** @return whether all leases are recorded. */
+    /** @return whether all leases are recorded, and others of the group released where that is wanted. */
     boolean isDone()
     {
-        return null == call && next == leases.size() && failure.isEmpty();
+        return null == call && next == leases.size() + (releasesOthers ? 1 : 0) && failure.isEmpty();
+    }
+
+    /** @return whether the memory node does not know of the attempt, or not yet. */
+    boolean isRefused()
+    {
+        return ControlStatus.UNAVAILABLE == status;
     }
 
     /** @return where the group's chunks begin, the same at all members; a new array. */
@@ -96,7 +108,7 @@ final class EnteringMember
         if (null == call)
         {
             final MemoryNodeClient client = memoryNode.client();
-            call = next < 0 ? client.releaseLeases(attempt, timeoutNs) :
+            call = next == leases.size() ? client.releaseLeases(attempt, timeoutNs) :
                 client.enterLease(attempt, leases.get(next), timeoutNs);
             return 1;
         }
@@ -104,7 +116,8 @@ final class EnteringMember
         {
             return 0;
         }
-        failure = ControlStatus.OK == call.status() ? "" : call.failure();
+        status = call.status();
+        failure = ControlStatus.OK == status ? "" : call.failure();
         call = null;
         next++;
         return 1;
@@ -139,7 +152,7 @@ final class EnteringMember
     @Override
     public String toString()
     {
-        return "EnteringMember{" + attempt + ", memoryNode=" + memoryNode.memoryNodeId() + ", leases=" + next +
-            " of " + leases.size() + ", failure=" + failure + '}';
+        return "EnteringMember{" + attempt + ", memoryNode=" + memoryNode.memoryNodeId() + ", leases=" +
+            Math.min(next, leases.size()) + " of " + leases.size() + ", failure=" + failure + '}';
     }
 }

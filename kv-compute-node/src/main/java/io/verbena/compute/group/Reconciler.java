@@ -311,7 +311,7 @@ final class Reconciler implements AutoCloseable
         if (view.hasEntering())
         {
             entering = new EnteringMember(ViewAttempt.of(view), linked[view.members().size() - 1],
-                linked[view.members().size()], session.timeoutNs());
+                linked[view.members().size()], session.timeoutNs(), true);
             step = Step.LEASING;
         }
         else

@@ -227,9 +227,10 @@ public final class MemoryNodeClient
     }
 
     /**
-     * Has a memory node that comes into a group free each chunk that a lease of the group has there: before the leases
-     * are recorded that the group has now. May be made again within the attempt. Whoever does not know what became of
-     * it gives the attempt up: it would free what is in use, if it came in the next view.
+     * Has a memory node that comes into a group free each chunk that a lease of the group has there and that was not
+     * entered in the attempt: after all leases that the group has now, so that none of its chunks is free in between.
+     * May be made again within the attempt. Whoever does not know what became of it gives the attempt up: it would
+     * free what is in use, if it came in the next view.
      *
      * @param attempt   for which this node was named.
      * @param timeoutNs deadline.
@@ -246,8 +247,8 @@ public final class MemoryNodeClient
     }
 
     /**
-     * Has a memory node that comes into a group record a lease that the group has. May be made again within the
-     * attempt; whoever does not know what became of it gives the attempt up.
+     * Has a memory node that comes into a group record a lease that the group has, also where another lease of the
+     * group stands. May be made again within the attempt; whoever does not know what became of it gives the attempt up.
      *
      * @param attempt   for which this node was named.
      * @param lease     of the attempt's group.

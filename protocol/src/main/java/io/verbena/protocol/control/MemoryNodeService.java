@@ -128,9 +128,11 @@ public interface MemoryNodeService
     RemoteRegion reconcilerKey(PeerIdentity caller, ViewAttempt attempt);
 
     /**
-     * Frees each chunk that a lease of a group has here: this memory node comes into the group, and what stands here is
-     * from an earlier membership or attempt. Refused as UNAVAILABLE to others than {@link #reconcilerKey} is for, and
-     * when the next view has begun here. Repeated without harm while it has not.
+     * Frees each chunk that a lease of a group has here and that {@link #enterLease} was not called for in this attempt:
+     * this memory node comes into the group, and what stands there is from an earlier membership or attempt. Called
+     * when all leases are entered, so that no chunk of the group is free in between. Refused as UNAVAILABLE to others
+     * than {@link #reconcilerKey} is for, and when the next view or a later attempt has begun here. Repeated without
+     * harm while none has.
      *
      * @param caller  who asks.
      * @param attempt for which it was named.
@@ -138,8 +140,9 @@ public interface MemoryNodeService
     void releaseLeases(PeerIdentity caller, ViewAttempt attempt);
 
     /**
-     * Records a lease that a group has, which this memory node comes into, for whoever has it. Refused as UNAVAILABLE
-     * like {@link #releaseLeases}, but not to who {@link #fillView fills} it, and as EXHAUSTED when something else stands in the chunk. Repeated without harm.
+     * Records a lease that a group has, which this memory node comes into, for whoever has it; another lease of that
+     * group in the chunk is replaced in one step. Refused as UNAVAILABLE like {@link #releaseLeases}, but not to who
+     * {@link #fillView fills} it, and as EXHAUSTED when something else stands in the chunk. Repeated without harm.
      *
      * @param caller  who asks.
      * @param attempt for which it was named.
