@@ -2,8 +2,11 @@ package io.verbena.embedded;
 
 import io.verbena.client.KvEntry;
 import io.verbena.client.KvTable;
+import io.verbena.meta.membership.MembershipRefusedException;
 import io.verbena.protocol.view.View;
 import io.verbena.protocol.view.ViewState;
+import io.verbena.rdma.sim.SimNode;
+import io.verbena.table.check.StoreCheck;
 
 import java.time.Duration;
 import java.util.Optional;
@@ -17,6 +20,7 @@ final class OneGroup
     private static final Duration TIMEOUT = Duration.ofMillis(800);
     private static final long MAX_STEPS = 120_000_000;
     private static final int MOST_LOOKS = 200;
+    private static final int MOST_TRIES = 200;
 
     private OneGroup()
     {
@@ -27,12 +31,13 @@ final class OneGroup
         return cluster.metaServer().views().getFirst();
     }
 
-    /** Until its view is active with so many. */
+    /** Until its view is active with so many, and nobody is filled. */
     static void awaitMembers(final SimCluster cluster, final int members)
     {
         for (int i = 0; i < MOST_LOOKS; i++)
         {
-            if (ViewState.ACTIVE == view(cluster).state() && view(cluster).members().size() == members)
+            if (ViewState.ACTIVE == view(cluster).state() && !view(cluster).isFilling() &&
+                view(cluster).members().size() == members)
             {
                 return;
             }

@@ -216,19 +216,19 @@ final class MemberFill implements AutoCloseable
         return 1;
     }
 
-    /** A link that is not used does not notice that it leads to an earlier incarnation: it is read first. */
+    /** A link that is not used does not notice that it leads to an earlier incarnation: it is read, and breaks then. */
     private boolean isLinked(final int side)
     {
         links.add(session, identity(side).nodeId());
         final MemoryLink link = links.byId().get(identity(side).nodeId());
-        if (null == link || !link.isReady() || !link.identity().equals(identity(side)))
+        if (null == link || !link.isReady())
         {
             looks[side] = null;
             return false;
         }
         linked[side] = link;
         looks[side] = null == looks[side] ? link.lookAgain() : looks[side];
-        return looks[side].getAsBoolean();
+        return looks[side].getAsBoolean() && link.isReady() && link.identity().equals(identity(side));
     }
 
     private int pollConnecting()

@@ -41,7 +41,7 @@ class EnteringCallsTest
             (arguments) -> answer(arguments[1], ((EnteredLease)arguments[2]).chunk().index()));
         another.answer("releaseLeases", (arguments) -> answer(arguments[1], -1));
         final MemoryLink source = primary.reach();
-        final EnteringMember entering = new EnteringMember(ATTEMPT, source, another.reach(), SECOND_NS);
+        final EnteringMember entering = new EnteringMember(ATTEMPT, source, another.reach(), SECOND_NS, true);
         another.meta.run((_) -> entering.poll());
         return entering;
     }
