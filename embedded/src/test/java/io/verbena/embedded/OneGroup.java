@@ -10,6 +10,7 @@ import io.verbena.table.check.StoreCheck;
 
 import java.time.Duration;
 import java.util.Optional;
+import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -18,6 +19,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 final class OneGroup
 {
     private static final Duration TIMEOUT = Duration.ofMillis(800);
+    /** Of records that are larger. */
+    static final int LARGE_BYTES = 12_000;
     private static final long MAX_STEPS = 120_000_000;
     private static final int MOST_LOOKS = 200;
     private static final int MOST_TRIES = 200;
@@ -75,7 +78,7 @@ final class OneGroup
                 return;
             }
             enter(cluster, nodeId);
-            cluster.runFor(SimCluster.LEASE_NS / 4);
+            cluster.runFor(view(cluster).isFilling() ? SimCluster.LEASE_NS : SimCluster.LEASE_NS / 4);
         }
         throw new AssertionError("node " + nodeId + " does not come in: " + cluster.metaServer().views());
     }
@@ -119,5 +122,32 @@ final class OneGroup
     {
         return cluster.memoryHosts().stream().filter((host) -> host.node().nodeId() == nodeId).findFirst()
             .orElseThrow().machine();
+    }
+
+    static long payloadBytes(final SimCluster cluster)
+    {
+        return cluster.computes().stream().mapToLong((compute) -> compute.node().counters().verbs().payloadBytes).sum();
+    }
+
+    static byte[] large(final int value)
+    {
+        final byte[] bytes = new byte[LARGE_BYTES];
+        new Random(value).nextBytes(bytes);
+        return bytes;
+    }
+
+    static void putLarge(final SimCluster cluster, final KvTable table, final int key, final int value)
+    {
+        final CompletableFuture<Long> put = table.withTimeout(TIMEOUT).putAsync(new byte[]{(byte)key}, large(value));
+        cluster.world().runUntil(put::isDone, MAX_STEPS);
+        assertThat(put).as("put %d", key).isCompleted();
+    }
+
+    static void requireLarge(final SimCluster cluster, final KvTable table, final int key, final int value)
+    {
+        final CompletableFuture<Optional<KvEntry>> get =
+            table.withTimeout(TIMEOUT).getAsync(new byte[]{(byte)key});
+        cluster.world().runUntil(get::isDone, MAX_STEPS);
+        assertThat(get.join().orElseThrow().value()).as("key %d", key).isEqualTo(large(value));
     }
 }

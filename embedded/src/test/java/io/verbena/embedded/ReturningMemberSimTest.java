@@ -1,6 +1,5 @@
 package io.verbena.embedded;
 
-import io.verbena.client.KvEntry;
 import io.verbena.client.KvTable;
 import io.verbena.protocol.view.ViewState;
 import io.verbena.rdma.sim.SimNode;
@@ -9,18 +8,16 @@ import io.verbena.table.format.ChunkDescriptor;
 
 import org.junit.jupiter.api.Test;
 
-import java.time.Duration;
-import java.util.Optional;
-import java.util.Random;
-import java.util.concurrent.CompletableFuture;
-
 import static io.verbena.embedded.OneGroup.awaitEntry;
 import static io.verbena.embedded.OneGroup.awaitMembers;
 import static io.verbena.embedded.OneGroup.enter;
 import static io.verbena.embedded.OneGroup.indexChunks;
 import static io.verbena.embedded.OneGroup.isMember;
 import static io.verbena.embedded.OneGroup.machine;
+import static io.verbena.embedded.OneGroup.payloadBytes;
 import static io.verbena.embedded.OneGroup.put;
+import static io.verbena.embedded.OneGroup.putLarge;
+import static io.verbena.embedded.OneGroup.requireLarge;
 import static io.verbena.embedded.OneGroup.requireSound;
 import static io.verbena.embedded.OneGroup.requireValue;
 import static io.verbena.embedded.OneGroup.view;
@@ -32,8 +29,6 @@ class ReturningMemberSimTest
     private static final long MAX_STEPS = 120_000_000;
     private static final int MOMENTS = 24;
     private static final int LARGE_RECORDS = 80;
-    private static final int LARGE_BYTES = 12_000;
-    private static final Duration PATIENCE = Duration.ofMillis(800);
     private static final int GROUP_TABLES = 3;
     /** About: of a call to the memory node that comes in, of which there is one for each lease. */
     private static final long CALL_NS = 5_000;
@@ -94,7 +89,7 @@ class ReturningMemberSimTest
             final long chunkBytes = SimCluster.CHUNK_BYTES *
                 (MirroredStore.chunks(cluster, ChunkDescriptor.STATE_INDEX).getFirst() +
                     MirroredStore.chunks(cluster, ChunkDescriptor.STATE_BLOCKS).getFirst());
-            assertThat(chunkBytes).isGreaterThan(LARGE_RECORDS * (long)LARGE_BYTES);
+            assertThat(chunkBytes).isGreaterThan(LARGE_RECORDS * (long)OneGroup.LARGE_BYTES);
             // Read and written when all are copied: twice as many, and the words of the index besides.
             assertThat(movedBytes).as("of %d", chunkBytes).isLessThan(chunkBytes / 4);
             machine(cluster, view(cluster).members().getLast().nodeId()).kill();
@@ -105,33 +100,6 @@ class ReturningMemberSimTest
                 requireLarge(cluster, table, key, key + (key % (LARGE_RECORDS / 4) == 0 ? 1 : 0));
             }
         }
-    }
-
-    private static long payloadBytes(final SimCluster cluster)
-    {
-        return cluster.computes().stream().mapToLong((compute) -> compute.node().counters().verbs().payloadBytes).sum();
-    }
-
-    private static byte[] large(final int value)
-    {
-        final byte[] bytes = new byte[LARGE_BYTES];
-        new Random(value).nextBytes(bytes);
-        return bytes;
-    }
-
-    private static void putLarge(final SimCluster cluster, final KvTable table, final int key, final int value)
-    {
-        final CompletableFuture<Long> put = table.withTimeout(PATIENCE).putAsync(new byte[]{(byte)key}, large(value));
-        cluster.world().runUntil(put::isDone, MAX_STEPS);
-        assertThat(put).as("put %d", key).isCompleted();
-    }
-
-    private static void requireLarge(final SimCluster cluster, final KvTable table, final int key, final int value)
-    {
-        final CompletableFuture<Optional<KvEntry>> get =
-            table.withTimeout(PATIENCE).getAsync(new byte[]{(byte)key});
-        cluster.world().runUntil(get::isDone, MAX_STEPS);
-        assertThat(get.join().orElseThrow().value()).as("key %d", key).isEqualTo(large(value));
     }
 
     /** It has leases of the group from before: no chunk of these is free for the other table while they are replaced. */

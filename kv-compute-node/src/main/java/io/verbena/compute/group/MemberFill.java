@@ -57,7 +57,7 @@ final class MemberFill implements AutoCloseable
     /** Connections that fail, as when another group's view is closed, before it is given up. */
     private static final int MAX_FAILURES = 8;
     private static final long PAUSE_NS = 2_000_000;
-    private static final long REPORT_PAUSE_NS = 250_000_000;
+    private static final long REPORT_PAUSE_NS = 100_000_000;
     /** For both memory nodes to be connected, and for the memory node to hear of the attempt: 5 s. */
     private static final long PATIENCE_NS = 5_000_000_000L;
 
@@ -76,6 +76,7 @@ final class MemberFill implements AutoCloseable
     private PageComparison comparing;
     private ChunkCopy copying;
     private long differingBytes;
+    private long pacedBytes;
     private int pass;
     private long patienceEndsNs;
     private int failures;
@@ -330,6 +331,7 @@ final class MemberFill implements AutoCloseable
         }
         copying = new ChunkCopy(session.raas().protectionDomain(), ports[SOURCE], ports[TARGET], differing,
             PIECE_BYTES, RING_PIECES);
+        pacedBytes = 0;
         step = Step.COPYING;
     }
 
@@ -344,9 +346,14 @@ final class MemberFill implements AutoCloseable
         {
             return 0;
         }
-        final long before = copying.bytesCopied();
+        // Completions come between two polls.
+        pace.spend(copying.bytesCopied() - pacedBytes, nowNs);
+        pacedBytes = copying.bytesCopied();
+        if (!pace.isDue(nowNs) && !copying.isDone())
+        {
+            return 0;
+        }
         final int workCount = copying.poll();
-        pace.spend(copying.bytesCopied() - before, nowNs);
         if (copying.hasFailed())
         {
             beginAgain("a request has failed");
