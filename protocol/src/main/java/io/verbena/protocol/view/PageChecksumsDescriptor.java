@@ -24,7 +24,7 @@ public final class PageChecksumsDescriptor
 {
     /** Bytes of a page, but for the last one of a range. */
     public static final int PAGE_BYTES = 4096;
-    /** Most bytes of a range: the thread that calculates, some tens of microseconds then, has other work to do. */
+    /** Most bytes of a range: the thread that calculates, for 0.1 to 0.2 ms then, has other work to do, too. */
     public static final int MAX_LENGTH_BYTES = 512 << 10;
     /** Most pages of a range. */
     public static final int MAX_PAGES = MAX_LENGTH_BYTES / PAGE_BYTES;
