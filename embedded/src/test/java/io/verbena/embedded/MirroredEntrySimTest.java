@@ -173,7 +173,7 @@ class MirroredEntrySimTest
         }
     }
 
-    /** It has leases of the group from before: no chunk of these is free for the other table while they are replaced. */
+    /** It has leases of the group from before: no chunk of these is free for the other table while they are entered. */
     @Test
     void shouldComeBackAtAnyMomentWhileATableWithOneCopyIsCreated()
     {
