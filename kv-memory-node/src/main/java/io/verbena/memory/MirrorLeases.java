@@ -269,8 +269,8 @@ final class MirrorLeases
 
     /**
      * Records a lease that a group has, which this node comes into, for whoever has it. It takes the place of any
-     * other lease of that group, from an earlier membership or attempt, by one write of the chunk's header: the chunk is
-     * the group's throughout. Where it stands already, nothing is written. Counts are not compared: the lease has been
+     * other lease of that group, from an earlier membership or attempt, by one write of the chunk's header, so that the
+     * chunk is never free. Where it stands already, nothing is written. Counts are not compared: the lease has been
      * recorded by all members, and has to have one name. No count that is known here is forgotten, so that requests
      * that were old ones stay that.
      *

@@ -128,7 +128,7 @@ public interface MemoryNodeService
     RemoteRegion reconcilerKey(PeerIdentity caller, ViewAttempt attempt);
 
     /**
-     * Frees each chunk that a lease of a group has here and that {@link #enterLease} was not called for in this attempt:
+     * Frees each chunk that a lease of a group has here, unless {@link #enterLease} was called for it in this attempt:
      * this memory node comes into the group, and what stands there is from an earlier membership or attempt. Called
      * when all leases are entered, so that no chunk of the group is free in between. Refused as UNAVAILABLE to others
      * than {@link #reconcilerKey} is for, and when the next view or a later attempt has begun here. Repeated without
