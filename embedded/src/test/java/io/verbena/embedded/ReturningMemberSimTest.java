@@ -102,7 +102,7 @@ class ReturningMemberSimTest
         }
     }
 
-    /** It has leases of the group from before: no chunk of these is free for the other table while they are replaced. */
+    /** It has leases of the group from before: no chunk of these is free for the other table while they are entered. */
     @Test
     void shouldComeBackAtAnyMomentWhileATableWithOneCopyIsCreated()
     {
