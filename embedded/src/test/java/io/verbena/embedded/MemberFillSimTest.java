@@ -156,7 +156,8 @@ class MemberFillSimTest
             stepUntil(cluster, () -> cluster.metaServer().fills().stream()
                 .anyMatch((fill) -> fill.copiedBytes() > recordBytes / 2));
             final SimCluster.Compute first = cluster.computes().stream()
-                .filter((compute) -> compute.node().nodeId() == filling.reconciler().nodeId()).findFirst().orElseThrow();
+                .filter((compute) -> compute.node().nodeId() == filling.reconciler().nodeId()).findFirst()
+                .orElseThrow();
             first.machine().kill();
             cluster.forget(first);
             stepUntil(cluster, () -> view(cluster).isFilling() &&

@@ -59,7 +59,8 @@ public final class MemoryRig implements AutoCloseable
     public final IndexReturns returns = new IndexReturns(meta.link::retryBackoff);
     private final MemoryLinks links = new MemoryLinks("compute-1", CHUNKS);
     public final UnexpectedFailures failures = new UnexpectedFailures(meta.world.clock());
-    public final LinkedChunks chunks = new LinkedChunks(links.byId(), new GroupLinks(links, failures, 1 << 30), returns);
+    public final LinkedChunks chunks = new LinkedChunks(
+        links.byId(), new GroupLinks(links, failures, 1 << 30), returns);
     private final CatalogWatch catalog;
     private final Script script = new Script();
     private final int memoryNodeId;

@@ -96,7 +96,8 @@ final class RegistrationQueue
      *
      * @param request what a node asks for.
      * @param answer  puts the answer off.
-     * @throws ControlException INVALID_REQUEST for one that no node makes; UNAVAILABLE, with the time to wait, when as many wait as may.
+     * @throws ControlException INVALID_REQUEST for one that no node makes; UNAVAILABLE, with the time to wait, when as
+     *                          many wait as may.
      */
     void add(final NodeRegistration request, final Supplier<PendingRegistration> answer)
     {

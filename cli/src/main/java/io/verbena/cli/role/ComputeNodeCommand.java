@@ -78,9 +78,8 @@ public final class ComputeNodeCommand implements Callable<Integer>
     private boolean busyPoll;
 
     @Option(names = "--growing-tables", arity = "1", paramLabel = "BOOLEAN", defaultValue = "true",
-        description = "Whether this node splits what fills up, so that tables grow beyond their first size, and " +
-            "merges what has become nearly empty, so that memory comes back. " +
-            "Default: ${DEFAULT-VALUE}.")
+        description = "Whether this node splits what fills up, so that tables grow, and merges what has become nearly " +
+            "empty. Default: ${DEFAULT-VALUE}.")
     private boolean growingTables = true;
 
     @Option(names = "--sweep-interval", paramLabel = "SECONDS", defaultValue = "300",
@@ -90,8 +89,8 @@ public final class ComputeNodeCommand implements Callable<Integer>
     private int sweepIntervalSeconds = 300;
 
     @Option(names = "--fill-mib-per-second", paramLabel = "N", defaultValue = "256",
-        description = "Copy at most so many MiB a second to a memory node that comes into a group, while tables are " +
-            "used: 1 to 1048576. Default: ${DEFAULT-VALUE}.")
+        description = "Most MiB a second copied to a memory node that comes into a group: 1 to 1048576. " +
+            "Default: ${DEFAULT-VALUE}.")
     private int fillMibPerSecond = 256;
 
     @Option(names = "--max-memory-nodes", paramLabel = "N", defaultValue = "128",

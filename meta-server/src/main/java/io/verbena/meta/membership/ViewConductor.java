@@ -385,7 +385,8 @@ public final class ViewConductor
     private boolean isChanging(final Change change)
     {
         return change.view.isFilling() ? !change.confirmed.contains(change.view.entering()) :
-            ViewState.ACTIVE != change.view.state() && (!change.view.isDeserted() || returning.whoReturns(change.view) < change.view.members().size());
+            ViewState.ACTIVE != change.view.state() && (!change.view.isDeserted() ||
+            returning.whoReturns(change.view) < change.view.members().size());
     }
 
     /**

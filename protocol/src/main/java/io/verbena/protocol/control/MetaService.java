@@ -276,9 +276,9 @@ public interface MetaService
 
     /**
      * Has a memory node come into a group: the memory is copied while its view is active, then that is closed, and the
-     * next view has it as one more member, if nobody is lost meanwhile. Refused as INVALID_REQUEST when there is no such group or memory node
-     * or the group has all its members, as UNKNOWN_NODE when the memory node has no lease, as UNAVAILABLE while the
-     * group changes.
+     * next view has it as one more member, if nobody is lost meanwhile. Refused as INVALID_REQUEST when there is no such
+     * group or memory node or the group has all its members, as UNKNOWN_NODE when the memory node has no lease, as
+     * UNAVAILABLE while the group changes.
      *
      * @param group  which.
      * @param nodeId of a memory node.

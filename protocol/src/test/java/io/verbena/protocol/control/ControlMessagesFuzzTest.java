@@ -256,7 +256,7 @@ class ControlMessagesFuzzTest
         final View entering = View.first(7, view.members()).filling(new PeerIdentity(7, 1), new PeerIdentity(9, 8));
         fuzz("entering", (to) -> ViewDescriptor.encode(entering, to, 0), ViewDescriptor::decode);
         fuzz("fills", (to) -> FillProgressDescriptor.encode(List.of(new FillProgress(
-            ViewAttempt.of(entering), 1, 2, 3, 4, 1, FillProgress.UNKNOWN)), to, 0), FillProgressDescriptor::decode);
+            ViewAttempt.of(entering), 1, 2, 3, 4, 1, FillProgress.UNKNOWN)), to, 0), FillProgressDescriptor::decodeOne);
         fuzz("views", (to) -> ViewPageDescriptor.encode(
             new ViewPage(List.of(view, view.reconciling()), true), to, 0), ViewPageDescriptor::decode);
         fuzz("left", (to) -> LeftViewsDescriptor.encode(

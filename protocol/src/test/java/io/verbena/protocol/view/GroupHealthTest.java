@@ -62,7 +62,8 @@ class GroupHealthTest
     @Test
     void shouldSayWhoComesInAndNothingAfterwards()
     {
-        final View entering = FIRST.closing(1, COMPUTE).reconciling().next().filling(new PeerIdentity(4, 40), COMPUTE).filled();
+        final View entering =
+            FIRST.closing(1, COMPUTE).reconciling().next().filling(new PeerIdentity(4, 40), COMPUTE).filled();
         assertThat(problem(entering)).startsWith(
             "group 10: memory node 4 gets a copy; operations on its tables wait until view 2 is closed");
         assertThat(problem(entering.reconciling().next())).isEmpty();
