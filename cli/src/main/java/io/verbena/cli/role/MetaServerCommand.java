@@ -106,7 +106,7 @@ public final class MetaServerCommand implements Callable<Integer>
     private Integer leaseSeconds;
 
     @Option(names = "--fill-after-seconds", paramLabel = "N", defaultValue = "60",
-        description = "How long a table lacks a copy before a memory node gets it, up to 86400. 0: never. " +
+        description = "After how long a lacking copy is made, up to 86400. 0: never. " +
             "Default: ${DEFAULT-VALUE}.")
     private int fillAfterSeconds = 60;
 
