@@ -5,6 +5,7 @@ import io.verbena.protocol.view.FillProgress;
 import io.verbena.protocol.view.View;
 import io.verbena.protocol.view.ViewState;
 import io.verbena.raas.identity.PeerIdentity;
+import io.verbena.rdma.sim.SimNode;
 import io.verbena.rdma.sim.schedule.SimFabricOptions;
 
 import org.junit.jupiter.api.Test;
@@ -37,6 +38,8 @@ class MemberFillSimTest
     private static final long SLOW_BYTES_PER_SECOND = 1L << 20;
     private static final long SECOND_NS = 1_000_000_000;
     private static final int MOST_STEPS = 10_000;
+    private static final int MOMENTS = 12;
+    private static final long SHORT_NS = 40_000;
 
     /** Two copies of a table, of which one is lost, and a memory node that knows nothing of it. */
     private static SimCluster cluster(final int computeNodes)
@@ -180,6 +183,117 @@ class MemberFillSimTest
             cluster.runFor(SECOND_NS / 1_000);
         }
         assertThat(isSo.getAsBoolean()).as("%s %s", view(cluster), cluster.metaServer().fills()).isTrue();
+    }
+
+    /** The patience is for what is waited for, not for copying; and what is written meanwhile goes with a later pass. */
+    @Test
+    void shouldTakeAsLongAsItTakes()
+    {
+        try (SimCluster cluster = cluster(1))
+        {
+            final KvTable table = cluster.createTable("t", 800, 2);
+            final int records = 6 * RECORDS;
+            for (int key = 0; key < records; key++)
+            {
+                putLarge(cluster, table, key, key);
+            }
+            machine(cluster, view(cluster).members().getFirst().nodeId()).kill();
+            awaitMembers(cluster, 1);
+            final int another = addMemoryNode(cluster);
+            final long beganNs = cluster.world().clock().nanoTime();
+            enter(cluster, another);
+            final View filling = view(cluster);
+            final List<FillProgress> said = new ArrayList<>();
+            stepWhileFilling(cluster, () ->
+            {
+                cluster.runFor(SECOND_NS / 100);
+                said.addAll(cluster.metaServer().fills());
+                for (int key = 0; said.size() < 20 && key < 3; key++)
+                {
+                    putLarge(cluster, table, key, key + 1);
+                }
+            });
+            assertThat(cluster.world().clock().nanoTime() - beganNs).as("longer than anything is waited for")
+                .isGreaterThan(5 * SECOND_NS);
+            assertThat(said).as("what was written meanwhile").anyMatch((each) -> each.pass() > 1);
+            awaitMembers(cluster, 2);
+            assertThat(view(cluster).number()).isEqualTo(filling.number() + 1);
+            requireSound(cluster, 1);
+        }
+    }
+
+    /** As when the view of another group is closed there: it goes on with the same attempt. */
+    @Test
+    void shouldGoOnWhenConnectionsBreakAtAnyMoment()
+    {
+        for (int moment = 0; moment < MOMENTS; moment++)
+        {
+            // The first ones are close to each other: connections are made, and leases are entered.
+            final long breakNs = moment < MOMENTS / 2 ? moment * SHORT_NS : moment * SECOND_NS / MOMENTS;
+            try (SimCluster cluster = cluster(1))
+            {
+                final KvTable table = lackingTable(cluster);
+                final int another = addMemoryNode(cluster);
+                enter(cluster, another);
+                final View filling = view(cluster);
+                cluster.runFor(breakNs);
+                final SimNode compute = cluster.computes().getFirst().machine();
+                compute.device().breakConnections(machine(cluster, another).device());
+                cluster.runFor(SHORT_NS);
+                compute.device().breakConnections(
+                    machine(cluster, filling.members().getLast().nodeId()).device());
+                stepWhileFilling(cluster, () -> cluster.runFor(SECOND_NS / 1_000));
+                awaitMembers(cluster, 2);
+                assertThat(view(cluster).number()).as("broken after %d ns", breakNs).isEqualTo(filling.number() + 1);
+                requireSound(cluster, 1);
+                requireLarge(cluster, table, 9, 9);
+            }
+        }
+    }
+
+    /** It is reached under its later incarnation, though its link was not used meanwhile. */
+    @Test
+    void shouldFillWhoHasBegunAnew()
+    {
+        try (SimCluster cluster = cluster(1))
+        {
+            final KvTable table = lackingTable(cluster);
+            final int another = addMemoryNode(cluster);
+            put(cluster, cluster.createTable("single", 400), 1, 1);
+            machine(cluster, another).pause();
+            cluster.runFor(4 * SimCluster.LEASE_NS);
+            machine(cluster, another).resume();
+            cluster.runFor(4 * SimCluster.LEASE_NS);
+            enter(cluster, another);
+            assertThat(view(cluster).isFilling()).isTrue();
+            final int attempt = view(cluster).attempt();
+            stepWhileFilling(cluster, () -> cluster.runFor(SECOND_NS / 1_000));
+            awaitMembers(cluster, 2);
+            assertThat(attempt).isEqualTo(1);
+            requireLarge(cluster, table, 9, 9);
+        }
+    }
+
+    /** Else it would never end; what differs is copied while the view is closed. */
+    @Test
+    void shouldEndWhereOthersWriteAsFastAsItCopies()
+    {
+        try (SimCluster cluster = cluster(1))
+        {
+            final KvTable table = lackingTable(cluster);
+            enter(cluster, addMemoryNode(cluster));
+            final int[] written = {0};
+            final List<FillProgress> said = new ArrayList<>();
+            stepWhileFilling(cluster, () ->
+            {
+                putLarge(cluster, table, 1 + written[0] % (RECORDS - 1), ++written[0]);
+                cluster.runFor(SECOND_NS / 500);
+                said.addAll(cluster.metaServer().fills());
+            });
+            assertThat(said.getLast().pass()).isBetween(3, 8);
+            awaitMembers(cluster, 2);
+            requireSound(cluster, 1);
+        }
     }
 
     /** Which is lost with what was copied, or is not; nobody waits for it. */

@@ -136,9 +136,14 @@ final class OneGroup
         return bytes;
     }
 
+    private static byte[] largeKey(final int key)
+    {
+        return new byte[]{(byte)key, (byte)(key >> Byte.SIZE)};
+    }
+
     static void putLarge(final SimCluster cluster, final KvTable table, final int key, final int value)
     {
-        final CompletableFuture<Long> put = table.withTimeout(TIMEOUT).putAsync(new byte[]{(byte)key}, large(value));
+        final CompletableFuture<Long> put = table.withTimeout(TIMEOUT).putAsync(largeKey(key), large(value));
         cluster.world().runUntil(put::isDone, MAX_STEPS);
         assertThat(put).as("put %d", key).isCompleted();
     }
@@ -146,7 +151,7 @@ final class OneGroup
     static void requireLarge(final SimCluster cluster, final KvTable table, final int key, final int value)
     {
         final CompletableFuture<Optional<KvEntry>> get =
-            table.withTimeout(TIMEOUT).getAsync(new byte[]{(byte)key});
+            table.withTimeout(TIMEOUT).getAsync(largeKey(key));
         cluster.world().runUntil(get::isDone, MAX_STEPS);
         assertThat(get.join().orElseThrow().value()).as("key %d", key).isEqualTo(large(value));
     }

@@ -205,12 +205,18 @@ final class MemoryAnswers implements MemoryNodeService
         mirrorLeases.enter(attempt, lease, views.get()::isAdmitted);
     }
 
-    /** Whoever asks reads the memory with a key of its own, too. */
+    /** Whoever asks reads the memory with a key of its own, too: not one that was fenced. */
     @Override
     public void pageChecksums(
         final PeerIdentity caller, final long offset, final int lengthBytes, final long seed, final long[] checksums)
     {
         refuseUnregistered(caller);
+
+        if (!views.get().isAdmitted(caller))
+        {
+            throw new ControlException(
+                ControlStatus.FORBIDDEN, caller + " may not ask for checksums: it was fenced, or is not let in");
+        }
 
         if (offset < 0 || lengthBytes < 1 || offset > region.byteSize() - lengthBytes)
         {

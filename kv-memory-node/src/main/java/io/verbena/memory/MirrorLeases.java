@@ -296,7 +296,7 @@ final class MirrorLeases
         {
             throw new ControlException(ControlStatus.EXHAUSTED, chunk + " cannot be recorded: " +
                 whatStands(chunk.index()) + " stands there. This memory node cannot come into the group until that " +
-                "table is dropped, or take another memory node");
+                "is free: drop that table, or take another memory node");
         }
 
         final boolean isOwned = null != lease.owner() && isAlive.test(lease.owner());

@@ -154,7 +154,7 @@ class MemoryAnswersTest
         final long[] checksums = new long[2 * PageChecksumsDescriptor.MAX_PAGES];
         for (int seed = 0; seed < 50; seed++)
         {
-            answers.pageChecksums(BEN, PAGE, 2 * PAGE, seed, checksums);
+            answers.pageChecksums(ANN, PAGE, 2 * PAGE, seed, checksums);
             assertThat(checksums[0]).as("pages of zeros").isEqualTo(checksums[2]);
             assertThat(checksums[1]).isEqualTo(checksums[3]);
             assertThat(seen.add(checksums[0]) && seen.add(checksums[1])).isTrue();
@@ -186,6 +186,8 @@ class MemoryAnswersTest
             "lengthBytes=0");
         shouldBeRefused(() -> answers.pageChecksums(META_SERVER, PAGE, PAGE, 1, checksums), ControlStatus.UNKNOWN_NODE,
             "register");
+        shouldBeRefused(() -> answers.pageChecksums(BEN, PAGE, PAGE, 1, checksums), ControlStatus.FORBIDDEN,
+            "it was fenced");
     }
 
     private static void shouldBeRefused(final Runnable call, final ControlStatus status, final String text)
@@ -242,6 +244,7 @@ class MemoryAnswersTest
 
     private MemoryAnswers answers(final MemoryAnswers.Fence fence)
     {
-        return new MemoryAnswers(region, LENGTH, chunks, fence, () -> null);
+        return new MemoryAnswers(
+            region, LENGTH, chunks, fence, () -> new NamedOnly(ANN, new ViewAttempt(7, 1, 1)));
     }
 }

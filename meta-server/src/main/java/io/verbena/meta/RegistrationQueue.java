@@ -32,13 +32,13 @@ import java.util.function.Supplier;
  */
 final class RegistrationQueue
 {
+    private static final int MAX_PORT = 0xFFFF;
     /** Registrations that share one write: what is done for each takes much less time than the write. */
     static final int MAX_GROUP = 256;
     /** Longest wait for more to arrive: less than the write that it may save. */
     static final long GATHER_NS = TimeUnit.MILLISECONDS.toNanos(1);
 
     /** Without an arrival for the last write's length divided by this, nothing more is expected. */
-    private static final int MAX_PORT = 0xFFFF;
     private static final int QUIET_FRACTION = 16;
 
     private record Waiting(NodeRegistration request, PendingRegistration answer)

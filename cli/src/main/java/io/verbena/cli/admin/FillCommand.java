@@ -35,8 +35,9 @@ import java.util.stream.Collectors;
 final class FillCommand implements Callable<Integer>
 {
     /** For one group; what has begun goes on. */
-    private static final long MAX_WAIT_SECONDS = 86_400;
+    private static final long MAX_WAIT_HOURS = 24;
     private static final long SAY_PAUSE_NS = TimeUnit.SECONDS.toNanos(1);
+    private static final long FILLING_PAUSE_NS = TimeUnit.MILLISECONDS.toNanos(50);
     private static final long PAUSE_NS = TimeUnit.MILLISECONDS.toNanos(5);
 
     @Spec
@@ -60,9 +61,32 @@ final class FillCommand implements Callable<Integer>
             {
                 say("no table lacks a copy that memory node %d could have%n", nodeId);
             }
-            lacking.forEach((view) -> fill(meta, view.group()));
+            CommandFailedException failure = null;
+            for (final View view : lacking)
+            {
+                failure = fillOrFail(meta, view.group(), failure);
+            }
+            if (null != failure)
+            {
+                throw failure;
+            }
         }
         return ExitStatus.OK;
+    }
+
+    /** @return the first failure: others may be filled all the same. */
+    private CommandFailedException fillOrFail(
+        final MetaCalls meta, final int group, final CommandFailedException before)
+    {
+        try
+        {
+            fill(meta, group);
+            return before;
+        }
+        catch (final CommandFailedException ex)
+        {
+            return null == before ? ex : before;
+        }
     }
 
     private void requireMemoryNode(final MetaCalls meta)
@@ -83,34 +107,40 @@ final class FillCommand implements Callable<Integer>
     private void fill(final MetaCalls meta, final int number)
     {
         final long startedNs = SystemNanoClock.INSTANCE.nanoTime();
-        final View first = meta.result((client) -> client.enterGroup(number, nodeId, clientOptions.timeoutNs()));
+        View last = meta.result((client) -> client.enterGroup(number, nodeId, clientOptions.timeoutNs()));
+        View view = last;
         long sayNs = startedNs + SAY_PAUSE_NS;
-        View view = first;
-        while (view.number() == first.number() && (view.isFilling() || ViewState.ACTIVE != view.state()))
+        while (view.number() == last.number() && (isFilled(view) || ViewState.ACTIVE != view.state()))
         {
-            if (view.isFilling() && SystemNanoClock.INSTANCE.nanoTime() - sayNs >= 0)
+            last = isFilled(view) ? view : last;
+            if (isFilled(view) && SystemNanoClock.INSTANCE.nanoTime() - sayNs >= 0)
             {
                 sayProgress(meta, view);
                 sayNs += SAY_PAUSE_NS;
             }
-            if (SystemNanoClock.INSTANCE.nanoTime() - startedNs > TimeUnit.SECONDS.toNanos(MAX_WAIT_SECONDS))
+            if (SystemNanoClock.INSTANCE.nanoTime() - startedNs > TimeUnit.HOURS.toNanos(MAX_WAIT_HOURS))
             {
                 throw new CommandFailedException(ExitStatus.UNKNOWN, "group " + number + " is not copied after " +
-                    MAX_WAIT_SECONDS + " s: it goes on, 'status' shows it", null);
+                    MAX_WAIT_HOURS + " hours: it goes on, 'status' shows it", null);
             }
-            LockSupport.parkNanos(PAUSE_NS);
+            LockSupport.parkNanos(isFilled(view) ? FILLING_PAUSE_NS : PAUSE_NS);
             view = view(meta, number);
         }
         if (ViewState.ACTIVE != view.state() ||
             view.members().stream().noneMatch((member) -> member.nodeId() == nodeId))
         {
             throw new CommandFailedException(ExitStatus.FAILED, "memory node " + nodeId + " did not come into group " +
-                number + ", which goes on as before: the log of compute node " + first.reconciler().nodeId() +
+                number + ", which goes on as before: the log of compute node " + last.reconciler().nodeId() +
                 " says why, if a node has not ended meanwhile", null);
         }
         say("group %d: copies are on memory nodes %s, after %.1f s%n", number, view.members().stream()
             .map(PeerIdentity::nodeId).map(String::valueOf).collect(Collectors.joining(", ")),
             (SystemNanoClock.INSTANCE.nanoTime() - startedNs) / 1e9);
+    }
+
+    private boolean isFilled(final View view)
+    {
+        return view.isFilling() && view.entering().nodeId() == nodeId;
     }
 
     private void sayProgress(final MetaCalls meta, final View view)

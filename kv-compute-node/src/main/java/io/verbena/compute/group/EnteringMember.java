@@ -34,6 +34,7 @@ final class EnteringMember
     private int next;
     private ControlStatus status = ControlStatus.OK;
     private String failure = "";
+    private boolean isFinal;
 
     /**
      * @param attempt    for which this node was named.
@@ -60,6 +61,7 @@ final class EnteringMember
         catch (final FormatException ex)
         {
             failure = String.valueOf(ex.getMessage());
+            isFinal = true;
         }
     }
 
@@ -73,6 +75,12 @@ final class EnteringMember
     boolean isDone()
     {
         return null == call && next == leases.size() + (releasesOthers ? 1 : 0) && failure.isEmpty();
+    }
+
+    /** @return whether it cannot come in, however often it is tried: something stands there, or it has other chunks. */
+    boolean isFinal()
+    {
+        return isFinal || ControlStatus.EXHAUSTED == status || ControlStatus.INVALID_REQUEST == status;
     }
 
     /** @return whether the memory node does not know of the attempt, or not yet. */

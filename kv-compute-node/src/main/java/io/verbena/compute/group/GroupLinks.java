@@ -59,7 +59,7 @@ public final class GroupLinks implements AutoCloseable
         session = parts;
         decideAtNs = parts.raas().clock().nanoTime();
         reconciler = new Reconciler(parts, memoryLinks);
-        fill = new MemberFill(parts, memoryLinks, fillBytesPerSecond);
+        fill = new MemberFill(parts, memoryLinks, fillBytesPerSecond, failures);
     }
 
     /** Takes a view that is later than what was known: ports of earlier ones are left when it returns. */

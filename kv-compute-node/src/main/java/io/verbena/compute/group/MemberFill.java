@@ -1,5 +1,6 @@
 package io.verbena.compute.group;
 
+import io.verbena.compute.figures.UnexpectedFailures;
 import io.verbena.compute.memory.MemoryLink;
 import io.verbena.compute.memory.MemoryLinks;
 import io.verbena.compute.session.SessionParts;
@@ -19,7 +20,6 @@ import org.slf4j.LoggerFactory;
 
 import java.util.ArrayDeque;
 import java.util.Deque;
-import java.util.List;
 import java.util.function.BooleanSupplier;
 
 /**
@@ -53,8 +53,9 @@ final class MemberFill implements AutoCloseable
     private static final int COMPARED_PER_COPIED = 8;
     /** Where a smaller part than this differs, the rest is left to the closed view. */
     private static final int SMALL_PART = 64;
+    private static final long SMALL_BYTES = 256L << 20;
     private static final int MAX_PASSES = 8;
-    /** Connections that fail, as when another group's view is closed, before it is given up. */
+    /** Connections that fail in a pass, as when another group's view is closed, before it is given up. */
     private static final int MAX_FAILURES = 8;
     private static final long PAUSE_NS = 2_000_000;
     private static final long REPORT_PAUSE_NS = 100_000_000;
@@ -64,6 +65,7 @@ final class MemberFill implements AutoCloseable
     private final SessionParts session;
     private final MemoryLinks links;
     private final long bytesPerSecond;
+    private final UnexpectedFailures failures;
     private final Deque<View> waiting = new ArrayDeque<>();
     private Step step = Step.IDLE;
     private View view;
@@ -72,14 +74,16 @@ final class MemberFill implements AutoCloseable
     private final BooleanSupplier[] looks = new BooleanSupplier[2];
     private final VirtualQp[] ports = new VirtualQp[2];
     private Pace pace;
+    private BooleanSupplier primaryLook;
     private EnteringMember entering;
+    private String waitsFor = "";
     private PageComparison comparing;
     private ChunkCopy copying;
     private long differingBytes;
     private long pacedBytes;
     private int pass;
     private long patienceEndsNs;
-    private int failures;
+    private int failedTries;
     private boolean beginsAgain;
     private boolean isFilled;
     private boolean isOver;
@@ -87,22 +91,27 @@ final class MemberFill implements AutoCloseable
     private ControlCall<Void> progress;
     private long againAtNs;
 
-    /** @param bytesPerSecond that are copied at most, 1 or more. */
-    MemberFill(final SessionParts session, final MemoryLinks links, final long bytesPerSecond)
+    /**
+     * @param bytesPerSecond that are copied at most, 1 or more.
+     * @param failures       counts what cannot be done now.
+     */
+    MemberFill(
+        final SessionParts session, final MemoryLinks links, final long bytesPerSecond,
+        final UnexpectedFailures failures)
     {
+        this.failures = failures;
         this.session = session;
         this.links = links;
         this.bytesPerSecond = bytesPerSecond;
     }
 
-    /** Takes a view that is later than what was known of its group; nothing is posted under an earlier one after it. */
+    /** Takes a view that is later than what was known of its group; no page is posted under an earlier one after it. */
     void onView(final View later)
     {
         waiting.removeIf((each) -> each.group() == later.group());
         if (null != view && view.group() == later.group())
         {
             isOver = true;
-            closePorts();
         }
         if (later.isFilling() && later.reconciler().equals(session.identity()))
         {
@@ -124,43 +133,65 @@ final class MemberFill implements AutoCloseable
     /** @return whether something that may go on at any moment is under way. */
     boolean isBusy()
     {
-        return Step.IDLE == step ? !waiting.isEmpty() : !isPacing();
+        return Step.IDLE == step ? !waiting.isEmpty() : Long.MAX_VALUE == nextAtNs();
     }
 
     /** @return when the next step is due, where that alone is waited for; else {@link Long#MAX_VALUE}. */
     long nextAtNs()
     {
-        return isPacing() ? pace.nextAtNs() : Long.MAX_VALUE;
+        return switch (step)
+        {
+            case COMPARING, COPYING -> pace.nextAtNs();
+            case REPORTING -> null == report ? againAtNs : Long.MAX_VALUE;
+            default -> Long.MAX_VALUE;
+        };
     }
 
-    private boolean isPacing()
-    {
-        return Step.COPYING == step || Step.COMPARING == step;
-    }
-
+    /** What fails for lack of memory or places here is tried again: it ends no node. */
     int poll(final long nowNs)
+    {
+        try
+        {
+            return pollStep(nowNs);
+        }
+        catch (final RuntimeException ex)
+        {
+            failures.onFailure("filling of memory node " + identity(TARGET).nodeId(), ex);
+            beginAgain(String.valueOf(ex.getMessage()));
+            return 1;
+        }
+    }
+
+    private int pollStep(final long nowNs)
     {
         if (isOver && Step.IDLE != step && Step.ENDING != step)
         {
             end(false);
             return 1;
         }
-        if ((Step.LINKING == step || Step.CONNECTING == step || Step.LEASING == step) && patienceEndsNs - nowNs <= 0)
+        if (isWaiting() && patienceEndsNs - nowNs <= 0)
         {
-            refuse("it is not ready in time");
+            refuse("it is not ready in time: " + waitsFor);
             return 1;
         }
         return switch (step)
         {
             case IDLE -> pollIdle(nowNs);
             case LINKING -> pollLinking();
-            case CONNECTING -> pollConnecting();
+            case CONNECTING -> pollConnecting(nowNs);
             case LEASING -> pollLeasing(nowNs);
             case COMPARING -> pollComparing(nowNs);
             case COPYING -> pollCopying(nowNs);
             case ENDING -> pollEnding(nowNs);
             case REPORTING -> pollReporting(nowNs);
         };
+    }
+
+    /** For somebody else, who may be away. */
+    private boolean isWaiting()
+    {
+        return Step.LINKING == step || Step.CONNECTING == step ||
+            Step.LEASING == step && (null == entering || entering.isRefused());
     }
 
     private int pollIdle(final long nowNs)
@@ -175,7 +206,7 @@ final class MemberFill implements AutoCloseable
         isOver = false;
         isFilled = false;
         pass = 1;
-        failures = 0;
+        failedTries = 0;
         differingBytes = 0;
         pace = new Pace(bytesPerSecond, nowNs);
         link(nowNs);
@@ -222,8 +253,10 @@ final class MemberFill implements AutoCloseable
     {
         links.add(session, identity(side).nodeId());
         final MemoryLink link = links.byId().get(identity(side).nodeId());
+        waitsFor = "memory node " + identity(side).nodeId() + " is not connected";
         if (null == link || !link.isReady())
         {
+            waitsFor += null == link ? "" : " " + link.failure();
             looks[side] = null;
             return false;
         }
@@ -232,7 +265,7 @@ final class MemberFill implements AutoCloseable
         return looks[side].getAsBoolean() && link.isReady() && link.identity().equals(identity(side));
     }
 
-    private int pollConnecting()
+    private int pollConnecting(final long nowNs)
     {
         if (hasFailed())
         {
@@ -248,39 +281,68 @@ final class MemberFill implements AutoCloseable
             beginAgain("a memory node has closed a view, and gives no key yet");
             return 1;
         }
-        lease();
+        lease(nowNs);
         return 1;
     }
 
-    private void lease()
+    /** Chunks may have been leased since the pass before. */
+    private void lease(final long nowNs)
     {
-        entering = new EnteringMember(
-            ViewAttempt.of(view), linked[SOURCE], linked[TARGET], session.timeoutNs(), false);
+        patienceEndsNs = nowNs + PATIENCE_NS;
+        look(nowNs);
+    }
+
+    private void look(final long atNs)
+    {
+        againAtNs = atNs;
+        entering = null;
+        primaryLook = linked[SOURCE].lookAgain();
         step = Step.LEASING;
     }
 
-    /** The meta server says to the memory node who fills it when it says so to this node: either may be first. */
     private int pollLeasing(final long nowNs)
     {
-        if (againAtNs - nowNs > 0)
+        if (!mayGoOn())
+        {
+            return 1;
+        }
+        if (againAtNs - nowNs > 0 || null == entering && !primaryLook.getAsBoolean())
         {
             return 0;
         }
+        if (null == entering)
+        {
+            entering = new EnteringMember(
+                ViewAttempt.of(view), linked[SOURCE], linked[TARGET], session.timeoutNs(), false);
+        }
         final int workCount = entering.poll();
-        if (entering.isRefused())
-        {
-            againAtNs = nowNs + PAUSE_NS;
-            lease();
-        }
-        else if (!entering.failure().isEmpty())
-        {
-            refuse(entering.failure());
-        }
-        else if (entering.isDone())
+        if (entering.isDone())
         {
             compare(nowNs);
         }
+        else if (!entering.failure().isEmpty())
+        {
+            onNotEntered(nowNs);
+        }
         return workCount;
+    }
+
+    /** The meta server says to the memory node who fills it when it says so to this node: either may be first. */
+    private void onNotEntered(final long nowNs)
+    {
+        waitsFor = entering.failure();
+        if (entering.isFinal())
+        {
+            refuse(waitsFor);
+        }
+        else if (entering.isRefused())
+        {
+            look(nowNs + PAUSE_NS);
+        }
+        else
+        {
+            beginAgain(waitsFor);
+        }
     }
 
     private void compare(final long nowNs)
@@ -323,7 +385,7 @@ final class MemberFill implements AutoCloseable
         differingBytes = differing.totalBytes();
         LOGGER.info("memory node {} differs in {} of {} bytes: group {}, pass={}", view.entering().nodeId(),
             differingBytes, comparing.bytesCompared(), view.group(), pass);
-        if (differingBytes <= comparing.bytesCompared() / SMALL_PART || pass == MAX_PASSES ||
+        if (differingBytes <= Math.min(SMALL_BYTES, comparing.bytesCompared() / SMALL_PART) || pass == MAX_PASSES ||
             pass > 2 && differingBytes > before / 2)
         {
             end(true);
@@ -361,9 +423,10 @@ final class MemberFill implements AutoCloseable
         else if (copying.isDone())
         {
             pass++;
+            failedTries = 0;
             CloseHelper.close(copying);
             copying = null;
-            lease();
+            lease(nowNs);
         }
         return workCount;
     }
@@ -430,7 +493,9 @@ final class MemberFill implements AutoCloseable
     /** What was copied is found to be equal. */
     private void beginAgain(final String why)
     {
-        if (++failures > MAX_FAILURES)
+        // What differs next is not less for what was copied in this pass.
+        differingBytes = Long.MAX_VALUE;
+        if (++failedTries > MAX_FAILURES)
         {
             refuse(why);
             return;
@@ -449,10 +514,7 @@ final class MemberFill implements AutoCloseable
 
     private void closePorts()
     {
-        for (final VirtualQp port : ports)
-        {
-            CloseHelper.close(port);
-        }
+        CloseHelper.closeAll(ports);
     }
 
     private int pollEnding(final long nowNs)
@@ -512,8 +574,13 @@ final class MemberFill implements AutoCloseable
             session.views().askAgain();
             return 1;
         }
-        if (againAtNs - nowNs > 0 || !session.metaLink().isUsable())
+        if (againAtNs - nowNs > 0)
         {
+            return 0;
+        }
+        if (!session.metaLink().isUsable())
+        {
+            againAtNs = nowNs + PAUSE_NS;
             return 0;
         }
         report = session.metaLink().client().reportReconciled(ViewAttempt.of(view), isFilled, session.timeoutNs());

@@ -198,7 +198,7 @@ public final class ViewConductor
         }
 
         refuseEntering(view, entering);
-        final PeerIdentity named = leases.candidate(view.attempt());
+        final PeerIdentity named = leases.candidate(view.attempt() / 2 + group);
 
         if (named.equals(PeerIdentity.UNREGISTERED))
         {
@@ -339,7 +339,7 @@ public final class ViewConductor
 
         if (view.isFilling())
         {
-            write(change, areEqual ? view.filled() : view.notFilling());
+            write(change, areEqual && !hasLostEntering(view) ? view.filled() : view.notFilling());
         }
         else if (ViewState.RECONCILING == view.state())
         {
