@@ -249,6 +249,26 @@ class ProvedIdentityTest
         assertThat(callers).hasSize(3).containsOnly(ANN);
     }
 
+    /** Else no node came back that has connected to this server before. */
+    @Test
+    void shouldUseNoNumberTwiceUnderOneIdentity()
+    {
+        pair.client.identity(ANN, 1, (_) -> secret);
+        final PeerAddress peer = new PeerAddress(pair.serverDevice.address(), PROVED_PORT, 1, 1);
+        for (int i = 0; i < 3; i++)
+        {
+            final VirtualQp vqp = pair.client.connect(peer, BatchListener.CALLS_ONLY, SoftPair.TIMEOUT_NS);
+            pair.runUntil(() -> vqp.state() != VirtualQp.State.CONNECTING);
+            assertThat(vqp.state()).as(vqp.failure()).isEqualTo(VirtualQp.State.READY);
+            vqp.close();
+            // The queue pair is closed with its last user: the next one is connected anew.
+            pair.client.forget(peer);
+            pair.runUntil(() -> pair.client.usage().queuePairs() == 0);
+        }
+        assertThat(callers).containsExactly(ANN, ANN, ANN);
+        assertThat(proved.refusedProofs()).isZero();
+    }
+
     @Test
     void shouldActForTheIdentitiesThatWereGivenAndNoOther()
     {
