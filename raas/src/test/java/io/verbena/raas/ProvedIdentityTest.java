@@ -249,6 +249,26 @@ class ProvedIdentityTest
         assertThat(callers).hasSize(3).containsOnly(ANN);
     }
 
+    /** A user is known by the certificate too with which it has logged in, and the proof says by which. */
+    @Test
+    void shouldKnowAUserByTheLoginThatItProves()
+    {
+        final PeerIdentity user = PeerIdentity.user(1, 4).withLogin(9);
+        secrets.put(user, secret);
+        secrets.put(user.withLogin(8), secret);
+        final QueuePair own = queuePair();
+        final byte[] request = ConnectDataDescriptor.encodeRequest(user, CREDITS, 77, new ConnectionClaim(
+            user.nodeId(), user.incarnation(), 77, own.number(), pair.clientDevice.address().gidHigh(),
+            pair.clientDevice.address().gidLow(), PROVED_PORT, 0, 0, 0, user.login()).proof(secret));
+        final byte[] changed = request.clone();
+        new UnsafeBuffer(changed).putInt(ConnectDataDescriptor.LOGIN_OFFSET, 8);
+        assertThat(connect(own, changed)).as("of another login").contains("did not prove");
+        assertThat(connect(own, request)).isEmpty();
+        assertThat(callers).containsExactly(user);
+        assertThat(proved.isConnected(user)).isTrue();
+        assertThat(proved.isConnected(user.withLogin(0))).isFalse();
+    }
+
     /** Else no node came back that has connected to this server before. */
     @Test
     void shouldUseNoNumberTwiceUnderOneIdentity()
