@@ -101,6 +101,37 @@ class MemoryGateTest
         assertThat(chunks.orphanCount()).isEqualTo(1);
     }
 
+    /** Its keys may stay for a while, since a requester that stopped may be inside. */
+    @Test
+    void shouldLetNobodyInOnceItIsToBeClosed()
+    {
+        gate.admit(new ComputeAdmission(INCARNATION, Set.of(BEN)));
+        gate.close(CLOSING);
+        assertThat(gate.isAdmitted(ANN)).isTrue();
+        gate.beginToClose(5);
+        assertThat(gate.isClosing()).isTrue();
+        assertThat(gate.isDue(4)).isFalse();
+        assertThat(gate.isDue(5)).isTrue();
+        assertThat(gate.isAdmitted(ANN)).isFalse();
+        shouldBeRefused(ANN);
+    }
+
+    /** Of a node and its earlier lives. */
+    @Test
+    void shouldLetNobodyInWhoWasFenced()
+    {
+        gate.admit(new ComputeAdmission(INCARNATION, Set.of(BEN)));
+        gate.close(CLOSING);
+        assertThat(gate.name(ANN, List.of())).as("what it has not left").hasSize(1);
+        gate.fence(new PeerIdentity(5, 51));
+        gate.fence(ANN);
+        assertThat(gate.isAdmitted(ANN)).isFalse();
+        assertThat(gate.name(ANN, List.of())).as("nothing that it has to hear of").isEmpty();
+        assertThat(gate.isAdmitted(new PeerIdentity(5, 51))).as("fenced before").isFalse();
+        assertThat(gate.isAdmitted(new PeerIdentity(5, 52))).isTrue();
+        assertThat(gate.isAdmitted(BEN)).isTrue();
+    }
+
     @Test
     void shouldTakeNoLeasesBeforeTheViewIsClosedAndInTheNextAttempt()
     {

@@ -64,6 +64,22 @@ class MemoryViewsTest
     }
 
     @Test
+    void shouldForgetEarlierLivesOfWhoWasFencedAndNobodyElse()
+    {
+        final PeerIdentity earlier = new PeerIdentity(NODE.nodeId(), NODE.incarnation() - 1);
+        final PeerIdentity later = new PeerIdentity(NODE.nodeId(), NODE.incarnation() + 1);
+        final PeerIdentity other = new PeerIdentity(NODE.nodeId() + 1, NODE.incarnation());
+        views.close(CLOSING);
+        for (final PeerIdentity node : List.of(earlier, NODE, later, other))
+        {
+            assertThat(views.name(node, List.of(new LeftView(7, 1)))).isEmpty();
+        }
+        views.forget(NODE);
+        assertThat(List.of(earlier, NODE, later, other).stream().filter(views::mayHaveKey))
+            .containsExactly(later, other);
+    }
+
+    @Test
     void shouldCloseOnlyWhoReconciledWithTheNextAttempt()
     {
         views.close(CLOSING);
