@@ -11,7 +11,9 @@ import io.verbena.table.allocation.ChunkView;
 import io.verbena.table.format.FormatException;
 import io.verbena.table.mirror.MirrorGroup;
 
+import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Deque;
 import java.util.List;
 
 /**
@@ -19,17 +21,20 @@ import java.util.List;
  * while the view is closed: after that the chunks there are the group's, and may be written. What a member records
  * later, by a request that was under way, was acknowledged to nobody, and is given back by its requester or by a sweep.
  * While the view is active it only enters leases: what is written there late must not land in memory of others.
- * One call at a time. Owned by the node's thread.
+ * Owned by the node's thread.
  */
 final class EnteringMember
 {
+    /** Calls, of those that a connection may have outstanding. */
+    static final int MOST_UNDER_WAY = 16;
+
     private final ViewAttempt attempt;
     private final MemoryLink primary;
     private final MemoryLink memoryNode;
     private final long timeoutNs;
     private final boolean releasesOthers;
     private final List<EnteredLease> leases = new ArrayList<>();
-    private ControlCall<Void> call;
+    private final Deque<ControlCall<Void>> underWay = new ArrayDeque<>();
     /** Behind the last lease what else stands there of the group is released: so nothing of it is free in between. */
     private int next;
     private ControlStatus status = ControlStatus.OK;
@@ -74,7 +79,7 @@ final class EnteringMember
     /** @return whether all leases are recorded, and others of the group released where that is wanted. */
     boolean isDone()
     {
-        return null == call && next == leases.size() + (releasesOthers ? 1 : 0) && failure.isEmpty();
+        return underWay.isEmpty() && next == leases.size() + (releasesOthers ? 1 : 0) && failure.isEmpty();
     }
 
     /** @return whether it cannot come in, however often it is tried: something stands there, or it has other chunks. */
@@ -108,27 +113,44 @@ final class EnteringMember
         {
             return 0;
         }
-        if (null == call && !memoryNode.isReady())
+        if (!memoryNode.isReady())
         {
             failure = "it is not connected any more";
             return 1;
         }
-        if (null == call)
+        return takeAnswers() + ask();
+    }
+
+    private int takeAnswers()
+    {
+        int workCount = 0;
+        while (failure.isEmpty() && !underWay.isEmpty() && underWay.getFirst().isDone())
         {
-            final MemoryNodeClient client = memoryNode.client();
-            call = next == leases.size() ? client.releaseLeases(attempt, timeoutNs) :
-                client.enterLease(attempt, leases.get(next), timeoutNs);
-            return 1;
+            final ControlCall<Void> call = underWay.removeFirst();
+            status = call.status();
+            failure = ControlStatus.OK == status ? "" : call.failure();
+            workCount++;
         }
-        if (!call.isDone())
+        return workCount;
+    }
+
+    /** Leases in any order; what else stands there when all of them are known to be recorded. */
+    private int ask()
+    {
+        final MemoryNodeClient client = memoryNode.client();
+        int workCount = 0;
+        for (; failure.isEmpty() && next < leases.size() && underWay.size() < MOST_UNDER_WAY; next++)
         {
-            return 0;
+            underWay.addLast(client.enterLease(attempt, leases.get(next), timeoutNs));
+            workCount++;
         }
-        status = call.status();
-        failure = ControlStatus.OK == status ? "" : call.failure();
-        call = null;
-        next++;
-        return 1;
+        if (failure.isEmpty() && releasesOthers && next == leases.size() && underWay.isEmpty())
+        {
+            underWay.addLast(client.releaseLeases(attempt, timeoutNs));
+            next++;
+            workCount++;
+        }
+        return workCount;
     }
 
     /**

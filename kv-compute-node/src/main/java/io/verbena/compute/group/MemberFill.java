@@ -347,6 +347,7 @@ final class MemberFill implements AutoCloseable
 
     private void compare(final long nowNs)
     {
+        LOGGER.info("memory node {} has recorded the leases of group {}", view.entering().nodeId(), view.group());
         comparing = new PageComparison(linked[SOURCE], linked[TARGET], entering.chunkOffsets(),
             entering.chunkLengthBytes(), session.raas().device().random().nextLong(), session.timeoutNs());
         againAtNs = nowNs;

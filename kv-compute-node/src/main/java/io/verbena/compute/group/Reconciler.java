@@ -338,6 +338,7 @@ final class Reconciler implements AutoCloseable
     /** Nobody writes to either, nor can a request that lands later, until the next view begins. */
     private void compare()
     {
+        LOGGER.info("memory node {} has recorded the leases of group {}", view.entering().nodeId(), view.group());
         comparing = new PageComparison(linked[view.members().size() - 1], linked[view.members().size()],
             entering.chunkOffsets(), entering.chunkLengthBytes(), session.raas().device().random().nextLong(),
             session.timeoutNs());
