@@ -55,7 +55,7 @@ class MemoryGateSimTest
     private final ChunkTable chunks =
         new ChunkTable(4096, LENGTH, CHUNKS, new ChunkHeaders(region.segment(), HEADERS, CHUNKS));
     private final MemoryAnswers answers =
-        new MemoryAnswers(region.segment().byteSize(), LENGTH, chunks, this::fence, this::views);
+        new MemoryAnswers(region.segment(), LENGTH, chunks, this::fence, this::views);
     private final MemoryGate gate = new MemoryGate(raas, region, PORT, answers, null, () -> "joining");
 
     private record Polled(RaasContext context) implements Agent
@@ -188,7 +188,7 @@ class MemoryGateSimTest
     {
         admit();
         gate.close(View.first(7, List.of(new PeerIdentity(1, 1), new PeerIdentity(2, 2)))
-            .entering(new PeerIdentity(3, INCARNATION), MEMBER));
+            .filling(new PeerIdentity(3, INCARNATION), MEMBER).filled());
         final VirtualQp vqp = connect(LATER);
         assertThat(vqp.failure()).isEmpty();
         assertThat(vqp.peerRegions()).isEmpty();

@@ -49,11 +49,13 @@ final class MemberFill implements AutoCloseable
     /** So much is read or written by one request: others on this thread wait some microseconds. */
     static final int PIECE_BYTES = 64 << 10;
     static final int RING_PIECES = 4;
-    /** Comparing moves a 256th of the bytes, and reads memory once at both memory nodes. */
-    private static final int COMPARED_PER_COPIED = 8;
+    /** So many bytes are compared for one that may be copied: both memory nodes read them, and send a 256th. */
+    private static final int COMPARED_PER_COPIED = 4;
     /** Where a smaller part than this differs, the rest is left to the closed view. */
     private static final int SMALL_PART = 64;
     private static final long SMALL_BYTES = 256L << 20;
+    /** Nor after the first pass where it takes less than a tenth of a second at the rate. */
+    private static final int SMALL_PART_OF_SECOND = 10;
     private static final int MAX_PASSES = 8;
     /** Connections that fail in a pass, as when another group's view is closed, before it is given up. */
     private static final int MAX_FAILURES = 8;
@@ -216,7 +218,6 @@ final class MemberFill implements AutoCloseable
     private void link(final long nowNs)
     {
         patienceEndsNs = nowNs + PATIENCE_NS;
-        againAtNs = nowNs;
         step = Step.LINKING;
     }
 
@@ -387,6 +388,7 @@ final class MemberFill implements AutoCloseable
         LOGGER.info("memory node {} differs in {} of {} bytes: group {}, pass={}", view.entering().nodeId(),
             differingBytes, comparing.bytesCompared(), view.group(), pass);
         if (differingBytes <= Math.min(SMALL_BYTES, comparing.bytesCompared() / SMALL_PART) || pass == MAX_PASSES ||
+            pass > 1 && differingBytes <= bytesPerSecond / SMALL_PART_OF_SECOND ||
             pass > 2 && differingBytes > before / 2)
         {
             end(true);
@@ -594,11 +596,5 @@ final class MemberFill implements AutoCloseable
     {
         closePorts();
         release();
-    }
-
-    @Override
-    public String toString()
-    {
-        return "MemberFill{step=" + step + ", view=" + view + ", pass=" + pass + '}';
     }
 }

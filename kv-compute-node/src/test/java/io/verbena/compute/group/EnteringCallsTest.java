@@ -85,7 +85,7 @@ class EnteringCallsTest
     }
 
     @Test
-    void shouldAskForNothingMoreWhenSomethingElseStandsInAChunk()
+    void shouldFreeNothingWhenSomethingElseStandsInAChunk()
     {
         refusedIndex = 1;
         for (int i = 0; i < 3; i++)
@@ -97,7 +97,7 @@ class EnteringCallsTest
         another.meta.runFor(SECOND_NS);
         assertThat(entering.isDone()).isFalse();
         assertThat(entering.failure()).contains("something stands there");
-        assertThat(asked).containsExactly(0, 1);
+        assertThat(asked).containsExactly(0, 1, 2);
     }
 
     @Test

@@ -32,6 +32,7 @@ final class MemoryFailover
     private static final long GIVE_UP_NS = TimeUnit.SECONDS.toNanos(60);
     private static final long CALL_NS = TimeUnit.SECONDS.toNanos(20);
     private static final long POLL_NS = TimeUnit.MILLISECONDS.toNanos(5);
+    private static final long FILLING_POLL_NS = TimeUnit.MILLISECONDS.toNanos(50);
     /** Operations that waited end in less, once the view is active. */
     private static final long SETTLE_NS = TimeUnit.MILLISECONDS.toNanos(300);
     private static final long STOP_NS = TimeUnit.SECONDS.toNanos(10);
@@ -143,7 +144,7 @@ final class MemoryFailover
         {
             meta.result((client) -> client.fills(CALL_NS))
                 .forEach((fill) -> copiedBytes.merge(fill.pass(), fill.differingBytes(), Math::max));
-            LockSupport.parkNanos(POLL_NS);
+            LockSupport.parkNanos(FILLING_POLL_NS);
         }
         final long filledNs = clock.nanoTime();
         final long operations = load.operations() - before;
