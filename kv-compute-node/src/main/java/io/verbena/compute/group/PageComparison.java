@@ -24,7 +24,7 @@ import java.util.List;
 public final class PageComparison
 {
     /** As many ranges are asked for at a time, each of both memory nodes. */
-    static final int MOST_UNDER_WAY = 4;
+    static final int MOST_UNDER_WAY = 8;
 
     /** A range of pages that both memory nodes are asked for. */
     private record Question(
