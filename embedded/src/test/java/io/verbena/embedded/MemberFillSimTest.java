@@ -185,7 +185,7 @@ class MemberFillSimTest
         assertThat(isSo.getAsBoolean()).as("%s %s", view(cluster), cluster.metaServer().fills()).isTrue();
     }
 
-    /** The patience is for what is waited for, not for copying; and what is written meanwhile goes with a later pass. */
+    /** Patience is for what is waited for, not for copying; and what is written meanwhile goes with a later pass. */
     @Test
     void shouldTakeAsLongAsItTakes()
     {

@@ -171,7 +171,8 @@ class EnteredLeasesTest
     {
         enter(LEASE);
         table.lease(BEN, 1, ChunkPurpose.BLOCKS, 1, false);
-        final String wayOut = "cannot come into the group until that is free: drop that table, or take another memory node";
+        final String wayOut =
+            "cannot come into the group until that is free: drop that table, or take another memory node";
         final MirroredChunk other = new MirroredChunk(8, 2, 1, LENGTH, 3);
         shouldBeRefused(() -> leases.enter(new ViewAttempt(8, 4, 1),
             new EnteredLease(other, EnteredLease.BLOCKS, 9, ANN, null), alive::contains),

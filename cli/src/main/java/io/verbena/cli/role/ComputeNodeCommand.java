@@ -78,8 +78,8 @@ public final class ComputeNodeCommand implements Callable<Integer>
     private boolean busyPoll;
 
     @Option(names = "--growing-tables", arity = "1", paramLabel = "BOOLEAN", defaultValue = "true",
-        description = "Whether this node splits what fills up, so that tables grow, and merges what has become nearly " +
-            "empty. Default: ${DEFAULT-VALUE}.")
+        description = "Whether this node splits what fills up, so that tables grow, and merges what has become " +
+            "nearly empty. Default: ${DEFAULT-VALUE}.")
     private boolean growingTables = true;
 
     @Option(names = "--sweep-interval", paramLabel = "SECONDS", defaultValue = "300",

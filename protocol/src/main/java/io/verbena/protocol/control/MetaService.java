@@ -276,8 +276,8 @@ public interface MetaService
 
     /**
      * Has a memory node come into a group: the memory is copied while its view is active, then that is closed, and the
-     * next view has it as one more member, if nobody is lost meanwhile. Refused as INVALID_REQUEST when there is no such
-     * group or memory node or the group has all its members, as UNKNOWN_NODE when the memory node has no lease, as
+     * next view has it as one more member, if nobody is lost meanwhile. Refused as INVALID_REQUEST when there is no
+     * such group or memory node or the group has all its members, as UNKNOWN_NODE when the memory node has no lease, as
      * UNAVAILABLE while the group changes.
      *
      * @param group  which.
