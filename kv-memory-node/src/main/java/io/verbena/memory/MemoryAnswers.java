@@ -43,6 +43,9 @@ final class MemoryAnswers implements MemoryNodeService
         /** As {@link MemoryViews#fill}. */
         boolean fill(View view);
 
+        /** As {@link MemoryViews#isFilled}. */
+        boolean isFilled(int group);
+
         /** As {@link MemoryViews#name}. */
         List<LeftView> name(PeerIdentity node, List<LeftView> left);
 
@@ -123,6 +126,14 @@ final class MemoryAnswers implements MemoryNodeService
         final long requestId)
     {
         refuseUnregistered(caller);
+
+        if (views.get().isFilled(chunk.group()))
+        {
+            throw new ControlException(ControlStatus.UNAVAILABLE,
+                "this memory node is no member of group " + chunk.group() + ", it is filled: it was one in a view that " +
+                "is over");
+        }
+
         return mirrorLeases.act(caller, action, chunk, purpose, requestId);
     }
 

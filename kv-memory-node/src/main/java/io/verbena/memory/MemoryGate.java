@@ -184,6 +184,12 @@ final class MemoryGate implements MemoryAnswers.Views, AutoCloseable
         return views.fill(view);
     }
 
+    @Override
+    public boolean isFilled(final int group)
+    {
+        return views.isFilled(group);
+    }
+
     /** What a fenced node says is not kept. */
     @Override
     public List<LeftView> name(final PeerIdentity node, final List<LeftView> left)

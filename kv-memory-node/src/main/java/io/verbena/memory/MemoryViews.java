@@ -119,6 +119,16 @@ final class MemoryViews
     }
 
     /**
+     * @param group which.
+     * @return whether this memory node is filled for it, and so no member: a request for its leases that comes now, as
+     *     of members, is of an earlier view, and would free what is being written.
+     */
+    boolean isFilled(final int group)
+    {
+        return fillings.containsKey(group);
+    }
+
+    /**
      * @param node        that asks to enter a lease.
      * @param attempt     for which it was named.
      * @param incarnation of this memory node.

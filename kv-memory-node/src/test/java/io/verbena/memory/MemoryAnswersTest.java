@@ -212,6 +212,12 @@ class MemoryAnswersTest
         }
 
         @Override
+        public boolean isFilled(final int group)
+        {
+            return false;
+        }
+
+        @Override
         public boolean mayEnterLeases(final PeerIdentity node, final ViewAttempt of)
         {
             return mayReleaseLeases(node, of);

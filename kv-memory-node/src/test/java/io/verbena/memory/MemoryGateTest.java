@@ -1,8 +1,11 @@
 package io.verbena.memory;
 
+import io.verbena.protocol.message.ChunkPurpose;
 import io.verbena.protocol.message.ControlException;
 import io.verbena.protocol.message.ControlStatus;
 import io.verbena.protocol.message.EnteredLease;
+import io.verbena.protocol.message.MirrorAction;
+import io.verbena.protocol.message.MirrorAnswer;
 import io.verbena.protocol.message.MirroredChunk;
 import io.verbena.protocol.view.View;
 import io.verbena.protocol.view.ViewAttempt;
@@ -174,6 +177,25 @@ class MemoryGateTest
         enter(BEN, ViewAttempt.of(again.filled()), 2);
         assertThatThrownBy(() -> answers.fillView(PeerIdentity.META_SERVER, again)).as("it is closed")
             .isInstanceOf(ControlException.class);
+    }
+
+    /** A member's request that is late: the chunk would be free while pages are written there. */
+    @Test
+    void shouldReturnNothingWhileItIsFilled()
+    {
+        final View filling = FIRST.filling(new PeerIdentity(3, INCARNATION), ANN);
+        gate.admit(new ComputeAdmission(INCARNATION, Set.of(BEN)));
+        answers.fillView(PeerIdentity.META_SERVER, filling);
+        enter(ANN, ViewAttempt.of(filling), 1);
+        final MirroredChunk chunk = new MirroredChunk(7, 1, 1, LENGTH, 3);
+        assertThatThrownBy(() -> answers.mirrorChunk(ANN, MirrorAction.RETURN, chunk, ChunkPurpose.BLOCKS, 0))
+            .isInstanceOfSatisfying(ControlException.class,
+                (refused) -> assertThat(refused.status()).isEqualTo(ControlStatus.UNAVAILABLE))
+            .hasMessageContaining("no member of group 7, it is filled");
+        assertThat(chunks.blockCount()).isEqualTo(1);
+        gate.close(filling.filled());
+        assertThat(answers.mirrorChunk(ANN, MirrorAction.RETURN, chunk, ChunkPurpose.BLOCKS, 0).outcome())
+            .as("it is a member soon").isEqualTo(MirrorAnswer.Outcome.DONE);
     }
 
     @Test
