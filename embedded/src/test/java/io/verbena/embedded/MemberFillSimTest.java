@@ -251,6 +251,27 @@ class MemberFillSimTest
         }
     }
 
+    /** What it reported of the one before is over with the view. */
+    @Test
+    void shouldFillOneAfterAnother()
+    {
+        try (SimCluster cluster = new SimCluster(1, new SimFabricOptions(), 2, 1))
+        {
+            final KvTable table = lackingTable(cluster);
+            for (int i = 0; i < 3; i++)
+            {
+                enter(cluster, addMemoryNode(cluster));
+                final View filling = view(cluster);
+                assertThat(filling.isFilling()).isTrue();
+                awaitMembers(cluster, 2);
+                assertThat(view(cluster).number()).isEqualTo(filling.number() + 1);
+                machine(cluster, view(cluster).members().getLast().nodeId()).kill();
+                awaitMembers(cluster, 1);
+                requireLarge(cluster, table, 9, 9);
+            }
+        }
+    }
+
     /** It is reached under its later incarnation, though its link was not used meanwhile. */
     @Test
     void shouldFillWhoHasBegunAnew()
