@@ -194,5 +194,7 @@ class ViewFillTest extends GroupRig
         assertThat(reports.all()).as("it is filled").isEmpty();
         reports.onReport(compute, progress);
         assertThat(reports.all()).as("late").isEmpty();
+        reports.onReport(compute, new FillProgress(ViewAttempt.of(views.view(GROUP)), 1, 2, 3, 4, 1, 5));
+        assertThat(reports.all()).as("nobody is filled in this attempt").isEmpty();
     }
 }
