@@ -6,6 +6,7 @@ import io.verbena.protocol.message.ControlException;
 import io.verbena.protocol.message.ControlStatus;
 import io.verbena.protocol.message.EnteredLease;
 import io.verbena.protocol.view.ViewAttempt;
+import io.verbena.table.format.ChunkDescriptor;
 
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -124,6 +125,19 @@ class EnteringCallsTest
         assertThat(entering.isDone()).isFalse();
         assertThat(entering.isRefused()).isEqualTo(isRefused);
         assertThat(entering.isFinal()).isEqualTo(isFinal);
+    }
+
+    @Test
+    void shouldNotComeInWhereAHeaderOfThePrimaryWasDamaged()
+    {
+        primary.groupIndex(1, 0, 0, ChunkDescriptor.UNREAD_COUNT);
+        final EnteringMember entering = entering(false);
+        another.meta.runFor(SECOND_NS);
+        assertThat(entering.failure()).contains("the header of chunk 1 of the primary was damaged");
+        assertThat(entering.isFinal()).isTrue();
+        assertThat(entering.isRefused()).isFalse();
+        assertThat(entering.isDone()).isFalse();
+        assertThat(asked).isEmpty();
     }
 
     @Test
