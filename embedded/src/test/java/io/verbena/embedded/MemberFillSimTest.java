@@ -107,6 +107,9 @@ class MemberFillSimTest
             final long recordBytes = RECORDS * (long)LARGE_BYTES;
             assertThat(filledNs).as("at the rate").isGreaterThan(recordBytes * SECOND_NS / SLOW_BYTES_PER_SECOND);
             assertThat(filledBytes).isGreaterThan(2 * recordBytes);
+            final long comparedBytes = said.getLast().totalBytes() * (said.getLast().pass() - 1);
+            assertThat(filledNs).as("a fourth of what is compared counts, too")
+                .isGreaterThan((recordBytes + comparedBytes / 4) * SECOND_NS / SLOW_BYTES_PER_SECOND);
 
             awaitMembers(cluster, 2);
             final long closedNs = cluster.world().clock().nanoTime() - beganNs - filledNs;
