@@ -11,6 +11,7 @@ import io.verbena.rdma.sim.schedule.SimFabricOptions;
 import org.junit.jupiter.api.Test;
 
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.function.BooleanSupplier;
 
@@ -40,6 +41,8 @@ class MemberFillSimTest
     private static final int MOST_STEPS = 10_000;
     private static final int MOMENTS = 12;
     private static final long SHORT_NS = 40_000;
+    private static final int MOST_PASSES = 8;
+    private static final int BREAKS_PER_PASS = 6;
 
     /** Two copies of a table, of which one is lost, and a memory node that knows nothing of it. */
     private static SimCluster cluster(final int computeNodes)
@@ -104,6 +107,9 @@ class MemberFillSimTest
             final long recordBytes = RECORDS * (long)LARGE_BYTES;
             assertThat(filledNs).as("at the rate").isGreaterThan(recordBytes * SECOND_NS / SLOW_BYTES_PER_SECOND);
             assertThat(filledBytes).isGreaterThan(2 * recordBytes);
+            final long comparedBytes = said.getLast().totalBytes() * (said.getLast().pass() - 1);
+            assertThat(filledNs).as("a fourth of what is compared counts, too")
+                .isGreaterThan((recordBytes + comparedBytes / 4) * SECOND_NS / SLOW_BYTES_PER_SECOND);
 
             awaitMembers(cluster, 2);
             final long closedNs = cluster.world().clock().nanoTime() - beganNs - filledNs;
@@ -246,6 +252,71 @@ class MemberFillSimTest
                 awaitMembers(cluster, 2);
                 assertThat(view(cluster).number()).as("broken after %d ns", breakNs).isEqualTo(filling.number() + 1);
                 requireSound(cluster, 1);
+                requireLarge(cluster, table, 9, 9);
+            }
+        }
+    }
+
+    /** In each pass some may break; and what was copied in one that was broken off does not count against the next. */
+    @Test
+    void shouldGoOnWhenConnectionsBreakInSeveralPasses()
+    {
+        try (SimCluster cluster = cluster(1))
+        {
+            final KvTable table = lackingTable(cluster);
+            final int another = addMemoryNode(cluster);
+            enter(cluster, another);
+            final View filling = view(cluster);
+            final SimNode compute = cluster.computes().getFirst().machine();
+            final int[] breaks = new int[MOST_PASSES + 1];
+            final int[] written = {0};
+            final List<FillProgress> said = new ArrayList<>();
+            stepWhileFilling(cluster, () ->
+            {
+                cluster.runFor(SECOND_NS / 200);
+                final List<FillProgress> now = cluster.metaServer().fills();
+                if (now.isEmpty())
+                {
+                    return;
+                }
+                final FillProgress progress = now.getFirst();
+                if (progress.copiedBytes() > 0 && breaks[progress.pass()] < BREAKS_PER_PASS && !said.contains(progress))
+                {
+                    breaks[progress.pass()]++;
+                    compute.device().breakConnections(machine(cluster, another).device());
+                }
+                said.add(progress);
+                final int every = 1 == progress.pass() ? 1 : 8;
+                if (progress.pass() < 3 && said.size() % every == 0)
+                {
+                    putLarge(cluster, table, 1 + ++written[0] % (RECORDS / every), written[0]);
+                }
+            });
+            assertThat(view(cluster).hasEntering() || view(cluster).number() > filling.number())
+                .as("comes in: %s, broken %s", view(cluster), Arrays.toString(breaks)).isTrue();
+            assertThat(breaks[1] + breaks[2]).as("more than may break in one").isGreaterThan(8);
+            assertThat(breaks[3]).as("copies on: %s", Arrays.toString(breaks)).isGreaterThan(1);
+            awaitMembers(cluster, 2);
+            requireSound(cluster, 1);
+        }
+    }
+
+    /** What it reported of the one before is over with the view. */
+    @Test
+    void shouldFillOneAfterAnother()
+    {
+        try (SimCluster cluster = new SimCluster(1, new SimFabricOptions(), 2, 1))
+        {
+            final KvTable table = lackingTable(cluster);
+            for (int i = 0; i < 3; i++)
+            {
+                enter(cluster, addMemoryNode(cluster));
+                final View filling = view(cluster);
+                assertThat(filling.isFilling()).isTrue();
+                awaitMembers(cluster, 2);
+                assertThat(view(cluster).number()).isEqualTo(filling.number() + 1);
+                machine(cluster, view(cluster).members().getLast().nodeId()).kill();
+                awaitMembers(cluster, 1);
                 requireLarge(cluster, table, 9, 9);
             }
         }

@@ -210,6 +210,31 @@ class MemoryGateTest
         enterRefused(ANN, ViewAttempt.of(filling));
     }
 
+    /** It may have a connection still, and another node may fill already. */
+    @Test
+    void shouldNotBeFilledByWhoWasFenced()
+    {
+        final View filling = FIRST.filling(new PeerIdentity(3, INCARNATION), ANN);
+        gate.admit(new ComputeAdmission(INCARNATION, Set.of(BEN)));
+        answers.fillView(PeerIdentity.META_SERVER, filling);
+        enter(ANN, ViewAttempt.of(filling), 1);
+        answers.fence(PeerIdentity.META_SERVER, ANN);
+        enterRefused(ANN, ViewAttempt.of(filling));
+    }
+
+    /** Nor by anybody before it knows who it is, or once it is to be closed. */
+    @Test
+    void shouldNotBeFilledWhileNobodyIsLetIn()
+    {
+        final View filling = FIRST.filling(new PeerIdentity(3, INCARNATION), ANN);
+        answers.fillView(PeerIdentity.META_SERVER, filling);
+        enterRefused(ANN, ViewAttempt.of(filling));
+        gate.admit(new ComputeAdmission(INCARNATION, Set.of(BEN)));
+        enter(ANN, ViewAttempt.of(filling), 1);
+        gate.beginToClose(5);
+        enterRefused(ANN, ViewAttempt.of(filling));
+    }
+
     private void enterRefused(final PeerIdentity caller, final ViewAttempt attempt)
     {
         assertThatThrownBy(() -> enter(caller, attempt, 1)).isInstanceOfSatisfying(ControlException.class,

@@ -6,9 +6,12 @@ import io.verbena.protocol.message.ControlException;
 import io.verbena.protocol.message.ControlStatus;
 import io.verbena.protocol.message.EnteredLease;
 import io.verbena.protocol.view.ViewAttempt;
+import io.verbena.table.format.ChunkDescriptor;
 
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 import java.util.ArrayList;
 import java.util.List;
@@ -27,6 +30,7 @@ class EnteringCallsTest
     /** What the memory node was asked for: the index of a chunk to record, or -1 to free the rest. */
     private final List<Integer> asked = new ArrayList<>();
     private int refusedIndex = Integer.MIN_VALUE;
+    private ControlStatus refusal = ControlStatus.EXHAUSTED;
 
     @AfterEach
     void close()
@@ -37,11 +41,16 @@ class EnteringCallsTest
 
     private EnteringMember entering()
     {
+        return entering(true);
+    }
+
+    private EnteringMember entering(final boolean releasesOthers)
+    {
         another.answer("enterLease",
             (arguments) -> answer(arguments[1], ((EnteredLease)arguments[2]).chunk().index()));
         another.answer("releaseLeases", (arguments) -> answer(arguments[1], -1));
         final MemoryLink source = primary.reach();
-        final EnteringMember entering = new EnteringMember(ATTEMPT, source, another.reach(), SECOND_NS, true);
+        final EnteringMember entering = new EnteringMember(ATTEMPT, source, another.reach(), SECOND_NS, releasesOthers);
         another.meta.run((_) -> entering.poll());
         return entering;
     }
@@ -52,7 +61,7 @@ class EnteringCallsTest
         asked.add(index);
         if (refusedIndex == index)
         {
-            throw new ControlException(ControlStatus.EXHAUSTED, "something stands there");
+            throw new ControlException(refusal, "something stands there");
         }
         return null;
     }
@@ -82,6 +91,53 @@ class EnteringCallsTest
         final EnteringMember entering = entering();
         another.meta.runUntil(entering::isDone);
         assertThat(asked).containsExactly(-1);
+    }
+
+    /** What is written there late must not land in memory of others. */
+    @Test
+    void shouldFreeNothingWhileTheViewIsActive()
+    {
+        primary.groupIndex(0, GROUP, 2, 1);
+        primary.groupIndex(3, GROUP, 3, 8);
+        final EnteringMember entering = entering(false);
+        assertThat(entering.isDone()).isFalse();
+        another.meta.runUntil(entering::isDone);
+        assertThat(asked).as("all are answered").containsExactly(0, 3);
+        another.meta.runFor(SECOND_NS);
+        assertThat(asked).containsExactly(0, 3);
+        assertThat(entering.isDone()).isTrue();
+    }
+
+    /** Who does not know of the attempt yet is asked again, and who has something else there is not. */
+    @ParameterizedTest
+    @CsvSource({"UNAVAILABLE, true, false", "EXHAUSTED, false, true", "INVALID_REQUEST, false, true",
+        "FORBIDDEN, false, false"})
+    void shouldTellWhetherItMayComeInLater(
+        final ControlStatus status, final boolean isRefused, final boolean isFinal)
+    {
+        refusal = status;
+        refusedIndex = 1;
+        primary.groupIndex(1, GROUP, 2, 1);
+        final EnteringMember entering = entering(false);
+        assertThat(entering.isRefused()).isFalse();
+        assertThat(entering.isFinal()).isFalse();
+        another.meta.runUntil(() -> !entering.failure().isEmpty());
+        assertThat(entering.isDone()).isFalse();
+        assertThat(entering.isRefused()).isEqualTo(isRefused);
+        assertThat(entering.isFinal()).isEqualTo(isFinal);
+    }
+
+    @Test
+    void shouldNotComeInWhereAHeaderOfThePrimaryWasDamaged()
+    {
+        primary.groupIndex(1, 0, 0, ChunkDescriptor.UNREAD_COUNT);
+        final EnteringMember entering = entering(false);
+        another.meta.runFor(SECOND_NS);
+        assertThat(entering.failure()).contains("the header of chunk 1 of the primary was damaged");
+        assertThat(entering.isFinal()).isTrue();
+        assertThat(entering.isRefused()).isFalse();
+        assertThat(entering.isDone()).isFalse();
+        assertThat(asked).isEmpty();
     }
 
     @Test

@@ -163,6 +163,28 @@ class GroupFillerTest extends GroupRig
         assertThat(after(DELAY_NS)).isEqualTo(two);
     }
 
+    /** One memory node at a time: all of them would share what may be copied. */
+    @Test
+    void shouldWaitWhileOneIsFilledForAnotherGroup()
+    {
+        lackHead();
+        final PeerIdentity spare = memory("rack-4");
+        final int other = GROUP + 1;
+        views.begin(new View(other, 1, ViewState.ACTIVE, 0, List.of(primary), 0, PeerIdentity.UNREGISTERED, 2,
+            PeerIdentity.UNREGISTERED));
+        assertThat(after(2 * DELAY_NS)).isEqualTo(spare);
+        conductor.heartbeat(spare.nodeId(), spare.incarnation(), 0, nowNs);
+        for (int i = 0; i < 100; i++)
+        {
+            filler.poll(nowNs += DELAY_NS);
+        }
+        assertThat(views.view(GROUP).isFilling()).isTrue();
+        assertThat(views.view(other).hasEntering()).isFalse();
+        end(true);
+        filler.poll(nowNs += DELAY_NS);
+        assertThat(views.view(other).isFilling()).isTrue();
+    }
+
     @Test
     void shouldWaitWhileAnotherGroupIsChanging()
     {

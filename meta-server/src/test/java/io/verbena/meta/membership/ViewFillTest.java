@@ -11,6 +11,9 @@ import io.verbena.raas.identity.PeerIdentity;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
+import java.util.ArrayList;
+import java.util.List;
+
 import static org.assertj.core.api.Assertions.assertThat;
 
 /** A memory node is filled while the view of a group is active. */
@@ -99,6 +102,38 @@ class ViewFillTest extends GroupRig
         shouldGoOnWithout(work());
     }
 
+    /** The view would be closed for nothing. */
+    @Test
+    void shouldNotCloseTheViewForWhoHasEndedWhenItIsReportedToBeFilled()
+    {
+        leave(spare);
+        report(filling, true);
+        shouldGoOnWithout(views.view(GROUP));
+        shouldGoOnWithout(work());
+    }
+
+    /** One that cannot fill, for a reason of its own, is not named for ever; nor does one fill for all groups. */
+    @Test
+    void shouldNameComputeNodesInTurn()
+    {
+        final PeerIdentity other = join(NodeRole.COMPUTE_NODE, FailureDomain.NONE);
+        report(filling, false);
+        final View second = views.enter(GROUP, spare.nodeId());
+        report(second, false);
+        final View third = views.enter(GROUP, spare.nodeId());
+        assertThat(List.of(second.reconciler(), third.reconciler())).containsExactlyInAnyOrder(compute, other);
+
+        final List<PeerIdentity> named = new ArrayList<>();
+        for (int group = GROUP + 1; group < GROUP + 3; group++)
+        {
+            final View lacking = new View(group, 1, ViewState.ACTIVE, 0, List.of(primary), 0,
+                PeerIdentity.UNREGISTERED, 2, PeerIdentity.UNREGISTERED);
+            views.begin(lacking);
+            named.add(views.enter(group, spare.nodeId()).reconciler());
+        }
+        assertThat(named).containsExactlyInAnyOrder(compute, other);
+    }
+
     @Test
     void shouldNameAnotherComputeNodeWhenWhoFillsEnds()
     {
@@ -159,5 +194,7 @@ class ViewFillTest extends GroupRig
         assertThat(reports.all()).as("it is filled").isEmpty();
         reports.onReport(compute, progress);
         assertThat(reports.all()).as("late").isEmpty();
+        reports.onReport(compute, new FillProgress(ViewAttempt.of(views.view(GROUP)), 1, 2, 3, 4, 1, 5));
+        assertThat(reports.all()).as("nobody is filled in this attempt").isEmpty();
     }
 }

@@ -141,7 +141,10 @@ class KnownViewsTest
         assertThat(without.isFilling()).isFalse();
         assertThat(without.reconciler()).isEqualTo(PeerIdentity.UNREGISTERED);
         assertThat(without.members()).isEqualTo(FIRST.members());
-        assertThat(filling.filled().isLaterThan(filling)).isTrue();
+        final View filled = filling.filled();
+        assertThat(filled.isLaterThan(filling)).isTrue();
+        assertThat(filled.attempt()).as("what was confirmed of the one before does not count").isEqualTo(2);
+        assertThat(filled.isFilling()).isFalse();
         assertThat(filling.closing(1, NAMED).hasEntering()).as("a member is lost").isFalse();
         assertThat(filling.closing(1, NAMED).isLaterThan(filling)).isTrue();
     }
