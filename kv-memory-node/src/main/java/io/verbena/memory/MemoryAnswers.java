@@ -130,8 +130,8 @@ final class MemoryAnswers implements MemoryNodeService
         if (views.get().isFilled(chunk.group()))
         {
             throw new ControlException(ControlStatus.UNAVAILABLE,
-                "this memory node is no member of group " + chunk.group() + ", it is filled: it was one in a view that " +
-                "is over");
+                "this memory node is no member of group " + chunk.group() + ", it is filled: it was one in a view " +
+                "that is over");
         }
 
         return mirrorLeases.act(caller, action, chunk, purpose, requestId);
