@@ -2,7 +2,6 @@ package io.verbena.embedded;
 
 import io.verbena.client.KvTable;
 import io.verbena.memory.MemoryNode;
-import io.verbena.meta.membership.MembershipRefusedException;
 import io.verbena.protocol.view.View;
 import io.verbena.protocol.view.ViewState;
 import io.verbena.raas.identity.PeerIdentity;
@@ -10,8 +9,6 @@ import io.verbena.rdma.sim.SimNode;
 import io.verbena.rdma.sim.schedule.SimFabricOptions;
 import io.verbena.rdma.verbs.Device;
 import io.verbena.rdma.verbs.DeviceAddress;
-import io.verbena.table.check.StoreCheck;
-import io.verbena.table.format.ChunkDescriptor;
 
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -27,8 +24,15 @@ import java.util.Set;
 import java.util.random.RandomGenerator;
 import java.util.stream.LongStream;
 
+import static io.verbena.embedded.OneGroup.addMemoryNode;
+import static io.verbena.embedded.OneGroup.awaitEntry;
 import static io.verbena.embedded.OneGroup.awaitMembers;
+import static io.verbena.embedded.OneGroup.enter;
+import static io.verbena.embedded.OneGroup.indexChunks;
+import static io.verbena.embedded.OneGroup.isMember;
+import static io.verbena.embedded.OneGroup.machine;
 import static io.verbena.embedded.OneGroup.put;
+import static io.verbena.embedded.OneGroup.requireSound;
 import static io.verbena.embedded.OneGroup.requireValue;
 import static io.verbena.embedded.OneGroup.view;
 import static org.assertj.core.api.Assertions.assertThat;
@@ -57,56 +61,6 @@ class MirroredEntrySimTest
         final long only = Long.getLong("verbena.mirror.clusterSeed", 0);
         return 0 != only ? LongStream.of(only) :
             LongStream.rangeClosed(1, Long.getLong("verbena.mirror.clusterSeeds", 6));
-    }
-
-    /** Until it is one; what is refused is asked again. */
-    private static void awaitEntry(final SimCluster cluster, final int nodeId)
-    {
-        for (int i = 0; i < MOST_LEASES; i++)
-        {
-            if (ViewState.ACTIVE == view(cluster).state() && isMember(cluster, nodeId))
-            {
-                return;
-            }
-            enter(cluster, nodeId);
-            cluster.runFor(SimCluster.LEASE_NS / 4);
-        }
-        throw new AssertionError("node " + nodeId + " does not come in: " + cluster.metaServer().views());
-    }
-
-    private static boolean isMember(final SimCluster cluster, final int nodeId)
-    {
-        return view(cluster).members().stream().anyMatch((member) -> member.nodeId() == nodeId);
-    }
-
-    private static void enter(final SimCluster cluster, final int nodeId)
-    {
-        try
-        {
-            cluster.metaServer().enterGroup(view(cluster).group(), nodeId);
-        }
-        catch (final MembershipRefusedException ex)
-        {
-            // Not now.
-        }
-    }
-
-    private static int addMemoryNode(final SimCluster cluster)
-    {
-        cluster.addMemoryNode("another-" + cluster.memoryHosts().size());
-        return cluster.memoryHosts().getLast().node().nodeId();
-    }
-
-    private static int indexChunks(final SimCluster cluster, final int nodeId)
-    {
-        return cluster.memoryHosts().stream().map((host) -> host.node()).filter((node) -> node.nodeId() == nodeId)
-            .findFirst().orElseThrow().stat().indexChunkCount();
-    }
-
-    private static void requireSound(final SimCluster cluster, final long seed)
-    {
-        final StoreCheck check = MirroredStore.check(cluster);
-        assertThat(check.isSound()).as("seed %d: %s %s", seed, check.problems(), check.differences()).isTrue();
     }
 
     /** In the end who came in is the only member. */
@@ -140,33 +94,6 @@ class MirroredEntrySimTest
                     requireValue(cluster, table, key, key);
                 }
             }
-        }
-    }
-
-    /** It has its memory, and in it chunks that the group has returned since. */
-    @Test
-    void shouldComeBackWithoutLeasesThatWereReturnedMeanwhile()
-    {
-        try (SimCluster cluster = new SimCluster(1, new SimFabricOptions(), 3, 2))
-        {
-            final KvTable table = cluster.createTable("t", 100, 3);
-            put(cluster, cluster.createTable("dropped", 100, 3), 1, 1);
-            put(cluster, table, 1, 1);
-            assertThat(cluster.metaServer().views()).as("both are of one group").hasSize(1);
-            final int head = view(cluster).members().getFirst().nodeId();
-            final SimNode machine = machine(cluster, head);
-            machine.pause();
-            awaitMembers(cluster, 2);
-            cluster.dropTable("dropped");
-            cluster.runFor(8 * SimCluster.LEASE_NS);
-            final long indexChunks = MirroredStore.chunks(cluster, ChunkDescriptor.STATE_INDEX).getFirst();
-            machine.resume();
-            awaitEntry(cluster, head);
-            put(cluster, table, 2, 2);
-            cluster.settle();
-            requireSound(cluster, 1);
-            assertThat(MirroredStore.chunks(cluster, ChunkDescriptor.STATE_INDEX)).hasSize(3).containsOnly(indexChunks);
-            assertThat(MirroredStore.chunks(cluster, ChunkDescriptor.STATE_ORPHAN)).containsOnly(0L);
         }
     }
 
@@ -285,7 +212,7 @@ class MirroredEntrySimTest
         }
     }
 
-    /** The meta server does: nobody reads or writes while the compute node tries. */
+    /** The meta server does; the compute node that is to fill it tries for some time. */
     @Test
     void shouldGoOnWithoutAMemoryNodeThatIsNotReached()
     {
@@ -303,9 +230,10 @@ class MirroredEntrySimTest
             enter(cluster, addMemoryNode(cluster));
             assertThat(view(cluster).hasEntering()).isTrue();
             cluster.runFor(PATIENCE_NS * 9 / 10);
-            assertThat(view(cluster).state()).isEqualTo(ViewState.RECONCILING);
+            assertThat(view(cluster).isFilling()).isTrue();
             cluster.runFor(PATIENCE_NS / 5);
             assertThat(view(cluster).state()).isEqualTo(ViewState.ACTIVE);
+            assertThat(view(cluster).isFilling()).isFalse();
             assertThat(view(cluster).members()).hasSize(1);
             requireValue(cluster, table, 1, 1);
         }
@@ -388,12 +316,6 @@ class MirroredEntrySimTest
             cluster.runFor(4 * SimCluster.LEASE_NS);
             requireSound(cluster, 1);
         }
-    }
-
-    private static SimNode machine(final SimCluster cluster, final int nodeId)
-    {
-        return cluster.memoryHosts().stream().filter((host) -> host.node().nodeId() == nodeId).findFirst()
-            .orElseThrow().machine();
     }
 
     /**

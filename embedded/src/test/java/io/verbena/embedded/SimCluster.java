@@ -82,6 +82,8 @@ final class SimCluster implements AutoCloseable
     private UnaryOperator<MetaServerConfiguration> metaOptions = UnaryOperator.identity();
     private final long leaseNs;
     private int chunksPerNode;
+    /** Of compute nodes that are added from then on. */
+    long fillBytesPerSecond = 256L << 20;
     private final Mutation.Opened mutation;
     private final List<Compute> computes = new ArrayList<>();
     private final ComputeNodeSet nodes = new ComputeNodeSet();
@@ -406,6 +408,7 @@ final class SimCluster implements AutoCloseable
             new ComputeNodeConfiguration().fillsChunks(false).name(name)
                 .servicePort(isRemote ? CLIENT_PORT : 0).splitsSubtables(splitsSubtables)
                 .spare(addsSpares).fillLookPauseNs(fillLookPauseNs).maxMemoryNodes(maxMemoryNodes)
+                .fillBytesPerSecond(fillBytesPerSecond)
                 .operationSlots(8).heartbeatIntervalNs(heartbeatNs)
                 .callTimeoutNs(LEASE_NS / 2).versionClock(() -> EPOCH_2026_NS + world.clock().nanoTime()),
             world.clock().nanoTime());

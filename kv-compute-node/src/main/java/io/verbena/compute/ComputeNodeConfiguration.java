@@ -31,6 +31,7 @@ public final class ComputeNodeConfiguration
     private long fillLookPauseNs = TimeUnit.SECONDS.toNanos(1);
     private boolean fillsChunks = true;
     private long sweepIntervalNs = TimeUnit.MINUTES.toNanos(5);
+    private long fillBytesPerSecond = 256L << 20;
     private long slowThresholdNs = TimeUnit.MILLISECONDS.toNanos(10);
     private long traceOneIn = 10_000;
     private EpochNanoClock versionClock;
@@ -124,6 +125,29 @@ public final class ComputeNodeConfiguration
             throw new IllegalArgumentException("sweepIntervalNs=" + intervalNs + " (1,000,000 or more, or 0)");
         }
         sweepIntervalNs = intervalNs;
+        return this;
+    }
+
+    /** @return bytes per second that are copied, at most, to a memory node that comes into a group. */
+    public long fillBytesPerSecond()
+    {
+        return fillBytesPerSecond;
+    }
+
+    /**
+     * @param bytesPerSecond that are copied, at most, to a memory node that comes into a group, while others read and
+     *                       write: what differs then is copied without a bound, while nobody does; 1 MiB or more,
+     *                       default 256 MiB.
+     * @return this.
+     * @throws IllegalArgumentException when it is less.
+     */
+    public ComputeNodeConfiguration fillBytesPerSecond(final long bytesPerSecond)
+    {
+        if (bytesPerSecond < 1 << 20)
+        {
+            throw new IllegalArgumentException("fillBytesPerSecond=" + bytesPerSecond + " (1,048,576 or more)");
+        }
+        fillBytesPerSecond = bytesPerSecond;
         return this;
     }
 

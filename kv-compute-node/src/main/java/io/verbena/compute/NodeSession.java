@@ -121,7 +121,7 @@ final class NodeSession implements AutoCloseable
         metaLink.actAs(registration);
         raas.replayTimeoutNs(Math.max(1, registration.leaseNs() / REPLAYS_PER_LEASE));
         memoryLinks = new MemoryLinks(configuration.name(), configuration.maxMemoryNodes());
-        groups = new GroupLinks(memoryLinks, failures);
+        groups = new GroupLinks(memoryLinks, failures, configuration.fillBytesPerSecond());
         indexReturns = new IndexReturns(metaLink::retryBackoff);
         chunks = new LinkedChunks(memoryLinks.byId(), groups, indexReturns);
         growth = new GrowthScheduler(chunks, this::returnIndex);

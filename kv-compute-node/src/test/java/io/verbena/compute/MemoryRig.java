@@ -59,9 +59,11 @@ public final class MemoryRig implements AutoCloseable
     public final IndexReturns returns = new IndexReturns(meta.link::retryBackoff);
     private final MemoryLinks links = new MemoryLinks("compute-1", CHUNKS);
     public final UnexpectedFailures failures = new UnexpectedFailures(meta.world.clock());
-    public final LinkedChunks chunks = new LinkedChunks(links.byId(), new GroupLinks(links, failures), returns);
+    public final LinkedChunks chunks = new LinkedChunks(
+        links.byId(), new GroupLinks(links, failures, 1 << 30), returns);
     private final CatalogWatch catalog;
     private final Script script = new Script();
+    private final int memoryNodeId;
     private final SimNode memoryNode;
     private RaasContext memory;
     private MemoryRegion region;
@@ -73,6 +75,13 @@ public final class MemoryRig implements AutoCloseable
     /** The memory node listens, and is not registered at the meta server yet; nothing runs. */
     public MemoryRig()
     {
+        this(MEMORY_NODE);
+    }
+
+    /** @param memoryNodeId of the memory node. */
+    public MemoryRig(final int memoryNodeId)
+    {
+        this.memoryNodeId = memoryNodeId;
         meta.registered();
         meta.raas.identity(MetaRig.REGISTRATION.identity());
         meta.answer("tables", (arguments) -> new TablePage(List.of(), false));
@@ -124,7 +133,7 @@ public final class MemoryRig implements AutoCloseable
     /** Begins to connect, and runs the duty cycle of a session without its lease. */
     public MemoryLink connect()
     {
-        links.add(parts, MEMORY_NODE);
+        links.add(parts, memoryNodeId);
         meta.run((nowNs) -> link().poll(nowNs) + engine.poll(nowNs) + catalog.poll(nowNs) +
             returns.poll(parts, links.byId(), nowNs));
         return link();
@@ -139,7 +148,7 @@ public final class MemoryRig implements AutoCloseable
     /** @return what {@link #connect} began. */
     public MemoryLink link()
     {
-        return links.byId().get(MEMORY_NODE);
+        return links.byId().get(memoryNodeId);
     }
 
     /** Begins to connect to a memory node that is registered, and waits until it can be used. */
@@ -161,13 +170,13 @@ public final class MemoryRig implements AutoCloseable
     public void register(final int incarnation)
     {
         superblock(incarnation);
-        meta.view.publish(new PeerRecord(MEMORY_NODE, incarnation, 1, NodeRole.MEMORY_NODE,
+        meta.view.publish(new PeerRecord(memoryNodeId, incarnation, 1, NodeRole.MEMORY_NODE,
             memoryNode.device().address(), PORT, RemoteRegion.of(region)));
     }
 
     private void superblock(final int incarnation)
     {
-        SuperblockDescriptor.writeBoth(region.segment(), new Superblock(MEMORY_NODE, incarnation, REGION_BYTES,
+        SuperblockDescriptor.writeBoth(region.segment(), new Superblock(memoryNodeId, incarnation, REGION_BYTES,
             SuperblockDescriptor.SPACE_BYTES, CHUNK_BYTES, CHUNKS, HEADERS_OFFSET));
     }
 
@@ -205,10 +214,22 @@ public final class MemoryRig implements AutoCloseable
     {
         final int incarnation = 0 == ownerNodeId ? 0 :
             ownerNodeId == MetaRig.REGISTRATION.nodeId() ? MetaRig.REGISTRATION.incarnation() : 1;
-        ChunkDescriptor.write(new UnsafeBuffer(region.segment().address() + HEADERS_OFFSET +
-            (long)index * ChunkDescriptor.HEADER_BYTES, ChunkDescriptor.HEADER_BYTES), 0, state, ownerNodeId,
-            incarnation, 0, 0, index + 1, requestId);
+        ChunkDescriptor.write(header(index), 0, state, ownerNodeId, incarnation, 0, 0, index + 1, requestId);
         SuperblockDescriptor.writeViewVersion(region.segment(), ++viewVersion);
+    }
+
+    /** Gives a chunk to an index that a group has leased. */
+    public void groupIndex(final int index, final int group, final long view, final long count)
+    {
+        ChunkDescriptor.write(
+            header(index), 0, ChunkDescriptor.STATE_INDEX, 0, 0, 0, 0, index + 1, 0, group, view, count);
+        SuperblockDescriptor.writeViewVersion(region.segment(), ++viewVersion);
+    }
+
+    private UnsafeBuffer header(final int index)
+    {
+        return new UnsafeBuffer(region.segment().address() + HEADERS_OFFSET +
+            (long)index * ChunkDescriptor.HEADER_BYTES, ChunkDescriptor.HEADER_BYTES);
     }
 
     /** @return offset of a chunk in the region. */

@@ -214,10 +214,7 @@ final class ChunkTable
      * @throws ControlException EXHAUSTED when there are not enough; nothing is leased then.
      */
     List<ChunkRun> lease(
-        final PeerIdentity owner,
-        final long requestId,
-        final ChunkPurpose purpose,
-        final int chunkCount,
+        final PeerIdentity owner, final long requestId, final ChunkPurpose purpose, final int chunkCount,
         final boolean contiguous)
     {
         final List<ChunkRun> answer = answers.get(owner, requestId);
@@ -251,10 +248,7 @@ final class ChunkTable
     }
 
     private List<ChunkRun> leaseNew(
-        final PeerIdentity owner,
-        final long requestId,
-        final ChunkPurpose purpose,
-        final int chunkCount,
+        final PeerIdentity owner, final long requestId, final ChunkPurpose purpose, final int chunkCount,
         final boolean contiguous)
     {
         if (chunkCount < 1)
@@ -550,7 +544,7 @@ final class ChunkTable
         return chunks;
     }
 
-    /** Gives a free chunk to a group's lease; {@link #change} shows it. */
+    /** Gives a chunk, free or the group's, to a lease of a group; {@link #change} shows it. */
     void leaseToGroup(
         final int index, final int state, final PeerIdentity owner, final PeerIdentity reaper, final long requestId)
     {
@@ -575,6 +569,11 @@ final class ChunkTable
     PeerIdentity owner(final int index)
     {
         return owners[index];
+    }
+
+    PeerIdentity reaper(final int index)
+    {
+        return reapers[index];
     }
 
     long requestId(final int index)

@@ -12,13 +12,16 @@ import io.verbena.protocol.message.MirrorAction;
 import io.verbena.protocol.message.MirrorAnswer;
 import io.verbena.protocol.message.MirroredChunk;
 import io.verbena.protocol.view.LeftView;
+import io.verbena.protocol.view.PageChecksumsDescriptor;
 import io.verbena.protocol.view.View;
 import io.verbena.protocol.view.ViewAttempt;
 import io.verbena.protocol.view.ViewState;
 import io.verbena.raas.RemoteRegion;
 import io.verbena.raas.identity.PeerIdentity;
 import io.verbena.rdma.verbs.RdmaException;
+import net.openhft.hashing.LongTupleHashFunction;
 
+import java.lang.foreign.MemorySegment;
 import java.util.List;
 import java.util.function.Supplier;
 
@@ -37,6 +40,12 @@ final class MemoryAnswers implements MemoryNodeService
         /** As {@link MemoryViews#close}. */
         boolean close(View view);
 
+        /** As {@link MemoryViews#fill}. */
+        boolean fill(View view);
+
+        /** As {@link MemoryViews#isFilled}. */
+        boolean isFilled(int group);
+
         /** As {@link MemoryViews#name}. */
         List<LeftView> name(PeerIdentity node, List<LeftView> left);
 
@@ -44,26 +53,30 @@ final class MemoryAnswers implements MemoryNodeService
         RemoteRegion reconcilerKey(PeerIdentity node, ViewAttempt attempt);
 
         /** Whether a node would get that key now, and this memory node comes into the group. */
-        boolean mayChangeLeases(PeerIdentity node, ViewAttempt attempt);
+        boolean mayReleaseLeases(PeerIdentity node, ViewAttempt attempt);
+
+        /** Whether a node may release leases, or fills this memory node. */
+        boolean mayEnterLeases(PeerIdentity node, ViewAttempt attempt);
 
         /** Whether a node is let in, and has not been fenced: its end will be reported here. */
         boolean isAdmitted(PeerIdentity node);
     }
 
-    private final long regionLengthBytes;
+    private final MemorySegment region;
     private final int chunkLengthBytes;
     private final ChunkTable chunks;
     private final MirrorLeases mirrorLeases;
+    private final long[] halves = new long[2];
     private final Fence fence;
     private final Supplier<Views> views;
     private long forbidden;
 
     MemoryAnswers(
-        final long regionLengthBytes, final int chunkLengthBytes, final ChunkTable chunks, final Fence fence,
+        final MemorySegment region, final int chunkLengthBytes, final ChunkTable chunks, final Fence fence,
         final Supplier<Views> views)
     {
         this.views = views;
-        this.regionLengthBytes = regionLengthBytes;
+        this.region = region;
         this.chunkLengthBytes = chunkLengthBytes;
         this.chunks = chunks;
         mirrorLeases = new MirrorLeases(chunks, chunkLengthBytes);
@@ -113,6 +126,14 @@ final class MemoryAnswers implements MemoryNodeService
         final long requestId)
     {
         refuseUnregistered(caller);
+
+        if (views.get().isFilled(chunk.group()))
+        {
+            throw new ControlException(ControlStatus.UNAVAILABLE,
+                "this memory node is no member of group " + chunk.group() + ", it is filled: it was one in a view " +
+                "that is over");
+        }
+
         return mirrorLeases.act(caller, action, chunk, purpose, requestId);
     }
 
@@ -146,6 +167,20 @@ final class MemoryAnswers implements MemoryNodeService
     }
 
     @Override
+    public void fillView(final PeerIdentity caller, final View view)
+    {
+        refuseOthers(caller, "have this memory node filled in " + view);
+        if (!view.isFilling())
+        {
+            throw new ControlException(ControlStatus.INVALID_REQUEST, view + " fills no memory node");
+        }
+        if (!views.get().fill(view))
+        {
+            throw new ControlException(ControlStatus.UNAVAILABLE, "a later record is known here than " + view);
+        }
+    }
+
+    @Override
     public List<LeftView> nameViews(final PeerIdentity caller, final List<LeftView> left)
     {
         refuseUnregistered(caller);
@@ -170,22 +205,52 @@ final class MemoryAnswers implements MemoryNodeService
     @Override
     public void releaseLeases(final PeerIdentity caller, final ViewAttempt attempt)
     {
-        refuseUnlessNamed(caller, attempt);
+        refuseUnlessNamed(caller, attempt, views.get().mayReleaseLeases(caller, attempt));
         mirrorLeases.release(attempt);
     }
 
     @Override
     public void enterLease(final PeerIdentity caller, final ViewAttempt attempt, final EnteredLease lease)
     {
-        refuseUnlessNamed(caller, attempt);
+        refuseUnlessNamed(caller, attempt, views.get().mayEnterLeases(caller, attempt));
         mirrorLeases.enter(attempt, lease, views.get()::isAdmitted);
     }
 
-    private void refuseUnlessNamed(final PeerIdentity caller, final ViewAttempt attempt)
+    /** Whoever asks reads the memory with a key of its own, too: not one that was fenced. */
+    @Override
+    public void pageChecksums(
+        final PeerIdentity caller, final long offset, final int lengthBytes, final long seed, final long[] checksums)
     {
         refuseUnregistered(caller);
 
-        if (!views.get().mayChangeLeases(caller, attempt))
+        if (!views.get().isAdmitted(caller))
+        {
+            throw new ControlException(
+                ControlStatus.FORBIDDEN, caller + " may not ask for checksums: it was fenced, or is not let in");
+        }
+
+        if (offset < 0 || lengthBytes < 1 || offset > region.byteSize() - lengthBytes)
+        {
+            throw new ControlException(ControlStatus.INVALID_REQUEST, "offset=" + offset + " lengthBytes=" +
+                lengthBytes + " are not inside the memory of " + region.byteSize() + " bytes");
+        }
+
+        final LongTupleHashFunction function = LongTupleHashFunction.xx128(seed);
+
+        for (int at = 0, page = 0; at < lengthBytes; at += PageChecksumsDescriptor.PAGE_BYTES, page++)
+        {
+            final int pageBytes = Math.min(PageChecksumsDescriptor.PAGE_BYTES, lengthBytes - at);
+            function.hashMemory(region.address() + offset + at, pageBytes, halves);
+            checksums[2 * page] = halves[0];
+            checksums[2 * page + 1] = halves[1];
+        }
+    }
+
+    private static void refuseUnlessNamed(final PeerIdentity caller, final ViewAttempt attempt, final boolean isNamed)
+    {
+        refuseUnregistered(caller);
+
+        if (!isNamed)
         {
             throw new ControlException(ControlStatus.UNAVAILABLE, caller + " may change no leases here for " + attempt +
                 ": another node or attempt is named, the view is not closed yet, or this memory node does not come in");
@@ -213,7 +278,7 @@ final class MemoryAnswers implements MemoryNodeService
     public MemoryNodeStat stat()
     {
         return new MemoryNodeStat(
-            regionLengthBytes,
+            region.byteSize(),
             chunkLengthBytes,
             chunks.chunkCount(),
             chunks.freeCount(),

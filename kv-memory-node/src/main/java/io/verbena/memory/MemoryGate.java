@@ -178,6 +178,18 @@ final class MemoryGate implements MemoryAnswers.Views, AutoCloseable
         return views.close(view);
     }
 
+    @Override
+    public boolean fill(final View view)
+    {
+        return views.fill(view);
+    }
+
+    @Override
+    public boolean isFilled(final int group)
+    {
+        return views.isFilled(group);
+    }
+
     /** What a fenced node says is not kept. */
     @Override
     public List<LeftView> name(final PeerIdentity node, final List<LeftView> left)
@@ -192,9 +204,16 @@ final class MemoryGate implements MemoryAnswers.Views, AutoCloseable
     }
 
     @Override
-    public boolean mayChangeLeases(final PeerIdentity node, final ViewAttempt attempt)
+    public boolean mayReleaseLeases(final PeerIdentity node, final ViewAttempt attempt)
     {
         return mayReconcile(node, attempt) && views.comesInto(attempt.group(), admission.incarnation());
+    }
+
+    @Override
+    public boolean mayEnterLeases(final PeerIdentity node, final ViewAttempt attempt)
+    {
+        return mayReleaseLeases(node, attempt) ||
+            isAdmitted(node) && views.isFilledBy(node, attempt, admission.incarnation());
     }
 
     private boolean mayReconcile(final PeerIdentity node, final ViewAttempt attempt)

@@ -89,7 +89,7 @@ public final class MemoryNode implements Agent, AutoCloseable
         isMemoryComplete = Kind.FOUND == kind;
         chunks = chunks(Kind.FOUND == kind);
         answers = new MemoryAnswers(
-            region.lengthBytes(), configuration.chunkLengthBytes(), chunks, this::fence, this::views);
+            region.segment(), configuration.chunkLengthBytes(), chunks, this::fence, this::views);
         metaLink = new MetaLink(raas, metaServer, configuration.callTimeoutNs()).actAsNode();
         gate = new MemoryGate(raas, region, MemoryNodeConfiguration.SERVICE_PORT, answers,
             IdentityVerifier.of(this::proofOf, this::proofBeforeOf),

@@ -2,6 +2,7 @@ package io.verbena.memory;
 
 import io.verbena.protocol.view.LeftView;
 import io.verbena.protocol.view.View;
+import io.verbena.protocol.view.ViewAttempt;
 import io.verbena.raas.identity.PeerIdentity;
 
 import java.util.ArrayList;
@@ -49,6 +50,8 @@ final class MemoryViews
 
     private final Keys keys;
     private final Map<Integer, Closed> closedViews = new HashMap<>();
+    /** By group, where this memory node is filled. */
+    private final Map<Integer, View> fillings = new HashMap<>();
     private final Map<PeerIdentity, Map<Integer, Long>> left = new HashMap<>();
 
     /** @param keys to the region, all of which were made with the leave of this. */
@@ -75,6 +78,7 @@ final class MemoryViews
             return false;
         }
 
+        fillings.computeIfPresent(view.group(), (_, filling) -> view.isLaterThan(filling) ? null : filling);
         // The numbers first: nobody gets a key again that was just closed.
         closed.areKeysClosed &= !endsView(view, closed);
         closed.isReconcilerClosed &= !endsAttempt(view, closed);
@@ -94,6 +98,47 @@ final class MemoryViews
             closed.isReconcilerClosed = true;
         }
         return true;
+    }
+
+    /**
+     * Remembers who fills this memory node while a view is active.
+     *
+     * @param view filling.
+     * @return false: a later record of the group is known here, whoever asks is behind.
+     */
+    boolean fill(final View view)
+    {
+        final Closed closed = closedViews.get(view.group());
+        final View known = fillings.get(view.group());
+        if (null != closed && closed.number >= view.number() || null != known && known.isLaterThan(view))
+        {
+            return false;
+        }
+        fillings.put(view.group(), view);
+        return true;
+    }
+
+    /**
+     * @param group which.
+     * @return whether this memory node is filled for it, and so no member: a request for its leases that comes now, as
+     *     of members, is of an earlier view, and would free what is being written.
+     */
+    boolean isFilled(final int group)
+    {
+        return fillings.containsKey(group);
+    }
+
+    /**
+     * @param node        that asks to enter a lease.
+     * @param attempt     for which it was named.
+     * @param incarnation of this memory node.
+     * @return whether it fills this memory node, as the newest record says that is known here.
+     */
+    boolean isFilledBy(final PeerIdentity node, final ViewAttempt attempt, final int incarnation)
+    {
+        final View filling = fillings.get(attempt.group());
+        return null != filling && ViewAttempt.of(filling).equals(attempt) && filling.reconciler().equals(node) &&
+            filling.entering().incarnation() == incarnation;
     }
 
     private static boolean isBehind(final View view, final Closed closed)

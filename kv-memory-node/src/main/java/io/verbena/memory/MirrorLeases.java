@@ -11,7 +11,10 @@ import io.verbena.protocol.message.MirroredChunk;
 import io.verbena.protocol.view.ViewAttempt;
 import io.verbena.raas.identity.PeerIdentity;
 import io.verbena.table.format.ChunkDescriptor;
+import org.agrona.collections.Int2ObjectHashMap;
 
+import java.util.BitSet;
+import java.util.Objects;
 import java.util.function.Predicate;
 
 import static io.verbena.table.format.ChunkDescriptor.STATE_BLOCKS;
@@ -33,6 +36,8 @@ final class MirrorLeases
     private final int chunkLengthBytes;
     /** Largest that was refused, without being recorded. */
     private final long[] refusedCounts;
+    /** By group. In the memory of this process alone: no attempt outlives it. */
+    private final Int2ObjectHashMap<Entered> entering = new Int2ObjectHashMap<>();
 
     /**
      * @param chunks           of this node.
@@ -243,18 +248,19 @@ final class MirrorLeases
     }
 
     /**
-     * Frees each chunk that a lease of a group has: this node comes into the group, and what stands here is from an
-     * earlier membership or attempt. Their counts stay.
+     * Frees each chunk that a lease of a group has and that was not entered in this attempt: this node comes into the
+     * group, and what stands in these is from an earlier membership or attempt. Their counts stay. Comes after all that
+     * is entered, so that no chunk of the group is free in between.
      *
      * @param attempt of who may.
-     * @throws ControlException UNAVAILABLE when the next view has begun.
+     * @throws ControlException UNAVAILABLE when the next view or a later attempt has begun.
      */
     void release(final ViewAttempt attempt)
     {
-        begin(attempt);
+        final BitSet entered = begin(attempt);
         for (int i = 0; i < chunks.chunkCount(); i++)
         {
-            if (names.group(i) == attempt.group())
+            if (names.group(i) == attempt.group() && !entered.get(i))
             {
                 chunks.change(i, STATE_FREE, null, null);
             }
@@ -262,9 +268,11 @@ final class MirrorLeases
     }
 
     /**
-     * Records a lease that a group has, which this node comes into, for whoever has it; a lease of that name is
-     * recorded anew. Counts are not compared: the lease has been recorded by all members, and has to have one name. No
-     * count that is known here is forgotten, so that requests that were old ones stay that.
+     * Records a lease that a group has, which this node comes into, for whoever has it. It takes the place of any
+     * other lease of that group, from an earlier membership or attempt, by one write of the chunk's header, so that the
+     * chunk is never free. Where it stands already, nothing is written. Counts are not compared: the lease has been
+     * recorded by all members, and has to have one name. No count that is known here is forgotten, so that requests
+     * that were old ones stay that.
      *
      * @param attempt of who may.
      * @param lease   of its group.
@@ -272,7 +280,7 @@ final class MirrorLeases
      *                its chunks are left behind at once.
      * @throws ControlException EXHAUSTED when something else stands in the chunk; INVALID_REQUEST when this node has no
      *                          such chunk, or the lease is none of the view that is over; UNAVAILABLE when the next
-     *                          view has begun.
+     *                          view or a later attempt has begun.
      */
     void enter(final ViewAttempt attempt, final EnteredLease lease, final Predicate<PeerIdentity> isAlive)
     {
@@ -283,32 +291,79 @@ final class MirrorLeases
             throw invalid(chunk + " cannot be recorded for " + attempt + ": the lease is of a later view");
         }
 
-        begin(attempt);
-        if (!isFree(chunk.index()) && !isRecorded(chunk))
+        final BitSet entered = begin(attempt);
+        if (!isFree(chunk.index()) && names.group(chunk.index()) != chunk.group())
         {
             throw new ControlException(ControlStatus.EXHAUSTED, chunk + " cannot be recorded: " +
                 whatStands(chunk.index()) + " stands there. This memory node cannot come into the group until that " +
-                "table is dropped, or take another memory node");
+                "is free: drop that table, or take another memory node");
         }
 
         final boolean isOwned = null != lease.owner() && isAlive.test(lease.owner());
         final boolean isReaped = null != lease.reaper() && isAlive.test(lease.reaper());
         final boolean isLeft = EnteredLease.BLOCKS == lease.state() && !isOwned;
         final boolean isOfNobody = EnteredLease.INDEX == lease.state() && !isOwned;
-        names.name(chunk.index(), chunk.group(), chunk.view(), chunk.count());
-        chunks.leaseToGroup(chunk.index(), isLeft ? STATE_ORPHAN : lease.state(), isOfNobody ? null : lease.owner(),
+        enter(chunk, isLeft ? STATE_ORPHAN : lease.state(), isOfNobody ? null : lease.owner(),
             isReaped ? lease.reaper() : null, lease.requestId());
+        entered.set(chunk.index());
     }
 
-    /** The view of the attempt is over: what was asked for in it, or before, and comes late is not recorded. */
-    private void begin(final ViewAttempt attempt)
+    private void enter(
+        final MirroredChunk chunk, final int state, final PeerIdentity owner, final PeerIdentity reaper,
+        final long requestId)
+    {
+        final int index = chunk.index();
+        final boolean isOfRequest = STATE_ORPHAN == state || requestId == chunks.requestId(index);
+
+        // Another lease gets a number of its own, and each change has clients read the headers again.
+        if (!isRecorded(chunk) || state != chunks.state(index) || !isOfRequest ||
+            !Objects.equals(owner, chunks.owner(index)) || !Objects.equals(reaper, chunks.reaper(index)))
+        {
+            names.name(index, chunk.group(), chunk.view(), chunk.count());
+            chunks.leaseToGroup(index, state, owner, reaper, requestId);
+        }
+    }
+
+    /**
+     * The view of the attempt is over: what was asked for in it, or before, and comes late is not recorded. A later
+     * attempt begins with nothing entered: what an earlier one has entered, the group may have returned since.
+     *
+     * @return chunks that were entered in the attempt.
+     */
+    private BitSet begin(final ViewAttempt attempt)
     {
         if (names.newestView(attempt.group()) > attempt.number())
         {
             throw new ControlException(ControlStatus.UNAVAILABLE,
                 attempt + " is over: the group is in view " + names.newestView(attempt.group()) + " here");
         }
+
+        final Entered newest = entering.get(attempt.group());
+        if (null != newest && attempt.isBefore(newest.attempt))
+        {
+            throw new ControlException(
+                ControlStatus.UNAVAILABLE, attempt + " is over: " + newest.attempt + " has begun here");
+        }
+
         names.over(attempt.group(), attempt.number());
+        if (null != newest && newest.attempt.equals(attempt))
+        {
+            return newest.chunks;
+        }
+
+        final Entered begun = new Entered(attempt, new BitSet(refusedCounts.length));
+        entering.put(attempt.group(), begun);
+        return begun.chunks;
+    }
+
+    /**
+     * What was entered in the newest attempt in which this node was to come into a group.
+     *
+     * @param attempt newest.
+     * @param chunks  by index.
+     */
+    private record Entered(ViewAttempt attempt, BitSet chunks)
+    {
     }
 
     /** For people. */

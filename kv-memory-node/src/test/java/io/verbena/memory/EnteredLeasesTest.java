@@ -36,6 +36,7 @@ class EnteredLeasesTest
     private static final PeerIdentity ANN = new PeerIdentity(5, 50);
     private static final PeerIdentity BEN = new PeerIdentity(6, 60);
     private static final ViewAttempt ATTEMPT = new ViewAttempt(7, 4, 1);
+    private static final ViewAttempt NEXT_ATTEMPT = new ViewAttempt(7, 4, 2);
     private static final MirroredChunk LEASE = new MirroredChunk(7, 2, 1, LENGTH, 3);
 
     private final MemorySegment region = Arena.ofAuto().allocate(HEADERS + CHUNKS * ChunkDescriptor.HEADER_BYTES, 4096);
@@ -49,6 +50,12 @@ class EnteredLeasesTest
     {
         leases.enter(ATTEMPT, new EnteredLease(chunk, state, requestId, owner, reaper),
             (node) -> alive.contains(Objects.requireNonNull(node)));
+    }
+
+    private void enter(
+        final ViewAttempt attempt, final MirroredChunk chunk, final int state, final PeerIdentity owner)
+    {
+        leases.enter(attempt, new EnteredLease(chunk, state, 9, owner, null), alive::contains);
     }
 
     private void enter(final MirroredChunk chunk)
@@ -120,7 +127,6 @@ class EnteredLeasesTest
         }
         enter(LEASE);
         assertThat(shown(1)).as("recorded again").isEqualTo(first);
-        assertThat(ChunkDescriptor.leaseNumber(header(1), 0)).as("as each lease that is new here").isEqualTo(5);
         enter(LEASE, EnteredLease.ORPHAN, 0, ANN, BEN);
         assertThat(shown(1)).as("what the primary shows now").isEqualTo(
             "orphan 7.2.3 request 0 owner 5.50 reaper 6.60");
@@ -165,15 +171,12 @@ class EnteredLeasesTest
     {
         enter(LEASE);
         table.lease(BEN, 1, ChunkPurpose.BLOCKS, 1, false);
-        final String wayOut = "cannot come into the group until that table is dropped, or take another memory node";
-        for (final MirroredChunk other : List.of(LEASE.at(1, 4), LEASE.at(1, 2), new MirroredChunk(7, 3, 1, LENGTH, 3)))
-        {
-            shouldBeRefused(() -> enter(other), ControlStatus.EXHAUSTED, other + " cannot be recorded",
-                LEASE + " stands there", wayOut);
-        }
-        shouldBeRefused(() -> leases.enter(new ViewAttempt(8, 4, 1), new EnteredLease(
-            new MirroredChunk(8, 2, 1, LENGTH, 3), EnteredLease.BLOCKS, 9, ANN, null), alive::contains),
-            ControlStatus.EXHAUSTED, LEASE + " stands there");
+        final String wayOut =
+            "cannot come into the group until that is free: drop that table, or take another memory node";
+        final MirroredChunk other = new MirroredChunk(8, 2, 1, LENGTH, 3);
+        shouldBeRefused(() -> leases.enter(new ViewAttempt(8, 4, 1),
+            new EnteredLease(other, EnteredLease.BLOCKS, 9, ANN, null), alive::contains),
+            ControlStatus.EXHAUSTED, other + " cannot be recorded", LEASE + " stands there", wayOut);
         shouldBeRefused(() -> enter(LEASE.at(0, 3)), ControlStatus.EXHAUSTED, "lease 3 of chunk 0",
             "a chunk of this memory node alone (blocks) of node 6 incarnation 60 stands there", wayOut);
         assertThat(shown(0)).isEqualTo("blocks 0.0.0 request 1 owner 6.60 reaper 0.0");
@@ -226,14 +229,14 @@ class EnteredLeasesTest
         leases.act(BEN, MirrorAction.RECORD, new MirroredChunk(8, 1, 2, LENGTH, 1), ChunkPurpose.BLOCKS, 9);
         for (int i = 0; i < 2; i++)
         {
-            leases.release(ATTEMPT);
+            leases.release(NEXT_ATTEMPT);
             assertThat(shown(0)).isEqualTo("index 0.0.0 request 1 owner 6.60 reaper 0.0");
             assertThat(shown(1)).startsWith("free 0.0.3").endsWith("owner 0.0 reaper 0.0");
             assertThat(shown(2)).isEqualTo("blocks 8.1.1 request 9 owner 6.60 reaper 0.0");
             assertThat(shown(3)).startsWith("free 0.0.2");
             assertThat(table.freeCount()).isEqualTo(2);
         }
-        enter(LEASE);
+        enter(NEXT_ATTEMPT, LEASE, EnteredLease.BLOCKS, ANN);
         assertThat(shown(1)).as("under the count that it had").startsWith("blocks 7.2.3");
     }
 
@@ -278,7 +281,7 @@ class EnteredLeasesTest
         restart(false);
         enter(LEASE);
         assertThat(ChunkDescriptor.count(header(1), 0)).isEqualTo(3);
-        leases.release(ATTEMPT);
+        leases.release(NEXT_ATTEMPT);
         assertThat(ChunkDescriptor.count(header(1), 0)).isEqualTo(20);
         restart(false);
         assertThat(record(1, 20)).isEqualTo(Outcome.OUTDATED);
@@ -292,7 +295,7 @@ class EnteredLeasesTest
         final MirroredChunk late = new MirroredChunk(7, 4, 2, LENGTH, 50);
         shouldBeRefused(() -> act(ANN, MirrorAction.RECORD, late), ControlStatus.INVALID_REQUEST,
             "the group is in view 5 here");
-        leases.release(new ViewAttempt(7, 3, 9));
+        shouldBeRefused(() -> leases.release(new ViewAttempt(7, 3, 9)), ControlStatus.UNAVAILABLE, "is over");
         shouldBeRefused(() -> act(ANN, MirrorAction.RECORD, late), ControlStatus.INVALID_REQUEST,
             "view 5");
         assertThat(act(ANN, MirrorAction.RECORD, new MirroredChunk(8, 1, 2, LENGTH, 1))).as("of another group")

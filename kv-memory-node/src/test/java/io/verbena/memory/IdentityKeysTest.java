@@ -109,6 +109,25 @@ class IdentityKeysTest
         assertThat(registered).as("what is registered still").containsExactly(99);
     }
 
+    /** The end of an earlier life may not have been heard of here. */
+    @Test
+    void shouldRevokeTheKeysOfEarlierLivesAndOfNobodyElse()
+    {
+        assertThat(grant(1, 1)).isEqualTo(-1);
+        assertThat(grant(1, 2)).isZero();
+        assertThat(grant(1, 3)).isEqualTo(1);
+        assertThat(grant(2, 1)).isEqualTo(2);
+        assertThat(keys.grantReconciler(new PeerIdentity(1, 1), 7).remoteKey()).isEqualTo(3);
+        assertThat(keys.grantReconciler(new PeerIdentity(1, 3), 8).remoteKey()).isEqualTo(4);
+        assertThat(keys.grantReconciler(new PeerIdentity(2, 1), 9).remoteKey()).isEqualTo(5);
+        assertThat(keys.revoke(new PeerIdentity(1, 2))).as("two, and the one to reconcile").isEqualTo(3);
+        assertThat(registered).containsExactly(99, 1, 2, 4, 5);
+        assertThat(keys.has(new PeerIdentity(1, 1))).isFalse();
+        assertThat(keys.has(new PeerIdentity(1, 3))).isTrue();
+        assertThat(keys.revoke(new PeerIdentity(1, 2))).as("there are none any more").isZero();
+        keys.close();
+    }
+
     @Test
     void shouldNeverGrantARevokedKeyAgain()
     {

@@ -6,18 +6,25 @@ import io.verbena.protocol.message.ControlStatus;
 import io.verbena.protocol.message.EnteredLease;
 import io.verbena.protocol.message.MirroredChunk;
 import io.verbena.protocol.view.LeftView;
+import io.verbena.protocol.view.PageChecksumsDescriptor;
 import io.verbena.protocol.view.View;
 import io.verbena.protocol.view.ViewAttempt;
 import io.verbena.raas.RemoteRegion;
 import io.verbena.raas.identity.PeerIdentity;
 import io.verbena.rdma.verbs.RdmaException;
 import io.verbena.table.format.ChunkDescriptor;
+import net.openhft.hashing.LongTupleHashFunction;
 import org.junit.jupiter.api.Test;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Random;
+import java.util.Set;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -26,6 +33,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 class MemoryAnswersTest
 {
     private static final int LENGTH = 1 << 16;
+    private static final int PAGE = PageChecksumsDescriptor.PAGE_BYTES;
     private static final PeerIdentity META_SERVER = PeerIdentity.META_SERVER;
     private static final PeerIdentity ANN = new PeerIdentity(5, 50);
     private static final PeerIdentity BEN = new PeerIdentity(6, 60);
@@ -82,7 +90,7 @@ class MemoryAnswersTest
     {
         final ViewAttempt attempt = new ViewAttempt(7, 4, 2);
         final MemoryAnswers answers = new MemoryAnswers(
-            region.byteSize(), LENGTH, chunks, (identity) -> { }, () -> new NamedOnly(ANN, attempt));
+            region, LENGTH, chunks, (identity) -> { }, () -> new NamedOnly(ANN, attempt));
         final EnteredLease lease = new EnteredLease(
             new MirroredChunk(7, 2, 1, LENGTH, 3), EnteredLease.BLOCKS, 9, BEN, null);
         for (final ViewAttempt other : List.of(new ViewAttempt(7, 4, 1), new ViewAttempt(7, 3, 2),
@@ -105,7 +113,81 @@ class MemoryAnswersTest
         shouldBeRefused(() -> answers.releaseLeases(META_SERVER, attempt), ControlStatus.UNKNOWN_NODE, "register");
         assertThat(chunks.freeCount()).isEqualTo(6);
         answers.releaseLeases(ANN, attempt);
-        assertThat(chunks.freeCount()).isEqualTo(8);
+        assertThat(chunks.freeCount()).as("both were entered").isEqualTo(6);
+    }
+
+    /** Of each page by itself, and of no byte behind the range. */
+    @Test
+    void shouldCalculateChecksumsOfItsMemory()
+    {
+        final MemoryAnswers answers = answers((identity) -> { });
+        final Random random = new Random(3);
+        for (long at = 0; at < region.byteSize(); at++)
+        {
+            region.set(ValueLayout.JAVA_BYTE, at, (byte)random.nextInt());
+        }
+        final long offset = PAGE;
+        final long[] checksums = new long[2 * PageChecksumsDescriptor.MAX_PAGES];
+        for (final int lengthBytes : new int[]{1, PAGE - 1, PAGE, PAGE + 1, 7 * PAGE, 8 * LENGTH})
+        {
+            Arrays.fill(checksums, -1);
+            answers.pageChecksums(ANN, offset, lengthBytes, 77, checksums);
+            final int pages = (lengthBytes + PAGE - 1) / PAGE;
+            for (int page = 0; page < pages; page++)
+            {
+                final byte[] bytes = region.asSlice(
+                    offset + (long)page * PAGE, Math.min(PAGE, lengthBytes - page * PAGE))
+                    .toArray(ValueLayout.JAVA_BYTE);
+                final long[] halves = LongTupleHashFunction.xx128(77).hashBytes(bytes);
+                assertThat(Arrays.copyOfRange(checksums, 2 * page, 2 * page + 2)).as("page %d of %d", page, pages)
+                    .containsExactly(halves);
+            }
+            assertThat(Arrays.stream(checksums).skip(2L * pages).allMatch((half) -> half == -1)).isTrue();
+        }
+    }
+
+    @Test
+    void shouldCalculateOtherChecksumsWithAnotherSeedAndOfOtherBytes()
+    {
+        final MemoryAnswers answers = answers((identity) -> { });
+        final Set<Long> seen = new HashSet<>();
+        final long[] checksums = new long[2 * PageChecksumsDescriptor.MAX_PAGES];
+        for (int seed = 0; seed < 50; seed++)
+        {
+            answers.pageChecksums(ANN, PAGE, 2 * PAGE, seed, checksums);
+            assertThat(checksums[0]).as("pages of zeros").isEqualTo(checksums[2]);
+            assertThat(checksums[1]).isEqualTo(checksums[3]);
+            assertThat(seen.add(checksums[0]) && seen.add(checksums[1])).isTrue();
+        }
+        for (final long at : new long[]{PAGE, PAGE + 2_048, 2 * PAGE - 1})
+        {
+            region.set(ValueLayout.JAVA_BYTE, at, (byte)1);
+            answers.pageChecksums(ANN, PAGE, 2 * PAGE, 7, checksums);
+            assertThat(seen.add(checksums[0]) && seen.add(checksums[1])).as("changed at %d", at).isTrue();
+            assertThat(seen.contains(checksums[2]) && seen.contains(checksums[3])).isTrue();
+        }
+    }
+
+    @Test
+    void shouldRefuseChecksumsOfOtherMemoryAndToNobody()
+    {
+        final MemoryAnswers answers = answers((identity) -> { });
+        final long[] checksums = new long[2 * PageChecksumsDescriptor.MAX_PAGES];
+        final long end = region.byteSize() / PAGE * PAGE;
+        answers.pageChecksums(ANN, end, (int)(region.byteSize() - end), 1, checksums);
+        shouldBeRefused(() -> answers.pageChecksums(ANN, end, (int)(region.byteSize() - end) + 1, 1, checksums),
+            ControlStatus.INVALID_REQUEST, "offset=" + end + " lengthBytes=513 are not inside the memory of ");
+        for (final long offset : new long[]{-PAGE, end + PAGE, Long.MAX_VALUE, Long.MIN_VALUE})
+        {
+            shouldBeRefused(() -> answers.pageChecksums(ANN, offset, 1, 1, checksums), ControlStatus.INVALID_REQUEST,
+                "offset=" + offset);
+        }
+        shouldBeRefused(() -> answers.pageChecksums(ANN, PAGE, 0, 1, checksums), ControlStatus.INVALID_REQUEST,
+            "lengthBytes=0");
+        shouldBeRefused(() -> answers.pageChecksums(META_SERVER, PAGE, PAGE, 1, checksums), ControlStatus.UNKNOWN_NODE,
+            "register");
+        shouldBeRefused(() -> answers.pageChecksums(BEN, PAGE, PAGE, 1, checksums), ControlStatus.FORBIDDEN,
+            "it was fenced");
     }
 
     private static void shouldBeRefused(final Runnable call, final ControlStatus status, final String text)
@@ -124,6 +206,24 @@ class MemoryAnswersTest
         }
 
         @Override
+        public boolean fill(final View view)
+        {
+            return 1 == view.attempt();
+        }
+
+        @Override
+        public boolean isFilled(final int group)
+        {
+            return false;
+        }
+
+        @Override
+        public boolean mayEnterLeases(final PeerIdentity node, final ViewAttempt of)
+        {
+            return mayReleaseLeases(node, of);
+        }
+
+        @Override
         public List<LeftView> name(final PeerIdentity node, final List<LeftView> left)
         {
             return List.of();
@@ -136,7 +236,7 @@ class MemoryAnswersTest
         }
 
         @Override
-        public boolean mayChangeLeases(final PeerIdentity node, final ViewAttempt of)
+        public boolean mayReleaseLeases(final PeerIdentity node, final ViewAttempt of)
         {
             return isAdmitted(node) && attempt.equals(of);
         }
@@ -150,6 +250,7 @@ class MemoryAnswersTest
 
     private MemoryAnswers answers(final MemoryAnswers.Fence fence)
     {
-        return new MemoryAnswers(region.byteSize(), LENGTH, chunks, fence, () -> null);
+        return new MemoryAnswers(
+            region, LENGTH, chunks, fence, () -> new NamedOnly(ANN, new ViewAttempt(7, 1, 1)));
     }
 }

@@ -1,8 +1,11 @@
 package io.verbena.memory;
 
+import io.verbena.protocol.message.ChunkPurpose;
 import io.verbena.protocol.message.ControlException;
 import io.verbena.protocol.message.ControlStatus;
 import io.verbena.protocol.message.EnteredLease;
+import io.verbena.protocol.message.MirrorAction;
+import io.verbena.protocol.message.MirrorAnswer;
 import io.verbena.protocol.message.MirroredChunk;
 import io.verbena.protocol.view.View;
 import io.verbena.protocol.view.ViewAttempt;
@@ -34,7 +37,7 @@ class MemoryGateTest
     private static final PeerIdentity BEN = new PeerIdentity(6, 10);
     private static final PeerIdentity ENDED_BEFORE = new PeerIdentity(8, 11);
     private static final View FIRST = View.first(7, List.of(new PeerIdentity(1, 1), new PeerIdentity(2, 2)));
-    private static final View CLOSING = FIRST.entering(new PeerIdentity(3, INCARNATION), ANN);
+    private static final View CLOSING = FIRST.filling(new PeerIdentity(3, INCARNATION), ANN).filled();
     private static final ViewAttempt ATTEMPT = ViewAttempt.of(CLOSING);
 
     private final SimWorld world = new SimWorld(1, new SimFabricOptions());
@@ -44,7 +47,7 @@ class MemoryGateTest
     private final ChunkTable chunks =
         new ChunkTable(4096, LENGTH, CHUNKS, new ChunkHeaders(region.segment(), HEADERS, CHUNKS));
     private final MemoryAnswers answers =
-        new MemoryAnswers(region.segment().byteSize(), LENGTH, chunks, this::fence, this::views);
+        new MemoryAnswers(region.segment(), LENGTH, chunks, this::fence, this::views);
     private final MemoryGate gate = new MemoryGate(raas, region, 2, answers, null, () -> "joining");
 
     private void fence(final PeerIdentity identity)
@@ -62,6 +65,12 @@ class MemoryGateTest
     {
         gate.close();
         world.close();
+    }
+
+    private void enter(final PeerIdentity caller, final ViewAttempt attempt, final int index)
+    {
+        answers.enterLease(caller, attempt, new EnteredLease(
+            new MirroredChunk(7, 1, index, LENGTH, 3), EnteredLease.BLOCKS, 9, caller, null));
     }
 
     private void enter(final PeerIdentity caller, final int index, final PeerIdentity owner)
@@ -95,6 +104,37 @@ class MemoryGateTest
         assertThat(chunks.orphanCount()).isEqualTo(1);
     }
 
+    /** Its keys may stay for a while, since a requester that stopped may be inside. */
+    @Test
+    void shouldLetNobodyInOnceItIsToBeClosed()
+    {
+        gate.admit(new ComputeAdmission(INCARNATION, Set.of(BEN)));
+        gate.close(CLOSING);
+        assertThat(gate.isAdmitted(ANN)).isTrue();
+        gate.beginToClose(5);
+        assertThat(gate.isClosing()).isTrue();
+        assertThat(gate.isDue(4)).isFalse();
+        assertThat(gate.isDue(5)).isTrue();
+        assertThat(gate.isAdmitted(ANN)).isFalse();
+        shouldBeRefused(ANN);
+    }
+
+    /** Of a node and its earlier lives. */
+    @Test
+    void shouldLetNobodyInWhoWasFenced()
+    {
+        gate.admit(new ComputeAdmission(INCARNATION, Set.of(BEN)));
+        gate.close(CLOSING);
+        assertThat(gate.name(ANN, List.of())).as("what it has not left").hasSize(1);
+        gate.fence(new PeerIdentity(5, 51));
+        gate.fence(ANN);
+        assertThat(gate.isAdmitted(ANN)).isFalse();
+        assertThat(gate.name(ANN, List.of())).as("nothing that it has to hear of").isEmpty();
+        assertThat(gate.isAdmitted(new PeerIdentity(5, 51))).as("fenced before").isFalse();
+        assertThat(gate.isAdmitted(new PeerIdentity(5, 52))).isTrue();
+        assertThat(gate.isAdmitted(BEN)).isTrue();
+    }
+
     @Test
     void shouldTakeNoLeasesBeforeTheViewIsClosedAndInTheNextAttempt()
     {
@@ -105,7 +145,100 @@ class MemoryGateTest
         gate.close(CLOSING.closing(1, ANN));
         shouldBeRefused(ANN);
         assertThat(chunks.blockCount()).isEqualTo(1);
-        shouldKeepItsLeases(new ViewAttempt(7, 1, 2));
+        shouldKeepItsLeases(new ViewAttempt(7, 1, 3));
+    }
+
+    /** Beside the work nothing is freed: what is written there late must not land in memory of somebody else. */
+    @Test
+    void shouldTakeLeasesAndReleaseNoneFromWhoFillsIt()
+    {
+        final View filling = FIRST.filling(new PeerIdentity(3, INCARNATION), ANN);
+        final ViewAttempt attempt = ViewAttempt.of(filling);
+        gate.admit(new ComputeAdmission(INCARNATION, Set.of(BEN)));
+        enterRefused(ANN, attempt);
+        answers.fillView(PeerIdentity.META_SERVER, filling);
+        answers.fillView(PeerIdentity.META_SERVER, filling);
+        enterRefused(BEN, attempt);
+        enterRefused(ANN, new ViewAttempt(7, 1, 2));
+        enter(ANN, attempt, 1);
+        assertThat(chunks.blockCount()).isEqualTo(1);
+        assertThatThrownBy(() -> answers.releaseLeases(ANN, attempt)).isInstanceOf(ControlException.class);
+        assertThatThrownBy(() -> answers.reconcilerKey(ANN, attempt)).isInstanceOf(ControlException.class);
+
+        final View again = filling.filling(filling.entering(), BEN);
+        answers.fillView(PeerIdentity.META_SERVER, again);
+        enterRefused(ANN, attempt);
+        enter(BEN, ViewAttempt.of(again), 1);
+        assertThatThrownBy(() -> answers.fillView(PeerIdentity.META_SERVER, filling)).as("an earlier one")
+            .isInstanceOf(ControlException.class).hasMessageContaining("a later record is known here");
+
+        gate.close(again.filled());
+        enterRefused(BEN, ViewAttempt.of(again));
+        enter(BEN, ViewAttempt.of(again.filled()), 2);
+        assertThatThrownBy(() -> answers.fillView(PeerIdentity.META_SERVER, again)).as("it is closed")
+            .isInstanceOf(ControlException.class);
+    }
+
+    /** A member's request that is late: the chunk would be free while pages are written there. */
+    @Test
+    void shouldReturnNothingWhileItIsFilled()
+    {
+        final View filling = FIRST.filling(new PeerIdentity(3, INCARNATION), ANN);
+        gate.admit(new ComputeAdmission(INCARNATION, Set.of(BEN)));
+        answers.fillView(PeerIdentity.META_SERVER, filling);
+        enter(ANN, ViewAttempt.of(filling), 1);
+        final MirroredChunk chunk = new MirroredChunk(7, 1, 1, LENGTH, 3);
+        assertThatThrownBy(() -> answers.mirrorChunk(ANN, MirrorAction.RETURN, chunk, ChunkPurpose.BLOCKS, 0))
+            .isInstanceOfSatisfying(ControlException.class,
+                (refused) -> assertThat(refused.status()).isEqualTo(ControlStatus.UNAVAILABLE))
+            .hasMessageContaining("no member of group 7, it is filled");
+        assertThat(chunks.blockCount()).isEqualTo(1);
+        gate.close(filling.filled());
+        assertThat(answers.mirrorChunk(ANN, MirrorAction.RETURN, chunk, ChunkPurpose.BLOCKS, 0).outcome())
+            .as("it is a member soon").isEqualTo(MirrorAnswer.Outcome.DONE);
+    }
+
+    @Test
+    void shouldBeFilledAsTheMetaServerSaysAndUnderItsIncarnation()
+    {
+        final View filling = FIRST.filling(new PeerIdentity(3, INCARNATION + 1), ANN);
+        gate.admit(new ComputeAdmission(INCARNATION, Set.of(BEN)));
+        assertThatThrownBy(() -> answers.fillView(ANN, filling)).hasMessageContaining("only the meta server may");
+        assertThatThrownBy(() -> answers.fillView(PeerIdentity.META_SERVER, FIRST))
+            .hasMessageContaining("fills no memory node");
+        answers.fillView(PeerIdentity.META_SERVER, filling);
+        enterRefused(ANN, ViewAttempt.of(filling));
+    }
+
+    /** It may have a connection still, and another node may fill already. */
+    @Test
+    void shouldNotBeFilledByWhoWasFenced()
+    {
+        final View filling = FIRST.filling(new PeerIdentity(3, INCARNATION), ANN);
+        gate.admit(new ComputeAdmission(INCARNATION, Set.of(BEN)));
+        answers.fillView(PeerIdentity.META_SERVER, filling);
+        enter(ANN, ViewAttempt.of(filling), 1);
+        answers.fence(PeerIdentity.META_SERVER, ANN);
+        enterRefused(ANN, ViewAttempt.of(filling));
+    }
+
+    /** Nor by anybody before it knows who it is, or once it is to be closed. */
+    @Test
+    void shouldNotBeFilledWhileNobodyIsLetIn()
+    {
+        final View filling = FIRST.filling(new PeerIdentity(3, INCARNATION), ANN);
+        answers.fillView(PeerIdentity.META_SERVER, filling);
+        enterRefused(ANN, ViewAttempt.of(filling));
+        gate.admit(new ComputeAdmission(INCARNATION, Set.of(BEN)));
+        enter(ANN, ViewAttempt.of(filling), 1);
+        gate.beginToClose(5);
+        enterRefused(ANN, ViewAttempt.of(filling));
+    }
+
+    private void enterRefused(final PeerIdentity caller, final ViewAttempt attempt)
+    {
+        assertThatThrownBy(() -> enter(caller, attempt, 1)).isInstanceOfSatisfying(ControlException.class,
+            (refused) -> assertThat(refused.status()).isEqualTo(ControlStatus.UNAVAILABLE));
     }
 
     /** Whoever is named may write to a member, but what the member has recorded stays. */
@@ -118,9 +251,10 @@ class MemoryGateTest
         final View next = CLOSING.reconciling().next();
         gate.close(next.closing(1, ANN));
         shouldKeepItsLeases(new ViewAttempt(7, 2, 1));
-        gate.close(next.closing(1, ANN).reconciling().next().entering(new PeerIdentity(9, INCARNATION + 1), ANN));
-        shouldKeepItsLeases(new ViewAttempt(7, 3, 1));
-        assertThat(answers.reconcilerKey(ANN, new ViewAttempt(7, 3, 1)).lengthBytes())
+        gate.close(next.closing(1, ANN).reconciling().next()
+            .filling(new PeerIdentity(9, INCARNATION + 1), ANN).filled());
+        shouldKeepItsLeases(new ViewAttempt(7, 3, 2));
+        assertThat(answers.reconcilerKey(ANN, new ViewAttempt(7, 3, 2)).lengthBytes())
             .isEqualTo(region.segment().byteSize());
     }
 

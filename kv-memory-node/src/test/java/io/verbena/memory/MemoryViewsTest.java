@@ -2,6 +2,7 @@ package io.verbena.memory;
 
 import io.verbena.protocol.view.LeftView;
 import io.verbena.protocol.view.View;
+import io.verbena.protocol.view.ViewAttempt;
 import io.verbena.raas.identity.PeerIdentity;
 import io.verbena.rdma.verbs.RdmaException;
 import org.junit.jupiter.api.Test;
@@ -64,6 +65,22 @@ class MemoryViewsTest
     }
 
     @Test
+    void shouldForgetEarlierLivesOfWhoWasFencedAndNobodyElse()
+    {
+        final PeerIdentity earlier = new PeerIdentity(NODE.nodeId(), NODE.incarnation() - 1);
+        final PeerIdentity later = new PeerIdentity(NODE.nodeId(), NODE.incarnation() + 1);
+        final PeerIdentity other = new PeerIdentity(NODE.nodeId() + 1, NODE.incarnation());
+        views.close(CLOSING);
+        for (final PeerIdentity node : List.of(earlier, NODE, later, other))
+        {
+            assertThat(views.name(node, List.of(new LeftView(7, 1)))).isEmpty();
+        }
+        views.forget(NODE);
+        assertThat(List.of(earlier, NODE, later, other).stream().filter(views::mayHaveKey))
+            .containsExactly(later, other);
+    }
+
+    @Test
     void shouldCloseOnlyWhoReconciledWithTheNextAttempt()
     {
         views.close(CLOSING);
@@ -78,6 +95,26 @@ class MemoryViewsTest
         assertThat(views.mayReconcile(NODE, 7, 1, 2)).isTrue();
         assertThat(views.close(CLOSING)).as("of a deposed leader").isFalse();
         assertThat(views.mayReconcile(NODE, 7, 1, 2)).isTrue();
+    }
+
+    /** What comes late of the view before changes nothing; what ends the view in which it is filled ends that, too. */
+    @Test
+    void shouldBeFilledInALaterViewThanTheOneThatIsClosed()
+    {
+        final View next = CLOSING.reconciling().next();
+        final View filling = next.filling(new PeerIdentity(9, 9), NAMED);
+        views.close(CLOSING);
+        assertThat(views.fill(CLOSING)).as("it is closed").isFalse();
+        assertThat(views.fill(filling)).isTrue();
+        assertThat(views.close(CLOSING)).as("again").isTrue();
+        assertThat(views.isFilledBy(NAMED, ViewAttempt.of(filling), 9)).isTrue();
+        assertThat(views.isFilledBy(NAMED, ViewAttempt.of(filling), 8)).isFalse();
+        assertThat(views.isFilledBy(NODE, ViewAttempt.of(filling), 9)).isFalse();
+        assertThat(views.isFilledBy(NAMED, ViewAttempt.of(next), 9)).isFalse();
+        assertThat(views.close(next.closing(0, NAMED).closing(0, NAMED))).isTrue();
+        assertThat(views.isFilledBy(NAMED, ViewAttempt.of(filling), 9)).isFalse();
+        assertThat(views.fill(filling)).as("late").isFalse();
+        assertThat(views.isFilledBy(NAMED, ViewAttempt.of(filling), 9)).isFalse();
     }
 
     @Test

@@ -17,23 +17,34 @@ import java.util.Set;
 /** A compute node of a {@link ViewRun}: what it knows and says is production code; ports and requests are modelled. */
 final class ViewCompute
 {
-    /** The members of one view, with the keys to them. */
+    /** What a compute node leaves out. */
+    enum Flaw
+    {
+        /** It goes on with its port when it hears that the view is over. */
+        LEAVE,
+        /** Who reconciles begins again when it does not know what became of a request. */
+        ABANDON
+    }
+
+    /** The members of one view, or who is filled in it, with the keys to them. */
     private final class Port
     {
         private final View view;
+        private final List<PeerIdentity> targets;
         private final Map<PeerIdentity, ViewMemory.Key> keys = new HashMap<>();
         private long nextAskNs = actor.nanoTime();
         private int underWay;
         private long brokenAtNs;
 
-        private Port(final View view)
+        private Port(final View view, final List<PeerIdentity> targets)
         {
             this.view = view;
+            this.targets = targets;
         }
 
         private boolean isReady()
         {
-            return keys.keySet().containsAll(view.closers());
+            return keys.keySet().containsAll(targets);
         }
     }
 
@@ -46,6 +57,9 @@ final class ViewCompute
         private boolean isAbandoned;
     }
 
+    /** That are copied to who is filled, before that is over. */
+    private static final int PAGES = 6;
+
     private final ViewRun run;
     private final ViewRun.Actor actor;
     private PeerIdentity identity;
@@ -53,6 +67,9 @@ final class ViewCompute
     private Port port;
     private Port reconciling;
     private Copying copying;
+    private Port filling;
+    /** That are under way or have landed where this node fills. */
+    private int pages;
     private long leaseEndsNs;
     private long nextCallNs;
 
@@ -83,6 +100,7 @@ final class ViewCompute
         port = null;
         reconciling = null;
         copying = null;
+        filling = null;
         nextCallNs = actor.nanoTime();
     }
 
@@ -110,13 +128,17 @@ final class ViewCompute
         if (hasLease())
         {
             if (null != port && known.isActive(ViewRun.GROUP, port.view.number()) ||
-                null != port && run.flaws.contains(ViewRun.Flaw.LEAVE))
+                null != port && run.flaws.contains(Flaw.LEAVE))
             {
                 work(port);
             }
             if (null != reconciling)
             {
                 reconcile(reconciling);
+            }
+            if (null != filling)
+            {
+                fill(filling);
             }
         }
     }
@@ -162,9 +184,15 @@ final class ViewCompute
         final boolean isAbandoned = null != copying && copying.isAbandoned;
         final long number = null == reconciling ? 0 : reconciling.view.number();
         final int attempt = null == reconciling ? 0 : reconciling.view.attempt();
+        final ViewAttempt filled = null == filling || pages < PAGES ? null : ViewAttempt.of(filling.view);
+        final boolean isEnough = pages > PAGES;
         return () ->
         {
-            if (isDone)
+            if (null != filled)
+            {
+                meta.conductor().views().onReconciled(as, filled, isEnough);
+            }
+            else if (isDone)
             {
                 meta.conductor().views().onReconciled(as, new ViewAttempt(ViewRun.GROUP, number, attempt), true);
             }
@@ -179,15 +207,19 @@ final class ViewCompute
     {
         if (known.hear(view))
         {
-            if (!run.flaws.contains(ViewRun.Flaw.LEAVE) || null == port || ViewState.ACTIVE == view.state())
+            if (!run.flaws.contains(Flaw.LEAVE) || null == port || ViewState.ACTIVE == view.state())
             {
-                port = ViewState.ACTIVE == view.state() ? new Port(view) : null;
+                port = ViewState.ACTIVE != view.state() ? null : null != port && port.view.number() == view.number() ?
+                    port : new Port(view, view.survivors());
             }
             reconciling = null;
             copying = null;
+            filling = view.isFilling() && view.reconciler().equals(identity) ?
+                new Port(view, List.of(view.members().getLast(), view.entering())) : null;
+            pages = 0;
             if (ViewState.RECONCILING == view.state() && view.reconciler().equals(identity))
             {
-                reconciling = new Port(view);
+                reconciling = new Port(view, view.closers());
                 copying = new Copying();
             }
         }
@@ -204,7 +236,7 @@ final class ViewCompute
         of.nextAskNs = nowNs + ViewRun.LEASE_NS / 50;
         final PeerIdentity as = identity;
         final List<LeftView> left = known.left();
-        for (final PeerIdentity member : of.view.closers())
+        for (final PeerIdentity member : of.targets)
         {
             if (!of.keys.containsKey(member))
             {
@@ -228,7 +260,7 @@ final class ViewCompute
     {
         if (port == of)
         {
-            port = new Port(of.view);
+            port = new Port(of.view, of.targets);
         }
     }
 
@@ -408,10 +440,33 @@ final class ViewCompute
         }
     }
 
+    /** Copies of slots of which nothing is awaited: they are torn and old, and some come late. */
+    private void fill(final Port of)
+    {
+        if (!of.isReady())
+        {
+            ask(of, false);
+        }
+        else if (pages < PAGES && 0 == run.random.nextInt(4))
+        {
+            final int slot = run.random.nextInt(ViewRun.SLOTS);
+            final PeerIdentity source = of.targets.getFirst();
+            final PeerIdentity target = of.targets.getLast();
+            final Set<Long> found = run.memory(source.nodeId()).read(of.keys.get(source), slot);
+            pages++;
+            pages += pages == PAGES && (run.isQuiet || run.random.nextBoolean()) ? 1 : 0;
+            if (null != found)
+            {
+                final Set<Long> page = Set.copyOf(found);
+                run.later(run.slowNs(), () -> run.memory(target.nodeId()).page(of.keys.get(target), slot, page));
+            }
+        }
+    }
+
     /** A request of which nobody knows what became. */
     private void onUnknown()
     {
-        if (run.flaws.contains(ViewRun.Flaw.ABANDON))
+        if (run.flaws.contains(Flaw.ABANDON))
         {
             copying = new Copying();
         }

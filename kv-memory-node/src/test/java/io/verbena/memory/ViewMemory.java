@@ -280,6 +280,11 @@ final class ViewMemory
         }
     }
 
+    boolean fill(final View view)
+    {
+        return !isLost && !isRegistering && views.fill(view);
+    }
+
     private boolean admits(final PeerIdentity node, final PeerIdentity to)
     {
         return !isLost && !isRegistering && identity.equals(to) && !fenced.contains(node) && admission.admits(node);
@@ -353,6 +358,19 @@ final class ViewMemory
         }
         slots.set(slot, new HashSet<>(copied));
         return true;
+    }
+
+    /** A slot of who is filled lands, if the key is open. */
+    void page(final Key key, final int slot, final Set<Long> copied)
+    {
+        if (key.isOpen)
+        {
+            if (run.record().survivors().contains(identity))
+            {
+                run.fail("a page lands at a member");
+            }
+            slots.set(slot, new HashSet<>(copied));
+        }
     }
 
     /** @return what a READ finds, as it is now; null when its key is closed. */

@@ -6,6 +6,7 @@ import io.verbena.meta.membership.Member;
 import io.verbena.meta.membership.MembershipConductor;
 import io.verbena.meta.membership.MembershipOptions;
 import io.verbena.meta.membership.MembershipRefusedException;
+import io.verbena.meta.membership.ViewConductor;
 import io.verbena.meta.store.DurableWriteError;
 import io.verbena.meta.store.MetaBatch;
 import io.verbena.meta.store.MetaCommand;
@@ -33,6 +34,7 @@ import java.util.List;
 import java.util.PriorityQueue;
 import java.util.Random;
 import java.util.Set;
+import java.util.function.BiPredicate;
 import java.util.function.Consumer;
 
 /**
@@ -42,15 +44,6 @@ import java.util.function.Consumer;
  */
 final class ViewRun
 {
-    /** What a compute node leaves out. */
-    enum Flaw
-    {
-        /** It goes on with its port when it hears that the view is over. */
-        LEAVE,
-        /** Who reconciles begins again when it does not know what became of a request. */
-        ABANDON
-    }
-
     static final int GROUP = 1;
     static final int SLOTS = 2;
     static final long MS = 1_000_000;
@@ -150,7 +143,7 @@ final class ViewRun
     }
 
     /** The meta server that leads, or led. */
-    final class Meta extends Actor
+    final class Meta extends Actor implements ViewConductor.ViewCaller
     {
         private final MembershipConductor conductor;
         private boolean hasEnded;
@@ -195,7 +188,7 @@ final class ViewRun
                 {
                     conductor.doWork(nanoTime(), this::fence);
                 }
-                conductor.views().doWork(nanoTime(), this::close);
+                conductor.views().doWork(nanoTime(), this);
             });
         }
 
@@ -212,12 +205,24 @@ final class ViewRun
             });
         }
 
-        private void close(final PeerIdentity member, final View view)
+        @Override
+        public void close(final PeerIdentity member, final View view)
+        {
+            ask(member, view, ViewMemory::close);
+        }
+
+        @Override
+        public void fill(final PeerIdentity member, final View view)
+        {
+            ask(member, view, ViewMemory::fill);
+        }
+
+        private void ask(final PeerIdentity member, final View view, final BiPredicate<ViewMemory, View> asked)
         {
             final ViewMemory node = memory(member.nodeId());
             node.send(() ->
             {
-                if (node.identity.equals(member) && node.close(view))
+                if (node.identity.equals(member) && asked.test(node, view))
                 {
                     send(() -> run(() -> conductor.views().onClosed(member, view)));
                 }
@@ -278,7 +283,7 @@ final class ViewRun
     }
 
     final Random random;
-    final Set<Flaw> flaws;
+    final Set<ViewCompute.Flaw> flaws;
     long realNs;
     boolean isQuiet;
     Meta meta;
@@ -311,7 +316,7 @@ final class ViewRun
     private final boolean restartsAll;
 
     /** With even seeds all members restart together, too. */
-    ViewRun(final long seed, final Flaw... flaws)
+    ViewRun(final long seed, final ViewCompute.Flaw... flaws)
     {
         random = new Random(seed);
         restartsAll = 0 == seed % 2;
@@ -380,7 +385,7 @@ final class ViewRun
             returns++;
             firstReturns += before.isDeserted() ? 1 : 0;
         }
-        if (ViewState.ACTIVE == record.state())
+        if (record.number() > before.number())
         {
             views++;
             entries += record.members().size() > before.survivors().size() ? 1 : 0;
@@ -448,7 +453,8 @@ final class ViewRun
         for (int step = 0; step < QUIET_STEPS && null == problem; step++)
         {
             step(10 * MS);
-            if (step > QUIET_STEPS / 6 && answered.size() > before + 10 && isWhole())
+            if (step > QUIET_STEPS / 6 && answered.size() > before + 10 && ViewState.ACTIVE == record.state() &&
+                !record.isFilling() && meta.liveNodes().containsAll(record.members()))
             {
                 return;
             }
@@ -472,11 +478,6 @@ final class ViewRun
             // Its host has ended while it started: another one is started later.
             meta.hasEnded = true;
         }
-    }
-
-    private boolean isWhole()
-    {
-        return ViewState.ACTIVE == record.state() && meta.liveNodes().containsAll(record.members());
     }
 
     private void step(final long mostNs)

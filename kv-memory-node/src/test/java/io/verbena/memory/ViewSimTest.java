@@ -88,11 +88,11 @@ class ViewSimTest
     @Test
     void shouldShowWhatAComputeNodeHasToDo()
     {
-        assertShown(null, "a write of view", ViewRun.Flaw.LEAVE);
-        assertShown(null, "a copy of view", ViewRun.Flaw.ABANDON);
+        assertShown(null, "a write of view", ViewCompute.Flaw.LEAVE);
+        assertShown(null, "a copy of view", ViewCompute.Flaw.ABANDON);
     }
 
-    private static void assertShown(final ViewMutation left, final String symptom, final ViewRun.Flaw... flaws)
+    private static void assertShown(final ViewMutation left, final String symptom, final ViewCompute.Flaw... flaws)
     {
         String last = null;
         long seed = 0;

@@ -6,7 +6,9 @@ import io.verbena.meta.MetaServerStat;
 import io.verbena.meta.store.StoredNode;
 import io.verbena.protocol.message.FailureDomain;
 import io.verbena.protocol.message.MemoryNodeStat;
+import io.verbena.protocol.view.FillProgress;
 import io.verbena.protocol.view.View;
+import io.verbena.protocol.view.ViewAttempt;
 import io.verbena.raas.RaasContext;
 import io.verbena.raas.directory.NodeRole;
 import io.verbena.raas.identity.PeerIdentity;
@@ -77,12 +79,14 @@ public final class DashboardFigures
     /**
      * @param views   the latest ones of groups of memory nodes.
      * @param domains labels of failure domains, by the ids of memory nodes that have one.
+     * @param fills   how far memory nodes are filled, as far as is known.
      * @return figures of each group, ascending, as {@code status --json} has them.
      */
-    public static List<Map<String, Object>> groups(final List<View> views, final Map<Integer, String> domains)
+    public static List<Map<String, Object>> groups(
+        final List<View> views, final Map<Integer, String> domains, final List<FillProgress> fills)
     {
         return views.stream().sorted(Comparator.comparingInt(View::group))
-            .map((view) -> group(view, domains)).toList();
+            .map((view) -> group(view, domains, fills)).toList();
     }
 
     /** Labels of memory nodes by node id; those without one are left out. */
@@ -92,7 +96,8 @@ public final class DashboardFigures
             .collect(Collectors.toMap(StoredNode::nodeId, StoredNode::failureDomain));
     }
 
-    private static Map<String, Object> group(final View view, final Map<Integer, String> domains)
+    private static Map<String, Object> group(
+        final View view, final Map<Integer, String> domains, final List<FillProgress> fills)
     {
         final List<Integer> lost = new ArrayList<>();
         for (int member = 0; member < view.members().size(); member++)
@@ -105,13 +110,28 @@ public final class DashboardFigures
         final Map<String, Object> figures = new LinkedHashMap<>();
         figures.put("group", view.group());
         figures.put("view", view.number());
-        figures.put("state", view.state().name().toLowerCase(Locale.ROOT));
+        figures.put("state", view.isFilling() ? "filling" : view.state().name().toLowerCase(Locale.ROOT));
         figures.put("memory_nodes", view.members().stream().map(PeerIdentity::nodeId).toList());
         figures.put("failure_domains", view.members().stream()
             .map((member) -> domains.getOrDefault(member.nodeId(), FailureDomain.NONE)).toList());
         figures.put("lost", lost);
         figures.put("reconciler", PeerIdentity.UNREGISTERED.equals(view.reconciler()) ? null :
             view.reconciler().nodeId());
+        figures.put("entering", view.hasEntering() ? view.entering().nodeId() : null);
+        figures.put("fill", fills.stream().filter((fill) -> fill.attempt().equals(ViewAttempt.of(view))).findFirst()
+            .map(DashboardFigures::fill).orElse(null));
+        return figures;
+    }
+
+    private static Map<String, Object> fill(final FillProgress fill)
+    {
+        final Map<String, Object> figures = new LinkedHashMap<>();
+        figures.put("pass", fill.pass());
+        figures.put("compared_bytes", fill.comparedBytes());
+        figures.put("total_bytes", fill.totalBytes());
+        figures.put("copied_bytes", fill.copiedBytes());
+        figures.put("differing_bytes", fill.differingBytes());
+        figures.put("left_seconds", FillProgress.UNKNOWN == fill.secondsLeft() ? null : fill.secondsLeft());
         return figures;
     }
 

@@ -16,6 +16,7 @@ import io.verbena.protocol.bootstrap.BootstrapServer;
 import io.verbena.protocol.bootstrap.ClusterAddress;
 import io.verbena.protocol.bootstrap.ClusterToken;
 import io.verbena.protocol.message.DeniedOperations;
+import io.verbena.protocol.view.FillProgress;
 import io.verbena.protocol.view.GroupHealth;
 import io.verbena.protocol.view.View;
 import io.verbena.raas.RaasContext;
@@ -63,6 +64,7 @@ public final class MetaServerRole implements Role
     private volatile MetaServerStat stat;
     private volatile Map<StoredNode, Long> leasesLeftNs = Map.of();
     private volatile List<View> views = List.of();
+    private volatile List<FillProgress> fills = List.of();
     private volatile Map<Integer, Long> passedEpochs = Map.of();
     private volatile RaasContext.Transports transports = RaasContext.Transports.NONE;
     private volatile int clients;
@@ -260,6 +262,7 @@ public final class MetaServerRole implements Role
             stat = server.stat();
             leasesLeftNs = server.leasesLeftNs();
             views = server.views();
+            fills = server.fills();
             passedEpochs = server.passedEpochs();
             transports = server.transports();
             clients = server.clients();
@@ -345,8 +348,10 @@ public final class MetaServerRole implements Role
         figures.put("lost_audit_lines", audit.lost());
         figures.put("nodes", DashboardFigures.nodes(leasesLeftNs));
         final List<View> groups = views;
-        figures.put("groups", DashboardFigures.groups(groups, DashboardFigures.domains(leasesLeftNs.keySet())));
-        figures.put("errors", GroupHealth.problems(groups));
+        final List<FillProgress> filled = fills;
+        figures.put("groups", DashboardFigures.groups(
+            groups, DashboardFigures.domains(leasesLeftNs.keySet()), filled));
+        figures.put("errors", GroupHealth.problems(groups, filled));
         return figures;
     }
 

@@ -3,9 +3,12 @@ package io.verbena.server;
 import io.verbena.compute.figures.OperationTraces;
 import io.verbena.meta.MetaServerStat;
 import io.verbena.protocol.message.MemoryNodeStat;
+import io.verbena.protocol.view.FillProgress;
 import io.verbena.protocol.view.View;
+import io.verbena.protocol.view.ViewAttempt;
 import io.verbena.raas.identity.PeerIdentity;
 
+import org.assertj.core.api.InstanceOfAssertFactories;
 import org.junit.jupiter.api.Test;
 
 import java.util.List;
@@ -49,13 +52,30 @@ class DashboardFiguresTest
         final View second = View.first(10, List.of(new PeerIdentity(3, 1), new PeerIdentity(1, 2)))
             .closing(2, new PeerIdentity(5, 6));
         final List<Map<String, Object>> groups = DashboardFigures.groups(List.of(first, second),
-            Map.of(1, "rack-1"));
+            Map.of(1, "rack-1"), List.of());
         assertThat(groups).extracting((group) -> group.get("group")).containsExactly(10, 11);
         assertThat(groups.getFirst()).containsEntry("view", 1L).containsEntry("state", "closing")
             .containsEntry("memory_nodes", List.of(3, 1)).containsEntry("lost", List.of(1))
             .containsEntry("failure_domains", List.of("", "rack-1"))
             .containsEntry("reconciler", 5);
         assertThat(groups.getLast()).containsEntry("state", "active").containsEntry("lost", List.of())
-            .containsEntry("reconciler", null);
+            .containsEntry("reconciler", null).containsEntry("entering", null).containsEntry("fill", null);
+    }
+
+    @Test
+    void shouldShowHowFarAMemoryNodeIsFilled()
+    {
+        final View filling = View.first(10, List.of(new PeerIdentity(3, 1)))
+            .filling(new PeerIdentity(4, 2), new PeerIdentity(5, 6));
+        final List<FillProgress> fills = List.of(
+            new FillProgress(ViewAttempt.of(filling.notFilling()), 9, 9, 9, 9, 9, 9),
+            new FillProgress(ViewAttempt.of(filling), 1, 2, 3, 4, 5, 6));
+        final Map<String, Object> group = DashboardFigures.groups(List.of(filling), Map.of(), fills).getFirst();
+        assertThat(group).containsEntry("state", "filling").containsEntry("entering", 4).containsEntry("reconciler", 5)
+            .containsEntry("fill", Map.of("pass", 5, "compared_bytes", 3L, "total_bytes", 4L, "copied_bytes", 1L,
+                "differing_bytes", 2L, "left_seconds", 6));
+        final FillProgress unknown = new FillProgress(ViewAttempt.of(filling), 0, 0, 3, 4, 1, FillProgress.UNKNOWN);
+        assertThat(DashboardFigures.groups(List.of(filling), Map.of(), List.of(unknown)).getFirst().get("fill"))
+            .asInstanceOf(InstanceOfAssertFactories.MAP).containsEntry("left_seconds", null);
     }
 }

@@ -14,6 +14,7 @@ import io.verbena.table.format.BlockDescriptor;
 import io.verbena.table.format.SizeClasses;
 import io.verbena.table.format.SlotWord;
 import io.verbena.table.format.TableDescriptor;
+import io.verbena.table.mirror.ByteRanges;
 import io.verbena.table.mirror.RemoteReconciliation;
 import io.verbena.table.mirror.SlotReconciliation;
 import io.verbena.table.mirror.SubtableReconciliation;
@@ -95,7 +96,8 @@ class EnteringReconciliationTest
     private void begin(final long... chunks)
     {
         all = new RemoteReconciliation(
-            new LocalDomain(), GROUP, List.of(table()), ports.clone(), enteringPort, chunks, CHUNK_BYTES);
+            new LocalDomain(), GROUP, List.of(table()), ports.clone(), enteringPort,
+            ByteRanges.of(chunks, CHUNK_BYTES));
     }
 
     private boolean isOver()
@@ -179,7 +181,8 @@ class EnteringReconciliationTest
         UnequalMembers.format(members);
         entering.setMemory(0, MEMORY_BYTES, (byte)0);
         all = new RemoteReconciliation(
-            new LocalDomain(), GROUP + 1, List.of(table()), ports.clone(), enteringPort, CHUNKS, CHUNK_BYTES);
+            new LocalDomain(), GROUP + 1, List.of(table()), ports.clone(), enteringPort,
+            ByteRanges.of(CHUNKS, CHUNK_BYTES));
         assertThat(all.isDone()).isFalse();
         run();
         final long length = (long)CHUNKS.length * CHUNK_BYTES;
@@ -347,7 +350,8 @@ class EnteringReconciliationTest
             final TableDescriptor table = table();
             all = i == 0 ? new RemoteReconciliation(new LocalDomain(), GROUP, List.of(table), ports.clone()) :
                 new RemoteReconciliation(
-                new LocalDomain(), GROUP, List.of(table), ports.clone(), null, CHUNKS, CHUNK_BYTES);
+                new LocalDomain(), GROUP, List.of(table), ports.clone(), null,
+                ByteRanges.of(CHUNKS, CHUNK_BYTES));
             run();
             for (final StepFabric.StepPort port : ports)
             {
@@ -385,7 +389,8 @@ class EnteringReconciliationTest
         prepare(2, 0, 1);
         final LocalDomain domain = new LocalDomain();
         all = new RemoteReconciliation(
-            domain, GROUP, List.of(table()), ports.clone(), enteringPort, CHUNKS, CHUNK_BYTES);
+            domain, GROUP, List.of(table()), ports.clone(), enteringPort,
+            ByteRanges.of(CHUNKS, CHUNK_BYTES));
         assertThat(domain.openRegions()).isEqualTo(3);
         all.close();
         all = null;
@@ -398,7 +403,7 @@ class EnteringReconciliationTest
     {
         prepare(1, -1, 1);
         all = new RemoteReconciliation(
-            new LocalDomain(), GROUP, List.of(), ports.clone(), enteringPort, new long[0], CHUNK_BYTES);
+            new LocalDomain(), GROUP, List.of(), ports.clone(), enteringPort, ByteRanges.NONE);
         assertThat(all.isDone()).isTrue();
     }
 }

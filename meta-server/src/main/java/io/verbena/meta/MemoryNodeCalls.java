@@ -58,7 +58,7 @@ final class MemoryNodeCalls implements FenceCaller, ViewCaller, AutoCloseable
     private final List<Call> calls = new ArrayList<>();
 
     /**
-     * @param onClosed takes each memory node that has closed a view.
+     * @param onClosed takes each memory node that has closed a view, or knows who fills it.
      * @param onProbed takes each that has answered a probe, or to which the connection has failed.
      */
     MemoryNodeCalls(
@@ -90,12 +90,24 @@ final class MemoryNodeCalls implements FenceCaller, ViewCaller, AutoCloseable
     @Override
     public void close(final PeerIdentity memoryNode, final View view)
     {
+        ask(memoryNode, view, (client) -> client.closeView(view, timeoutNs));
+    }
+
+    @Override
+    public void fill(final PeerIdentity memoryNode, final View view)
+    {
+        ask(memoryNode, view, (client) -> client.fillView(view, timeoutNs));
+    }
+
+    private void ask(
+        final PeerIdentity memoryNode, final View view, final Function<MemoryNodeClient, ControlCall<?>> request)
+    {
         final Member member = members.member(memoryNode.nodeId());
 
         if (calls.size() < MAX_CALLS && null != member && member.incarnation() == memoryNode.incarnation() &&
             !isUnderWay(memoryNode.nodeId(), view))
         {
-            call(memoryNode.nodeId(), view, (client) -> client.closeView(view, timeoutNs), (status, nowNs) ->
+            call(memoryNode.nodeId(), view, request, (status, nowNs) ->
             {
                 if (ControlStatus.OK == status)
                 {
@@ -131,7 +143,7 @@ final class MemoryNodeCalls implements FenceCaller, ViewCaller, AutoCloseable
         return calls.stream().anyMatch((call) -> call.memoryNodeId == memoryNodeId && view.equals(call.view));
     }
 
-    /** @param view that is to be closed; null for a fence. */
+    /** @param view that is to be closed, or filled in; null for a fence. */
     private void call(
         final int memoryNodeId,
         final View view,

@@ -32,6 +32,7 @@ import io.verbena.protocol.message.TableName;
 import io.verbena.protocol.message.TablePage;
 import io.verbena.protocol.message.UserPage;
 import io.verbena.protocol.tls.RevokedCertificate;
+import io.verbena.protocol.view.FillProgress;
 import io.verbena.protocol.view.LeftView;
 import io.verbena.protocol.view.View;
 import io.verbena.protocol.view.ViewAttempt;
@@ -52,7 +53,6 @@ import java.util.function.Supplier;
 final class MetaAnswers implements MetaService
 {
     private static final Logger LOGGER = LoggerFactory.getLogger(MetaAnswers.class);
-    private static final int MAX_PORT = 0xFFFF;
 
     private final NanoClock clock;
     private final MetaLedger ledger;
@@ -116,8 +116,6 @@ final class MetaAnswers implements MetaService
     @Override
     public void register(final NodeRegistration request, final Supplier<PendingRegistration> answer)
     {
-        refuseImpossible(request);
-
         if (0 != request.clusterId() && ledger.counters().clusterId() != request.clusterId())
         {
             throw invalid("registration refused: the memory belongs to cluster " +
@@ -525,6 +523,18 @@ final class MetaAnswers implements MetaService
     }
 
     @Override
+    public void onFill(final PeerIdentity node, final FillProgress progress)
+    {
+        conductor.views().fillReports().onReport(node, progress);
+    }
+
+    @Override
+    public List<FillProgress> fills()
+    {
+        return conductor.views().fillReports().all();
+    }
+
+    @Override
     public View makeGroup(final List<Integer> nodeIds)
     {
         return answer(() -> conductor.views().make(nodeIds));
@@ -576,21 +586,6 @@ final class MetaAnswers implements MetaService
             throw new ControlException(ControlStatus.NO_SUCH_TABLE, "no table '" + name + "'");
         }
         return new TableEntry(table.name(), table.tableId(), table.descriptor());
-    }
-
-    private static void refuseImpossible(final NodeRegistration request)
-    {
-        final boolean isMemory = NodeRole.MEMORY_NODE == request.role();
-        final boolean hasPort = request.servicePort() > 0 && request.servicePort() <= MAX_PORT;
-
-        if (!isMemory && NodeRole.COMPUTE_NODE != request.role() ||
-            !hasPort && (isMemory || 0 != request.servicePort()) ||
-            isMemory && request.region().lengthBytes() <= 0)
-        {
-            throw invalid("registration refused: role=" + request.role() + " servicePort=" + request.servicePort() +
-                " regionLengthBytes=" + request.region().lengthBytes() +
-                "; compute and memory nodes register, a memory node with a port and a region");
-        }
     }
 
     private static ControlException invalid(final String message)

@@ -18,6 +18,7 @@ import io.verbena.meta.store.StoredNodeState;
 import io.verbena.meta.store.StoredSecrets;
 import io.verbena.protocol.access.AccessRules;
 import io.verbena.protocol.control.MetaDispatcher;
+import io.verbena.protocol.view.FillProgress;
 import io.verbena.protocol.view.View;
 import io.verbena.raas.Admission;
 import io.verbena.raas.PeerAddress;
@@ -413,12 +414,18 @@ public final class MetaServer implements Agent, AutoCloseable
         return conductor.views().views();
     }
 
+    /** @return how far memory nodes are filled that are to come into groups, as was reported last; a new list. */
+    public List<FillProgress> fills()
+    {
+        return conductor.views().fillReports().all();
+    }
+
     /**
      * Has a memory node come into a group, as an operator's request does; by the agent's thread.
      *
      * @param group  whose tables lack a copy.
      * @param nodeId of a memory node that is no member.
-     * @return the record: closing, with that memory node.
+     * @return the record, with that memory node.
      * @throws io.verbena.meta.membership.MembershipRefusedException when it cannot now, with the reason.
      */
     public View enterGroup(final int group, final int nodeId)

@@ -32,6 +32,7 @@ import java.util.function.Supplier;
  */
 final class RegistrationQueue
 {
+    private static final int MAX_PORT = 0xFFFF;
     /** Registrations that share one write: what is done for each takes much less time than the write. */
     static final int MAX_GROUP = 256;
     /** Longest wait for more to arrive: less than the write that it may save. */
@@ -93,12 +94,14 @@ final class RegistrationQueue
     /**
      * Takes a registration.
      *
-     * @param request checked.
+     * @param request what a node asks for.
      * @param answer  puts the answer off.
-     * @throws ControlException UNAVAILABLE, with the time to wait, when as many wait as may.
+     * @throws ControlException INVALID_REQUEST for one that no node makes; UNAVAILABLE, with the time to wait, when as
+     *                          many wait as may.
      */
     void add(final NodeRegistration request, final Supplier<PendingRegistration> answer)
     {
+        refuseImpossible(request);
         if (conductor.table().hasSpareFor(request))
         {
             assign(request, answer);
@@ -122,6 +125,22 @@ final class RegistrationQueue
         }
 
         waiting.add(new Waiting(request, answer.get()));
+    }
+
+    private static void refuseImpossible(final NodeRegistration request)
+    {
+        final boolean isMemory = NodeRole.MEMORY_NODE == request.role();
+        final boolean hasPort = request.servicePort() > 0 && request.servicePort() <= MAX_PORT;
+
+        if (!isMemory && NodeRole.COMPUTE_NODE != request.role() ||
+            !hasPort && (isMemory || 0 != request.servicePort()) ||
+            isMemory && request.region().lengthBytes() <= 0)
+        {
+            throw new ControlException(ControlStatus.INVALID_REQUEST, "registration refused: role=" + request.role() +
+                " servicePort=" + request.servicePort() +
+                " regionLengthBytes=" + request.region().lengthBytes() +
+                "; compute and memory nodes register, a memory node with a port and a region");
+        }
     }
 
     /** Nothing is written: what it gets is on disk already. */

@@ -249,6 +249,46 @@ class ProvedIdentityTest
         assertThat(callers).hasSize(3).containsOnly(ANN);
     }
 
+    /** A user is known by the certificate too with which it has logged in, and the proof says by which. */
+    @Test
+    void shouldKnowAUserByTheLoginThatItProves()
+    {
+        final PeerIdentity user = PeerIdentity.user(1, 4).withLogin(9);
+        secrets.put(user, secret);
+        secrets.put(user.withLogin(8), secret);
+        final QueuePair own = queuePair();
+        final byte[] request = ConnectDataDescriptor.encodeRequest(user, CREDITS, 77, new ConnectionClaim(
+            user.nodeId(), user.incarnation(), 77, own.number(), pair.clientDevice.address().gidHigh(),
+            pair.clientDevice.address().gidLow(), PROVED_PORT, 0, 0, 0, user.login()).proof(secret));
+        final byte[] changed = request.clone();
+        new UnsafeBuffer(changed).putInt(ConnectDataDescriptor.LOGIN_OFFSET, 8);
+        assertThat(connect(own, changed)).as("of another login").contains("did not prove");
+        assertThat(connect(own, request)).isEmpty();
+        assertThat(callers).containsExactly(user);
+        assertThat(proved.isConnected(user)).isTrue();
+        assertThat(proved.isConnected(user.withLogin(0))).isFalse();
+    }
+
+    /** Else no node came back that has connected to this server before. */
+    @Test
+    void shouldUseNoNumberTwiceUnderOneIdentity()
+    {
+        pair.client.identity(ANN, 1, (_) -> secret);
+        final PeerAddress peer = new PeerAddress(pair.serverDevice.address(), PROVED_PORT, 1, 1);
+        for (int i = 0; i < 3; i++)
+        {
+            final VirtualQp vqp = pair.client.connect(peer, BatchListener.CALLS_ONLY, SoftPair.TIMEOUT_NS);
+            pair.runUntil(() -> vqp.state() != VirtualQp.State.CONNECTING);
+            assertThat(vqp.state()).as(vqp.failure()).isEqualTo(VirtualQp.State.READY);
+            vqp.close();
+            // The queue pair is closed with its last user: the next one is connected anew.
+            pair.client.forget(peer);
+            pair.runUntil(() -> pair.client.usage().queuePairs() == 0);
+        }
+        assertThat(callers).containsExactly(ANN, ANN, ANN);
+        assertThat(proved.refusedProofs()).isZero();
+    }
+
     @Test
     void shouldActForTheIdentitiesThatWereGivenAndNoOther()
     {

@@ -114,6 +114,18 @@ class RaasContextTest
     }
 
     @Test
+    void shouldKeepTheQueuePairsOfAnIdentityThatIsGivenOnceMore()
+    {
+        try (SoftPair pair = new SoftPair(directory))
+        {
+            pair.connect(listener);
+            pair.client.identity(new PeerIdentity(3, 1));
+            assertThat(pair.connect(listener).state()).isEqualTo(VirtualQp.State.READY);
+            assertThat(pair.rpcServer.connections()).isEqualTo(1);
+        }
+    }
+
+    @Test
     void shouldKeepTheQueuePairsOfAnUnregisteredNodeWhenItGetsItsIdentity()
     {
         try (SoftPair pair = new SoftPair(directory))
@@ -269,6 +281,7 @@ class RaasContextTest
             assertThat(connect(pair, life(pair, 1)).state()).isEqualTo(VirtualQp.State.READY);
             final VirtualQp refused = connect(pair, life(pair, 2));
             assertThat(refused.failure()).contains("refused by the peer").contains("maxChannels (1)");
+            assertThat(pair.rpcServer.refusals()).isEqualTo(1);
         }
     }
 

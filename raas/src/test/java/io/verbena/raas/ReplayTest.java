@@ -40,7 +40,12 @@ class ReplayTest
 
     private void open(final RaasConfiguration forClient)
     {
-        pair = new SoftPair(directory, new RaasConfiguration().identity(new PeerIdentity(1, 1)), forClient);
+        open(new PeerIdentity(1, 1), forClient);
+    }
+
+    private void open(final PeerIdentity ofServer, final RaasConfiguration forClient)
+    {
+        pair = new SoftPair(directory, new RaasConfiguration().identity(ofServer), forClient);
         trap = pair.server.protectionDomain().allocateRegistered(64, AccessFlags.ALL_REMOTE);
         pair.admission = Admission.accept(AccessFlags.ALL_REMOTE, new byte[]{42}, pair.served, trap);
         pair.servedWord(8, 42);
@@ -189,6 +194,20 @@ class ReplayTest
     void shouldFailAllAtOnceWhenThePeerDoesNotSayWhichIncarnationItIs()
     {
         pair.rpcServer.incarnation(0);
+        shouldFailAllAtOnce();
+    }
+
+    /** What stands for its incarnation then is the same in each of its lives. */
+    @Test
+    void shouldFailAllAtOnceWhenThePeerHasNoNumber()
+    {
+        tearDown();
+        open(PeerIdentity.META_SERVER, new RaasConfiguration().replayTimeoutNs(REPLAY_NS));
+        shouldFailAllAtOnce();
+    }
+
+    private void shouldFailAllAtOnce()
+    {
         final VirtualQp offender = pair.connect(first);
         final VirtualQp bystander = pair.connect(second);
         trap.close();

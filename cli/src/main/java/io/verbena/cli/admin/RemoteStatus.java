@@ -5,6 +5,7 @@ import io.verbena.cli.cluster.MetaCalls;
 import io.verbena.load.report.TextTable;
 import io.verbena.load.report.Units;
 import io.verbena.protocol.message.FailureDomain;
+import io.verbena.protocol.view.FillProgress;
 import io.verbena.protocol.view.View;
 import io.verbena.raas.directory.NodeRole;
 import io.verbena.raas.directory.PeerRecord;
@@ -28,15 +29,18 @@ final class RemoteStatus
      *
      * @param options of the cluster.
      * @param views   to which the latest view of each group of memory nodes is added.
+     * @param fills   to which is added how far memory nodes are filled.
      * @param domains to which labels of failure domains are added, by the ids of memory nodes.
      * @return figures of each, in ascending order of their numbers.
      */
     static List<Map<String, Object>> nodes(
-        final ClientOptions options, final List<View> views, final Map<Integer, String> domains)
+        final ClientOptions options, final List<View> views, final List<FillProgress> fills,
+        final Map<Integer, String> domains)
     {
         try (MetaCalls meta = options.openMeta())
         {
             views.addAll(meta.views(options.timeoutNs()));
+            fills.addAll(meta.result((client) -> client.fills(options.timeoutNs())));
             domains.putAll(meta.failureDomains(options.timeoutNs()));
             return meta.nodes(options.timeoutNs()).stream()
                 .map((node) -> figures(node, meta.place(node.device()), domains)).toList();

@@ -11,6 +11,7 @@ import io.verbena.cli.table.TableCommand;
 import io.verbena.client.KvClient;
 import io.verbena.client.KvClientOptions;
 import io.verbena.client.KvException;
+import io.verbena.protocol.view.FillProgress;
 import io.verbena.protocol.view.GroupHealth;
 import io.verbena.protocol.view.View;
 import io.verbena.server.DashboardFigures;
@@ -90,15 +91,16 @@ public final class StatusCommand implements Callable<Integer>
     private int showNodes()
     {
         final List<View> views = new ArrayList<>();
+        final List<FillProgress> fills = new ArrayList<>();
         final Map<Integer, String> domains = new HashMap<>();
-        final List<Map<String, Object>> nodes = RemoteStatus.nodes(clientOptions, views, domains);
+        final List<Map<String, Object>> nodes = RemoteStatus.nodes(clientOptions, views, fills, domains);
         final boolean isReady = RemoteStatus.isReady(nodes);
         final Map<String, Object> all = new LinkedHashMap<>();
         all.put("address", clientOptions.address());
         all.put("ready", isReady);
         all.put("nodes", nodes);
-        all.put("groups", DashboardFigures.groups(views, domains));
-        all.put("errors", GroupHealth.problems(views));
+        all.put("groups", DashboardFigures.groups(views, domains, fills));
+        all.put("errors", GroupHealth.problems(views, fills));
         all.put("tables", noTables ? null : tables());
         print(all);
         return isReady ? ExitStatus.OK : ExitStatus.FAILED;

@@ -2,6 +2,7 @@ package io.verbena.cli.bench;
 
 import io.verbena.cli.autoscale.BenchAutoscaleCommand;
 import io.verbena.cli.bench.copies.BenchFailoverCommand;
+import io.verbena.cli.bench.copies.BenchFillCommand;
 import io.verbena.cli.bench.copies.BenchReplicasCommand;
 import io.verbena.cli.console.CommandFailedException;
 import io.verbena.cli.console.ExitStatus;
@@ -38,7 +39,8 @@ import java.util.concurrent.Callable;
         BenchSequencerCommand.class, BenchSoakCommand.class, BenchClusterCommand.class, BenchGrowthCommand.class,
         BenchWireCommand.class, BenchConnectCommand.class, BenchConnectionsCommand.class, BenchRespCommand.class,
         BenchMetricsCommand.class, BenchTenantsCommand.class, BenchAutoscaleCommand.class, BenchMetaCommand.class,
-        BenchEncryptCommand.class, BenchReplicasCommand.class, BenchFailoverCommand.class})
+        BenchEncryptCommand.class, BenchReplicasCommand.class, BenchFailoverCommand.class,
+        BenchFillCommand.class})
 public final class BenchCommand implements Runnable
 {
     @Spec

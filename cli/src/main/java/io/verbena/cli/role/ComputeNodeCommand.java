@@ -63,9 +63,10 @@ public final class ComputeNodeCommand implements Callable<Integer>
         "VERBENA_RESP_CLUSTER", "VERBENA_RESP_ANNOUNCE", "VERBENA_RESP_TLS_CERTIFICATE", "VERBENA_RESP_TLS_KEY",
         "VERBENA_RESP_TLS_CA", "VERBENA_SLOWLOG_THRESHOLD_US", "VERBENA_SLOWLOG_SAMPLE", "VERBENA_SPARE",
         "VERBENA_NAME", "VERBENA_TLS_CA", "VERBENA_TLS_CERT", "VERBENA_TLS_KEY", "VERBENA_OTLP_ENDPOINT",
-        "VERBENA_ENCRYPT");
+        "VERBENA_ENCRYPT", "VERBENA_FILL_MIB_PER_SECOND");
     private static final int MAX_PORT_DIGITS = 9;
     private static final int LONGEST_SWEEP_SECONDS = 86_400;
+    private static final int FASTEST_FILL_MIB = 1 << 20;
 
     @Spec
     private CommandSpec spec;
@@ -77,9 +78,8 @@ public final class ComputeNodeCommand implements Callable<Integer>
     private boolean busyPoll;
 
     @Option(names = "--growing-tables", arity = "1", paramLabel = "BOOLEAN", defaultValue = "true",
-        description = "Whether this node splits what fills up, so that tables grow beyond their first size, and " +
-            "merges what has become nearly empty, so that memory comes back. " +
-            "Default: ${DEFAULT-VALUE}.")
+        description = "Whether this node splits what fills up, so that tables grow, and merges what has become " +
+            "nearly empty. Default: ${DEFAULT-VALUE}.")
     private boolean growingTables = true;
 
     @Option(names = "--sweep-interval", paramLabel = "SECONDS", defaultValue = "300",
@@ -87,6 +87,11 @@ public final class ComputeNodeCommand implements Callable<Integer>
             "whose deadlines have passed and that nobody asks for: 1 to 86400, or 0 for never. " +
             "Default: ${DEFAULT-VALUE}.")
     private int sweepIntervalSeconds = 300;
+
+    @Option(names = "--fill-mib-per-second", paramLabel = "N", defaultValue = "256",
+        description = "Most MiB a second copied to a memory node that comes into a group: 1 to 1048576. " +
+            "Default: ${DEFAULT-VALUE}.")
+    private int fillMibPerSecond = 256;
 
     @Option(names = "--max-memory-nodes", paramLabel = "N", defaultValue = "128",
         description = "Most memory nodes that it connects to, 1 to 2048: tables on further ones cannot be used here, " +
@@ -180,7 +185,8 @@ public final class ComputeNodeCommand implements Callable<Integer>
         final RespConfiguration port = resp.configuration(System.getenv());
         final ComputeNodeConfiguration configuration = slowlog.addTo(new ComputeNodeConfiguration()
             .splitsSubtables(growingTables).maxMemoryNodes(maxMemoryNodes)
-            .sweepIntervalNs(TimeUnit.SECONDS.toNanos(sweepIntervalSeconds)).spare(spare).instance(name));
+            .sweepIntervalNs(TimeUnit.SECONDS.toNanos(sweepIntervalSeconds))
+            .fillBytesPerSecond((long)fillMibPerSecond << 20).spare(spare).instance(name));
         final URI collector = slowlog.otlpEndpoint();
         final NanoClock clock = SystemNanoClock.INSTANCE;
         final long calledNs = clock.nanoTime();
@@ -234,6 +240,11 @@ public final class ComputeNodeCommand implements Callable<Integer>
         {
             throw new CommandFailedException(ExitStatus.USAGE, "--sweep-interval " + sweepIntervalSeconds +
                 ": must be 1 to " + LONGEST_SWEEP_SECONDS + " seconds, or 0 for no sweep", null);
+        }
+        if (fillMibPerSecond < 1 || fillMibPerSecond > FASTEST_FILL_MIB)
+        {
+            throw new CommandFailedException(ExitStatus.USAGE, "--fill-mib-per-second " + fillMibPerSecond +
+                ": must be 1 to " + FASTEST_FILL_MIB, null);
         }
         if (maxClients < 1 || maxClients > ComputeNodeRole.MOST_CLIENTS)
         {

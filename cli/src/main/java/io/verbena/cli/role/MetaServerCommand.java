@@ -105,10 +105,10 @@ public final class MetaServerCommand implements Callable<Integer>
             "it had, and its late requests bounce. Default: 5, in a group 10.")
     private Integer leaseSeconds;
 
-    @Option(names = "--fill-after-seconds", paramLabel = "N", defaultValue = "0",
-        description = "How long a table lacks a copy before a memory node gets it by itself, up to 86400; operations " +
-            "on it wait while it is copied. 0: never. Default: ${DEFAULT-VALUE}.")
-    private int fillAfterSeconds;
+    @Option(names = "--fill-after-seconds", paramLabel = "N", defaultValue = "60",
+        description = "After how long a lacking copy is made, up to 86400. 0: never. " +
+            "Default: ${DEFAULT-VALUE}.")
+    private int fillAfterSeconds = 60;
 
     @Option(names = "--secret-minutes", paramLabel = "N", defaultValue = "1440",
         description = "How long a secret by which nodes prove who they are is taken, 2 to 525600: after half of it " +

@@ -11,40 +11,52 @@ import io.verbena.table.allocation.ChunkView;
 import io.verbena.table.format.FormatException;
 import io.verbena.table.mirror.MirrorGroup;
 
+import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Deque;
 import java.util.List;
 
 /**
  * Has a memory node that comes into a group record the leases of the group, as the primary's chunk headers show them
  * while the view is closed: after that the chunks there are the group's, and may be written. What a member records
  * later, by a request that was under way, was acknowledged to nobody, and is given back by its requester or by a sweep.
- * One call at a time. Owned by the node's thread.
+ * While the view is active it only enters leases: what is written there late must not land in memory of others.
+ * Owned by the node's thread.
  */
 final class EnteringMember
 {
+    /** Calls, of those that a connection may have outstanding. */
+    static final int MOST_UNDER_WAY = 16;
+
     private final ViewAttempt attempt;
     private final MemoryLink primary;
     private final MemoryLink memoryNode;
     private final long timeoutNs;
+    private final boolean releasesOthers;
     private final List<EnteredLease> leases = new ArrayList<>();
-    private ControlCall<Void> call;
-    /** What stands there of the group is released first. */
-    private int next = -1;
+    private final Deque<ControlCall<Void>> underWay = new ArrayDeque<>();
+    /** Behind the last lease what else stands there of the group is released: so nothing of it is free in between. */
+    private int next;
+    private ControlStatus status = ControlStatus.OK;
     private String failure = "";
+    private boolean isFinal;
 
     /**
      * @param attempt    for which this node was named.
      * @param primary    whose chunk headers were read since.
      * @param memoryNode that comes in, connected.
      * @param timeoutNs  of each call.
+     * @param releasesOthers whether what else stands there of the group is released: not while the view is active.
      */
     EnteringMember(
-        final ViewAttempt attempt, final MemoryLink primary, final MemoryLink memoryNode, final long timeoutNs)
+        final ViewAttempt attempt, final MemoryLink primary, final MemoryLink memoryNode, final long timeoutNs,
+        final boolean releasesOthers)
     {
         this.attempt = attempt;
         this.primary = primary;
         this.memoryNode = memoryNode;
         this.timeoutNs = timeoutNs;
+        this.releasesOthers = releasesOthers;
         try
         {
             new MirrorGroup(attempt.group(), List.of(primary.memoryNodeId(), memoryNode.memoryNodeId()))
@@ -54,6 +66,7 @@ final class EnteringMember
         catch (final FormatException ex)
         {
             failure = String.valueOf(ex.getMessage());
+            isFinal = true;
         }
     }
 
@@ -63,10 +76,22 @@ final class EnteringMember
         return failure;
     }
 
-    /** @return whether all leases are recorded. */
+    /** @return whether all leases are recorded, and others of the group released where that is wanted. */
     boolean isDone()
     {
-        return null == call && next == leases.size() && failure.isEmpty();
+        return underWay.isEmpty() && next == leases.size() + (releasesOthers ? 1 : 0) && failure.isEmpty();
+    }
+
+    /** @return whether it cannot come in, however often it is tried: something stands there, or it has other chunks. */
+    boolean isFinal()
+    {
+        return isFinal || ControlStatus.EXHAUSTED == status || ControlStatus.INVALID_REQUEST == status;
+    }
+
+    /** @return whether the memory node does not know of the attempt, or not yet. */
+    boolean isRefused()
+    {
+        return ControlStatus.UNAVAILABLE == status;
     }
 
     /** @return where the group's chunks begin, the same at all members; a new array. */
@@ -88,26 +113,44 @@ final class EnteringMember
         {
             return 0;
         }
-        if (null == call && !memoryNode.isReady())
+        if (!memoryNode.isReady())
         {
             failure = "it is not connected any more";
             return 1;
         }
-        if (null == call)
+        return takeAnswers() + ask();
+    }
+
+    private int takeAnswers()
+    {
+        int workCount = 0;
+        while (failure.isEmpty() && !underWay.isEmpty() && underWay.getFirst().isDone())
         {
-            final MemoryNodeClient client = memoryNode.client();
-            call = next < 0 ? client.releaseLeases(attempt, timeoutNs) :
-                client.enterLease(attempt, leases.get(next), timeoutNs);
-            return 1;
+            final ControlCall<Void> call = underWay.removeFirst();
+            status = call.status();
+            failure = ControlStatus.OK == status ? "" : call.failure();
+            workCount++;
         }
-        if (!call.isDone())
+        return workCount;
+    }
+
+    /** Leases in any order; what else stands there when all of them are known to be recorded. */
+    private int ask()
+    {
+        final MemoryNodeClient client = memoryNode.client();
+        int workCount = 0;
+        for (; failure.isEmpty() && next < leases.size() && underWay.size() < MOST_UNDER_WAY; next++)
         {
-            return 0;
+            underWay.addLast(client.enterLease(attempt, leases.get(next), timeoutNs));
+            workCount++;
         }
-        failure = ControlStatus.OK == call.status() ? "" : call.failure();
-        call = null;
-        next++;
-        return 1;
+        if (failure.isEmpty() && releasesOthers && next == leases.size() && underWay.isEmpty())
+        {
+            underWay.addLast(client.releaseLeases(attempt, timeoutNs));
+            next++;
+            workCount++;
+        }
+        return workCount;
     }
 
     /**
@@ -139,7 +182,7 @@ final class EnteringMember
     @Override
     public String toString()
     {
-        return "EnteringMember{" + attempt + ", memoryNode=" + memoryNode.memoryNodeId() + ", leases=" + next +
-            " of " + leases.size() + ", failure=" + failure + '}';
+        return "EnteringMember{" + attempt + ", memoryNode=" + memoryNode.memoryNodeId() + ", leases=" +
+            Math.min(next, leases.size()) + " of " + leases.size() + ", failure=" + failure + '}';
     }
 }

@@ -216,7 +216,12 @@ public final class GroupLink implements AutoCloseable
     /** A later view was heard of. */
     void onView(final View later)
     {
+        final boolean isSameView = ViewState.ACTIVE == later.state() && later.number() == newest.number();
         newest = later;
+        if (isSameView)
+        {
+            return; // a memory node is filled, or is not any more: the members are the same
+        }
         engine.unreachable(group, later.isDeserted());
         if (null != view)
         {

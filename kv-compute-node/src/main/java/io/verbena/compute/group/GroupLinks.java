@@ -24,6 +24,7 @@ public final class GroupLinks implements AutoCloseable
 
     private final MemoryLinks memoryLinks;
     private final UnexpectedFailures failures;
+    private final long fillBytesPerSecond;
     private final Int2ObjectHashMap<GroupLink> byGroup = new Int2ObjectHashMap<>();
     private final List<GroupLink> all = new ArrayList<>();
     /** Ids that open tables name, and of which it is not known whether they are groups. */
@@ -34,15 +35,20 @@ public final class GroupLinks implements AutoCloseable
     private final IntHashSet memoryNodes = new IntHashSet();
     private SessionParts session;
     private Reconciler reconciler;
+    private MemberFill fill;
     private long decidedFrom;
     private long decideAtNs;
 
     /**
      * @param memoryLinks to which members are added, and what turns out to be no group.
      * @param failures    counts what cannot be reached now: it is tried again after a pause.
+     * @param fillBytesPerSecond that are copied, at most, to a memory node that comes into a group, beside the work; 1
+     *                    or more.
      */
-    public GroupLinks(final MemoryLinks memoryLinks, final UnexpectedFailures failures)
+    public GroupLinks(
+        final MemoryLinks memoryLinks, final UnexpectedFailures failures, final long fillBytesPerSecond)
     {
+        this.fillBytesPerSecond = fillBytesPerSecond;
         this.memoryLinks = memoryLinks;
         this.failures = failures;
     }
@@ -53,6 +59,7 @@ public final class GroupLinks implements AutoCloseable
         session = parts;
         decideAtNs = parts.raas().clock().nanoTime();
         reconciler = new Reconciler(parts, memoryLinks);
+        fill = new MemberFill(parts, memoryLinks, fillBytesPerSecond, failures);
     }
 
     /** Takes a view that is later than what was known: ports of earlier ones are left when it returns. */
@@ -74,6 +81,7 @@ public final class GroupLinks implements AutoCloseable
         }
         if (null != reconciler)
         {
+            fill.onView(later);
             reconciler.onView(later);
         }
     }
@@ -162,13 +170,14 @@ public final class GroupLinks implements AutoCloseable
         if (null != reconciler)
         {
             reconciler.onLeaseRenewed();
+            fill.onLeaseRenewed();
         }
     }
 
     /** @return whether something that may go on at any moment is under way. */
     public boolean isBusy()
     {
-        boolean isBusy = session.views().isBusy() || reconciler.isBusy();
+        boolean isBusy = session.views().isBusy() || reconciler.isBusy() || fill.isBusy();
         for (int i = 0; i < all.size() && !isBusy; i++)
         {
             isBusy = all.get(i).isWaiting();
@@ -179,7 +188,7 @@ public final class GroupLinks implements AutoCloseable
     /** @return when a pause ends, or {@link Long#MAX_VALUE}. */
     public long nextAtNs()
     {
-        long nextNs = canDecide() ? decideAtNs : Long.MAX_VALUE;
+        long nextNs = Math.min(canDecide() ? decideAtNs : Long.MAX_VALUE, fill.nextAtNs());
         for (int i = 0; i < all.size(); i++)
         {
             nextNs = Math.min(nextNs, all.get(i).retryAtNs());
@@ -195,7 +204,7 @@ public final class GroupLinks implements AutoCloseable
      */
     public int poll(final long nowNs)
     {
-        int workCount = session.views().poll(nowNs) + reconciler.poll(nowNs);
+        int workCount = session.views().poll(nowNs) + reconciler.poll(nowNs) + fill.poll(nowNs);
         if (canDecide() && decideAtNs - nowNs <= 0)
         {
             decide();
@@ -268,6 +277,7 @@ public final class GroupLinks implements AutoCloseable
         all.forEach(GroupLink::close);
         if (null != reconciler)
         {
+            fill.close();
             reconciler.close();
         }
     }

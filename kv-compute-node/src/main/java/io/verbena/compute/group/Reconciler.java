@@ -30,8 +30,8 @@ import java.util.function.BooleanSupplier;
 /**
  * Makes the survivors of a view equal where the meta server has named this node: it gets a key of its own from each,
  * for this attempt alone, copies, and reports. When it does not know what became of a request it gives the attempt up,
- * since that request could land in the next view. Where a memory node comes in it gets the group's leases and chunks
- * first. One view at a time. Owned by the node's thread.
+ * since that request could land in the next view. Where a memory node comes in it gets the group's leases first, and
+ * what it has otherwise than the primary in the group's chunks. One view at a time. Owned by the node's thread.
  */
 final class Reconciler implements AutoCloseable
 {
@@ -40,6 +40,8 @@ final class Reconciler implements AutoCloseable
         IDLE, LISTING, ASKING, CONNECTING,
         /** The memory node that comes in records the group's leases. */
         LEASING,
+        /** Pages are looked for in which it differs from the primary. */
+        COMPARING,
         COPYING,
         /** Requests are under way that count for nothing any more. */
         ENDING,
@@ -68,6 +70,7 @@ final class Reconciler implements AutoCloseable
     private MemoryLink[] linked = {};
     private VirtualQp[] members = {};
     private EnteringMember entering;
+    private PageComparison comparing;
     private long patienceEndsNs;
     private RemoteReconciliation copying;
     private boolean areEqual;
@@ -131,6 +134,7 @@ final class Reconciler implements AutoCloseable
             case ASKING -> pollAsking(nowNs);
             case CONNECTING -> pollConnecting();
             case LEASING -> pollLeasing();
+            case COMPARING -> pollComparing();
             case COPYING -> pollCopying();
             case ENDING -> pollEnding(nowNs);
             case REPORTING -> pollReporting(nowNs);
@@ -307,7 +311,7 @@ final class Reconciler implements AutoCloseable
         if (view.hasEntering())
         {
             entering = new EnteringMember(ViewAttempt.of(view), linked[view.members().size() - 1],
-                linked[view.members().size()], session.timeoutNs());
+                linked[view.members().size()], session.timeoutNs(), true);
             step = Step.LEASING;
         }
         else
@@ -326,6 +330,33 @@ final class Reconciler implements AutoCloseable
         }
         else if (entering.isDone())
         {
+            compare();
+        }
+        return workCount;
+    }
+
+    /** Nobody writes to either, nor can a request that lands later, until the next view begins. */
+    private void compare()
+    {
+        LOGGER.info("memory node {} has recorded the leases of group {}", view.entering().nodeId(), view.group());
+        comparing = new PageComparison(linked[view.members().size() - 1], linked[view.members().size()],
+            entering.chunkOffsets(), entering.chunkLengthBytes(), session.raas().device().random().nextLong(),
+            session.timeoutNs());
+        step = Step.COMPARING;
+    }
+
+    private int pollComparing()
+    {
+        final int workCount = comparing.poll();
+        if (!comparing.failure().isEmpty())
+        {
+            refuse(comparing.failure());
+        }
+        else if (comparing.isDone())
+        {
+            LOGGER.info("memory node {} comes into group {}, view={}: {} of {} bytes differ, in {} places",
+                view.entering().nodeId(), view.group(), view.number(), comparing.differing().totalBytes(),
+                comparing.bytesCompared(), comparing.differing().count());
             copy();
         }
         return workCount;
@@ -337,7 +368,7 @@ final class Reconciler implements AutoCloseable
         final OneSidedPort[] ports = Arrays.copyOf(members, count, OneSidedPort[].class);
         copying = view.hasEntering() ?
             new RemoteReconciliation(session.raas().protectionDomain(), view.group(), tables.tables(), ports,
-                members[count], entering.chunkOffsets(), entering.chunkLengthBytes()) :
+                members[count], comparing.differing()) :
             new RemoteReconciliation(session.raas().protectionDomain(), view.group(), tables.tables(), ports);
         step = Step.COPYING;
     }
@@ -399,6 +430,7 @@ final class Reconciler implements AutoCloseable
         members = new VirtualQp[0];
         linked = new MemoryLink[0];
         entering = null;
+        comparing = null;
         if (null != copying)
         {
             copying.close();

@@ -84,6 +84,25 @@ class GroupLinkTest
         assertThat(link.port()).isNotSameAs(port);
     }
 
+    /** Nothing that is under way is lost for it: the members are the same. */
+    @Test
+    void shouldKeepItsPortWhileAMemoryNodeIsFilledAndWhenItIsNoLonger()
+    {
+        final GroupLink link = link(FIRST);
+        rig.meta.runUntil(link::isReady);
+        final OneSidedPort port = link.port();
+        final View filling = FIRST.filling(new PeerIdentity(77, 1), new PeerIdentity(99, 1));
+        for (final View later : List.of(filling, filling.notFilling()))
+        {
+            rig.parts.views().hear(later);
+            assertThat(link.isReady()).isTrue();
+            assertThat(link.newest()).isEqualTo(later);
+            assertThat(link.port()).isSameAs(port);
+        }
+        rig.parts.views().hear(filling.filling(filling.entering(), new PeerIdentity(99, 1)).filled());
+        assertThat(link.isReady()).isFalse();
+    }
+
     /** Its memory may be another one: the view is to be closed by the meta server. */
     @Test
     void shouldNotUseAMemberUnderAnotherIncarnation()

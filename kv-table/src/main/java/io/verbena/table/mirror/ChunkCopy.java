@@ -7,33 +7,41 @@ import io.verbena.rdma.verbs.WorkCompletionStatus;
 import io.verbena.table.access.Scratch;
 
 /**
- * Copies chunks byte by byte from one memory node to another, to the same offsets there, when nobody changes either.
- * Pieces go through a ring of local buffers: some are read while others are written. A port's batches complete in the
- * order in which they were posted, so counts say which piece a completion is of:
+ * Copies ranges of bytes from one memory node to another, to the same offsets there. The target has what the source has
+ * in the end where nobody changes either meanwhile; else it may have bytes of several moments. Pieces, of which a range
+ * has one or more, go through a ring of local buffers: some are read while others are written. A port's batches
+ * complete in the order in which they were posted, so counts say which piece a completion is of:
  *
  * <pre>
  *   0 ... written ... writesPosted ... read ... readsPosted ... pieces
  *         |<----------------- at most the ring ------->|
  * </pre>
  *
- * When a request fails, or its outcome is unknown, nothing more is posted. One thread.
+ * When a request fails, or its outcome is unknown, nothing more is posted. It does not know of views, and copies
+ * between any two ports. One thread.
  */
-final class ChunkCopy implements AutoCloseable
+public final class ChunkCopy implements AutoCloseable
 {
     /** What is read at a time: 256 KiB, a chunk as memory nodes have it unless they are configured otherwise. */
-    static final int PIECE_BYTES = 256 << 10;
+    public static final int PIECE_BYTES = 256 << 10;
     /** So many are read or written at the same time. */
-    static final int RING_PIECES = 8;
+    public static final int RING_PIECES = 8;
 
     private final OneSidedPort source;
     private final OneSidedPort target;
-    private final long[] offsets;
-    private final int chunkLengthBytes;
+    private final ByteRanges ranges;
     private final int pieceBytes;
     private final int ringPieces;
-    private final int piecesPerChunk;
     private final long pieces;
     private final Scratch scratch;
+    /** By buffer of the ring: where the piece in it stands in both regions. */
+    private final long[] pieceOffsets;
+    /** By buffer of the ring. */
+    private final int[] pieceLengthsBytes;
+    /** What is read next. */
+    private int range;
+    /** As many bytes of that range are read, or being read. */
+    private long rangeBytes;
     private long readsPosted;
     private long read;
     private long writesPosted;
@@ -45,50 +53,50 @@ final class ChunkCopy implements AutoCloseable
      * @param protectionDomain that both ports' queue pairs belong to.
      * @param source           to the whole region, used by nobody else; its completions go to {@link #onRead}.
      * @param target           as the source, of another region; its completions go to {@link #onWritten}.
-     * @param offsets          of the chunks, in both regions; each chunk is inside both.
-     * @param chunkLengthBytes of each, 1 or more.
-     * @param pieceBytes       most that one request has.
-     * @param ringPieces       buffers of that length.
+     * @param ranges           to copy, in both regions; each is inside both.
+     * @param pieceBytes       most that one request has, 1 or more.
+     * @param ringPieces       buffers of that length, 1 or more.
      */
-    ChunkCopy(
+    public ChunkCopy(
         final ProtectionDomain protectionDomain, final OneSidedPort source, final OneSidedPort target,
-        final long[] offsets, final int chunkLengthBytes, final int pieceBytes, final int ringPieces)
+        final ByteRanges ranges, final int pieceBytes, final int ringPieces)
     {
-        if (chunkLengthBytes < 1)
-        {
-            throw new IllegalArgumentException("the length of a chunk must be 1 or more: " + chunkLengthBytes);
-        }
         this.source = source;
         this.target = target;
-        this.offsets = offsets.clone();
-        this.chunkLengthBytes = chunkLengthBytes;
+        this.ranges = ranges;
         this.pieceBytes = pieceBytes;
         this.ringPieces = ringPieces;
-        piecesPerChunk = Math.ceilDiv(chunkLengthBytes, pieceBytes);
-        pieces = (long)offsets.length * piecesPerChunk;
+        long count = 0;
+        for (int i = 0; i < ranges.count(); i++)
+        {
+            count += Math.ceilDiv(ranges.lengthBytes(i), pieceBytes);
+        }
+        pieces = count;
+        pieceOffsets = new long[ringPieces];
+        pieceLengthsBytes = new int[ringPieces];
         scratch = new Scratch(protectionDomain, (long)ringPieces * pieceBytes);
     }
 
     /** @return whether all is copied; then nothing is under way. */
-    boolean isDone()
+    public boolean isDone()
     {
         return !hasFailed && written == pieces;
     }
 
     /** @return whether a request has failed, or its outcome is unknown; others may be under way still. */
-    boolean hasFailed()
+    public boolean hasFailed()
     {
         return hasFailed;
     }
 
     /** @return bytes of which it is known that they are at the target. */
-    long bytesCopied()
+    public long bytesCopied()
     {
         return bytesCopied;
     }
 
     /** Posts what there is room for. @return requests posted. */
-    int poll()
+    public int poll()
     {
         if (isDone())
         {
@@ -103,12 +111,37 @@ final class ChunkCopy implements AutoCloseable
             workCount++;
         }
         while (readsPosted < pieces && readsPosted - written < ringPieces && hasRoom(source) &&
-            post(source, readsPosted, true))
+            post(source, stageNext(), true))
         {
-            readsPosted++;
+            goOn();
             workCount++;
         }
         return workCount;
+    }
+
+    /** Says in the ring what is read next. */
+    private long stageNext()
+    {
+        final int buffer = buffer(readsPosted);
+        pieceOffsets[buffer] = ranges.offset(range) + rangeBytes;
+        pieceLengthsBytes[buffer] = (int)Math.min(pieceBytes, ranges.lengthBytes(range) - rangeBytes);
+        return readsPosted;
+    }
+
+    private void goOn()
+    {
+        rangeBytes += pieceLengthsBytes[buffer(readsPosted)];
+        readsPosted++;
+        if (rangeBytes == ranges.lengthBytes(range))
+        {
+            range++;
+            rangeBytes = 0;
+        }
+    }
+
+    private int buffer(final long piece)
+    {
+        return (int)(piece % ringPieces);
     }
 
     private boolean hasRoom(final OneSidedPort port)
@@ -119,44 +152,43 @@ final class ChunkCopy implements AutoCloseable
     /** A batch of its own, so that each piece goes on when it is there. */
     private boolean post(final OneSidedPort port, final long piece, final boolean isRead)
     {
-        final long localOffset = piece % ringPieces * pieceBytes;
+        final int buffer = buffer(piece);
+        final long localOffset = (long)buffer * pieceBytes;
         port.begin();
         if (isRead)
         {
-            port.read(scratch.region, localOffset, lengthBytes(piece), offset(piece));
+            port.read(scratch.region, localOffset, pieceLengthsBytes[buffer], pieceOffsets[buffer]);
         }
         else
         {
-            port.write(scratch.region, localOffset, lengthBytes(piece), offset(piece));
+            port.write(scratch.region, localOffset, pieceLengthsBytes[buffer], pieceOffsets[buffer]);
         }
         final int status = port.complete(0);
         hasFailed |= status == PostStatus.INVALID_STATE;
         return status == PostStatus.OK;
     }
 
-    private long offset(final long piece)
-    {
-        return offsets[(int)(piece / piecesPerChunk)] + piece % piecesPerChunk * pieceBytes;
-    }
-
-    private int lengthBytes(final long piece)
-    {
-        return (int)Math.min(pieceBytes, chunkLengthBytes - piece % piecesPerChunk * pieceBytes);
-    }
-
-    /** Takes the completion of the source's next batch. */
-    void onRead(final int status)
+    /**
+     * Takes the completion of the source's next batch.
+     *
+     * @param status as a {@link io.verbena.raas.BatchListener} gets it.
+     */
+    public void onRead(final int status)
     {
         read++;
         hasFailed |= status != WorkCompletionStatus.SUCCESS;
     }
 
-    /** Takes the completion of the target's next batch. */
-    void onWritten(final int status)
+    /**
+     * Takes the completion of the target's next batch.
+     *
+     * @param status as a {@link io.verbena.raas.BatchListener} gets it.
+     */
+    public void onWritten(final int status)
     {
         if (status == WorkCompletionStatus.SUCCESS)
         {
-            bytesCopied += lengthBytes(written);
+            bytesCopied += pieceLengthsBytes[buffer(written)];
         }
         written++;
         hasFailed |= status != WorkCompletionStatus.SUCCESS;
@@ -172,7 +204,7 @@ final class ChunkCopy implements AutoCloseable
     @Override
     public String toString()
     {
-        return "ChunkCopy{chunks=" + offsets.length + " of " + chunkLengthBytes + " bytes, read=" + read +
+        return "ChunkCopy{" + ranges + ", read=" + read +
             " written=" + written + " of " + pieces + " pieces, bytes=" + bytesCopied + " failed=" + hasFailed + '}';
     }
 }

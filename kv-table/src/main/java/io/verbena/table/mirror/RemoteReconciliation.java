@@ -16,15 +16,14 @@ import java.util.List;
  * Makes the surviving copies of all tables of a group equal, over the network: {@link SubtableReconciliation} of one
  * after another on {@link RemoteCopy}s. Whoever runs this alone has access to the survivors. One thread.
  *
- * <p>A memory node may come in: before words are compared, all chunks of the group are copied there from the source,
- * byte by byte. Then equal words say equal blocks. Without that they do not: what a returning node has from before may
- * be an old record under a word that has come back since.
+ * <p>A memory node may come in: before words are compared, what it has otherwise in chunks of the group is copied there
+ * from the source, byte by byte. Then equal words say equal blocks. Without that they do not: what a returning node has
+ * from before may be an old record under a word that has come back since.
  */
 public final class RemoteReconciliation implements AutoCloseable
 {
     /** Words in one poll: some tens of microseconds. */
     private static final int WORDS_PER_POLL = 1_000;
-    private static final long[] NO_CHUNKS = {};
 
     /** By member, then who comes in; null for a member that is lost. */
     private final RemoteCopy[] copies;
@@ -46,7 +45,7 @@ public final class RemoteReconciliation implements AutoCloseable
         final ProtectionDomain protectionDomain, final int group, final List<TableDescriptor> descriptors,
         final OneSidedPort[] members)
     {
-        this(protectionDomain, group, descriptors, members, null, NO_CHUNKS, 0);
+        this(protectionDomain, group, descriptors, members, null, ByteRanges.NONE);
     }
 
     /**
@@ -54,14 +53,13 @@ public final class RemoteReconciliation implements AutoCloseable
      *
      * @param entering         port to who comes in, used by nobody else, whose completions go to {@link #onComplete}
      *                         as those of member {@code members.length}; null: nobody does.
-     * @param chunkOffsets     of all chunks that the group has leased, blocks and indexes, the same in the regions of
-     *                         the source and of who comes in. Only read where somebody comes in, as the next one.
-     * @param chunkLengthBytes of each, 1 or more.
+     * @param differing        all bytes, in chunks that the group has leased, blocks and indexes, that may differ at
+     *                         the source and at who comes in; at the same offsets in both regions. Not regarded where
+     *                         nobody comes in.
      */
     public RemoteReconciliation(
         final ProtectionDomain protectionDomain, final int group, final List<TableDescriptor> descriptors,
-        final OneSidedPort[] members, final OneSidedPort entering, final long[] chunkOffsets,
-        final int chunkLengthBytes)
+        final OneSidedPort[] members, final OneSidedPort entering, final ByteRanges differing)
     {
         final boolean[] survivors = new boolean[members.length];
         copies = new RemoteCopy[members.length + (entering == null ? 0 : 1)];
@@ -76,8 +74,8 @@ public final class RemoteReconciliation implements AutoCloseable
             copies[members.length] = new RemoteCopy(protectionDomain, entering);
         }
         chunks = entering == null ? null :
-            new ChunkCopy(protectionDomain, members[source], entering, chunkOffsets, chunkLengthBytes,
-            ChunkCopy.PIECE_BYTES, ChunkCopy.RING_PIECES);
+            new ChunkCopy(protectionDomain, members[source], entering, differing, ChunkCopy.PIECE_BYTES,
+            ChunkCopy.RING_PIECES);
         // Views of the array: members that are lost are null.
         final List<SlotReconciliation.Copy> all = Arrays.asList(copies);
         words = new SlotReconciliation(

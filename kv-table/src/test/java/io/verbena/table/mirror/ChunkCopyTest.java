@@ -1,7 +1,6 @@
 package io.verbena.table.mirror;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.verbena.raas.BatchListener;
 import io.verbena.rdma.verbs.PostStatus;
@@ -17,7 +16,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 import java.nio.ByteBuffer;
 import java.util.Random;
 
-/** Chunks that are copied over ports whose completions come late, and in any order between the two. */
+/** Ranges that are copied over ports whose completions come late, and in any order between the two. */
 class ChunkCopyTest
 {
     private static final int MEMORY_BYTES = 1 << 14;
@@ -53,7 +52,12 @@ class ChunkCopyTest
 
     private ChunkCopy copy(final int chunkBytes, final int pieceBytes, final int ring)
     {
-        return new ChunkCopy(new LocalDomain(), source, target, CHUNKS, chunkBytes, pieceBytes, ring);
+        return copy(ByteRanges.of(CHUNKS, chunkBytes), pieceBytes, ring);
+    }
+
+    private ChunkCopy copy(final ByteRanges ranges, final int pieceBytes, final int ring)
+    {
+        return new ChunkCopy(new LocalDomain(), source, target, ranges, pieceBytes, ring);
     }
 
     private void completeRead()
@@ -73,6 +77,13 @@ class ChunkCopyTest
     /** Completes one of what is under way, or polls. */
     private void step(final Random random)
     {
+        stepOf(random);
+        assertThat(copy.isDone()).isEqualTo(target.bytesWritten == (long)CHUNKS.length * CHUNK_BYTES &&
+            !source.isBusy() && !target.isBusy());
+    }
+
+    private void stepOf(final Random random)
+    {
         final int choice = random.nextInt(3);
         if (choice == 0 && source.isBusy())
         {
@@ -86,8 +97,6 @@ class ChunkCopyTest
         {
             copy.poll();
         }
-        assertThat(copy.isDone()).isEqualTo(target.bytesWritten == (long)CHUNKS.length * CHUNK_BYTES &&
-            !source.isBusy() && !target.isBusy());
     }
 
     private void finish(final Random random)
@@ -304,31 +313,48 @@ class ChunkCopyTest
     }
 
     @Test
-    void shouldBeDoneWithoutChunks()
+    void shouldBeDoneWithoutRanges()
     {
         close();
-        copy = new ChunkCopy(
-            new LocalDomain(), source, target, new long[0], CHUNK_BYTES, PIECE_BYTES, RING);
+        copy = copy(ByteRanges.NONE, PIECE_BYTES, RING);
         assertThat(copy.isDone()).isTrue();
         assertThat(copy.poll()).isZero();
+        assertThat(copy.bytesCopied()).isZero();
+        assertThat(source.begun + target.begun).isZero();
     }
 
+    /** Shorter than a piece, as long as one or several, and one byte longer; the last one, too. */
     @Test
-    void shouldRefuseChunksWithoutBytes()
+    void shouldCopyRangesOfAnyLength()
     {
-        assertThatThrownBy(() -> copy(0, PIECE_BYTES, RING)).isInstanceOf(IllegalArgumentException.class)
-            .hasMessageContaining("1 or more: 0");
-    }
-
-    /** The caller's array is the caller's. */
-    @Test
-    void shouldKeepItsOffsets()
-    {
-        close();
-        final long[] offsets = CHUNKS.clone();
-        copy = new ChunkCopy(new LocalDomain(), source, target, offsets, CHUNK_BYTES, PIECE_BYTES, RING);
-        offsets[1] = 0;
-        finish(new Random(5));
-        assertCopied(CHUNK_BYTES);
+        final long[] offsets = {0, 64, 1_000, 2_000, 4_096, 8_000, 9_000, MEMORY_BYTES - 1};
+        final long[] lengthsBytes = {1, PIECE_BYTES - 1, PIECE_BYTES, PIECE_BYTES + 1, 3 * PIECE_BYTES, 64,
+            3 * PIECE_BYTES + 1, 1};
+        final Integer[] pieces = {0, 64, 1_000, 2_000, 2_300, 4_096, 4_396, 4_696, 8_000, 9_000, 9_300, 9_600, 9_900,
+            MEMORY_BYTES - 1};
+        for (int i = 0; i < offsets.length; i++)
+        {
+            expected.putBytes((int)offsets[i], from, (int)offsets[i], (int)lengthsBytes[i]);
+        }
+        for (int seed = 0; seed < 50; seed++)
+        {
+            close();
+            to.putBytes(0, memory(2), 0, MEMORY_BYTES);
+            source.offsets.clear();
+            target.offsets.clear();
+            target.bytesWritten = 0;
+            final ByteRanges ranges = ByteRanges.of(offsets, lengthsBytes);
+            copy = copy(ranges, PIECE_BYTES, 1 + seed % 4);
+            final Random random = new Random(seed);
+            for (int i = 0; i < MOST_STEPS && !copy.isDone(); i++)
+            {
+                stepOf(random);
+            }
+            assertThat(copy.isDone()).as("%s", copy).isTrue();
+            assertThat(to).isEqualTo(expected);
+            assertThat(source.offsets).containsExactly(pieces);
+            assertThat(target.offsets).containsExactly(pieces);
+            assertThat(copy.bytesCopied()).isEqualTo(ranges.totalBytes()).isEqualTo(target.bytesWritten);
+        }
     }
 }

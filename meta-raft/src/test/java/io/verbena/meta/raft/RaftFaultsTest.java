@@ -406,7 +406,7 @@ class RaftFaultsTest
         apply(1, write(1, "a")).join();
         assertThat(apply(2, ofTheNextVersion(write(1, "b")))).isCompletedExceptionally();
         assertThat(machine.failure()).hasLineCount(1).contains("entry 2 of the log cannot be applied",
-            "has format version 4, this build knows versions 1 to 3: use the build that wrote it");
+            "has format version 5, this build knows versions 1 to 4: use the build that wrote it");
         assertThat(machine.hasLogFailed()).as("the disk is well").isFalse();
         assertThat(machine.takeSnapshot()).as("the last entry that it knows").isEqualTo(1);
         assertThat(machine.state().load().tables()).hasSize(1);
@@ -422,7 +422,7 @@ class RaftFaultsTest
         assertThatThrownBy(() -> open(false, address).close()).isInstanceOfSatisfying(MetaStoreException.class,
             (ex) -> assertThat(ex.category()).isEqualTo(MetaStoreException.Category.UNKNOWN_VERSION))
             .message().hasLineCount(1).endsWith(
-                "has format version 4, this build knows versions 1 to 3: use the build that wrote it");
+                "has format version 5, this build knows versions 1 to 4: use the build that wrote it");
         assertThat(snapshot).hasBinaryContent(newer);
     }
 

@@ -73,10 +73,11 @@ public final class GroupFiller
         lacks.keySet().removeIf((group) -> null == views.view(group));
         for (final View view : all)
         {
-            isChanging |= ViewState.ACTIVE != view.state();
+            isChanging |= ViewState.ACTIVE != view.state() || view.isFilling();
             if (view.lacksMember())
             {
                 lacks.putIfAbsent(view.group(), new Lack(nowNs));
+                lacks.get(view.group()).triedAtNs = view.isFilling() ? nowNs : lacks.get(view.group()).triedAtNs;
             }
             else if (ViewState.ACTIVE == view.state())
             {

@@ -44,6 +44,15 @@ public final class ViewConductor
         void close(PeerIdentity memoryNode, View view);
 
         /**
+         * Names to a memory node who fills it, so that its leases may be changed. Never blocks. When it has confirmed,
+         * {@link #onClosed} is to be called, as for a view that it has closed.
+         *
+         * @param memoryNode who is filled.
+         * @param view       filling.
+         */
+        void fill(PeerIdentity memoryNode, View view);
+
+        /**
          * Asks a memory node whether it is there. Never blocks. {@link #onProbed} is to be called when it has answered,
          * and when the connection to it has failed, and not for a mere silence: it may stand still.
          *
@@ -78,11 +87,13 @@ public final class ViewConductor
     private final MembershipTable members;
     private final MembershipListener listener;
     private final long retryNs;
+    private final LeaseHolders leases;
     private final MemberProbes probes;
     private final Map<Integer, Change> changes = new TreeMap<>();
     /** What compute nodes have left, by group. */
     private final Map<PeerIdentity, Map<Integer, Long>> left = new HashMap<>();
     private final ReturningMembers returning;
+    private final FillReports fillReports = new FillReports(this::view);
 
     /**
      * @param ledger   the way to the store.
@@ -98,6 +109,7 @@ public final class ViewConductor
         this.listener = listener;
         this.ledger = ledger;
         this.members = members;
+        leases = new LeaseHolders(members);
         probes = new MemberProbes(members.leaseNs());
         returning = new ReturningMembers(members);
         this.retryNs = retryNs;
@@ -143,7 +155,7 @@ public final class ViewConductor
      */
     public View make(final List<Integer> nodeIds)
     {
-        final List<PeerIdentity> identities = nodeIds.stream().map(this::memoryNode).toList();
+        final List<PeerIdentity> identities = nodeIds.stream().map(leases::memoryNode).toList();
         final Optional<View> present = views().stream()
             .filter((view) -> ViewState.ACTIVE == view.state() && view.members().equals(identities)).findFirst();
 
@@ -158,13 +170,13 @@ public final class ViewConductor
     }
 
     /**
-     * Has a memory node come into a group, as one more member of the next view: begins to close the present one;
-     * durable on return. It fails, and the next view has the members of this one, when a member, the memory node or who
-     * makes the copies equal is lost meanwhile.
+     * Has a memory node come into a group, as one more member of the next view: a compute node begins to fill it while
+     * the present view is active; durable on return. Then that view is closed. It fails, and the next view has the
+     * members of this one, when a member or the memory node is lost meanwhile, or who makes the copies equal.
      *
      * @param group  which; its view has fewer members than its tables were made with.
      * @param nodeId of a memory node that is none of them.
-     * @return the record: closing, with that memory node; as it is, when it comes in already.
+     * @return the record, with that memory node; as it is, when it comes in already.
      * @throws MembershipRefusedException when there is no such group or memory node, the group has all its members, is
      *                                    changing, or nobody could make the copies equal.
      */
@@ -178,7 +190,7 @@ public final class ViewConductor
         }
 
         final View view = change.view;
-        final PeerIdentity entering = memoryNode(nodeId);
+        final PeerIdentity entering = leases.memoryNode(nodeId);
 
         if (view.hasEntering() && view.entering().equals(entering))
         {
@@ -186,7 +198,7 @@ public final class ViewConductor
         }
 
         refuseEntering(view, entering);
-        final PeerIdentity named = candidate(view.attempt());
+        final PeerIdentity named = leases.candidate(view.attempt() / 2 + group);
 
         if (named.equals(PeerIdentity.UNREGISTERED))
         {
@@ -194,7 +206,7 @@ public final class ViewConductor
                 Reason.TRY_LATER, "no compute node is up that could copy group " + group + ": start one");
         }
 
-        write(change, view.entering(entering, named));
+        write(change, view.filling(entering, named));
         return change.view;
     }
 
@@ -214,6 +226,12 @@ public final class ViewConductor
                 " is changing: memory nodes come in when its view is active");
         }
 
+        if (view.isFilling())
+        {
+            throw new MembershipRefusedException(Reason.TRY_LATER, group + " is copied to memory node " +
+                view.entering().nodeId() + ": one memory node comes in at a time");
+        }
+
         final int most = 0 == view.copies() ? RequestLimits.MAX_COPIES : view.copies();
 
         if (view.members().size() >= most)
@@ -222,24 +240,11 @@ public final class ViewConductor
                 " memory nodes, as many as its tables have copies");
         }
 
-        if (!isLive(entering))
+        if (!leases.has(entering))
         {
             throw new MembershipRefusedException(
                 Reason.UNKNOWN_NODE, "memory node " + entering.nodeId() + " has no lease: start it");
         }
-    }
-
-    private PeerIdentity memoryNode(final int nodeId)
-    {
-        final Member member = members.member(nodeId);
-
-        if (null == member || member.isCompute())
-        {
-            throw new MembershipRefusedException(
-                Reason.IMPOSSIBLE, "node " + nodeId + " is no memory node: a group is made of these");
-        }
-
-        return identity(member);
     }
 
     /** @return the latest view of each group, all on disk; a new list. */
@@ -258,6 +263,12 @@ public final class ViewConductor
         return null == change ? null : change.view;
     }
 
+    /** @return how far memory nodes are filled. */
+    public FillReports fillReports()
+    {
+        return fillReports;
+    }
+
     /**
      * A member was asked whether it is there.
      *
@@ -272,16 +283,16 @@ public final class ViewConductor
 
     /**
      * A survivor has closed a view: nothing lands there any more with a key that was used under it, or under an attempt
-     * before this one to reconcile it.
+     * before this one to reconcile it. Or who is filled knows by whom.
      *
      * @param memoryNode who.
-     * @param closed     what it was asked to close.
+     * @param asked      with what: a view that is closing, or in which it is filled.
      */
-    public void onClosed(final PeerIdentity memoryNode, final View closed)
+    public void onClosed(final PeerIdentity memoryNode, final View asked)
     {
-        final Change change = changes.get(closed.group());
-        if (null != change && isOf(change, closed.number(), closed.attempt(), ViewState.CLOSING) &&
-            change.view.closers().contains(memoryNode))
+        final Change change = changes.get(asked.group());
+        if (null != change && change.view.equals(asked) && (asked.isFilling() ? asked.entering().equals(memoryNode) :
+            ViewState.CLOSING == asked.state() && asked.closers().contains(memoryNode)))
         {
             change.confirmed.add(memoryNode);
         }
@@ -307,8 +318,8 @@ public final class ViewConductor
     /**
      * What became of an attempt to make the survivors equal. They are: the next view is on disk on return. Or who
      * reconciles does not know what became of a request of its own: it could land when the next view is active, so
-     * another attempt is needed, which begins when the key of this one is closed. Repeated, late or from another node
-     * it does nothing.
+     * another attempt is needed, which begins when the key of this one is closed. Or of an attempt to fill a memory
+     * node: then the view is closed, or goes on without. Repeated, late or from another node it does nothing.
      *
      * @param computeNode who made them equal, or tried to; nothing of it is under way any more where they are.
      * @param attempt     for which it was named.
@@ -318,11 +329,21 @@ public final class ViewConductor
     {
         final Change change = changes.get(attempt.group());
 
-        if (null != change && isOf(change, attempt.number(), attempt.attempt(), ViewState.RECONCILING) &&
-            change.view.reconciler().equals(computeNode))
+        if (null == change || !ViewAttempt.of(change.view).equals(attempt) ||
+            !change.view.reconciler().equals(computeNode))
         {
-            write(change, areEqual ? change.view.next() :
-                change.view.closing(lostOf(change.view), candidate(attempt.attempt())));
+            return;
+        }
+
+        final View view = change.view;
+
+        if (view.isFilling())
+        {
+            write(change, areEqual && !hasLostEntering(view) ? view.filled() : view.notFilling());
+        }
+        else if (ViewState.RECONCILING == view.state())
+        {
+            write(change, areEqual ? view.next() : view.closing(lostOf(view), leases.candidate(attempt.attempt())));
         }
     }
 
@@ -351,12 +372,7 @@ public final class ViewConductor
     {
         final Change change = changes.get(group);
 
-        if (null == change || !change.view.isDeserted())
-        {
-            return "";
-        }
-
-        return returning.whyClosed(change.view);
+        return null == change || !change.view.isDeserted() ? "" : returning.whyClosed(change.view);
     }
 
     /** @return whether a view is under change, so that {@link #doWork} may have something to do. */
@@ -368,8 +384,9 @@ public final class ViewConductor
     /** Where all are lost, only a message of one that returns changes anything. */
     private boolean isChanging(final Change change)
     {
-        return ViewState.ACTIVE != change.view.state() &&
-            (!change.view.isDeserted() || returning.whoReturns(change.view) < change.view.members().size());
+        return change.view.isFilling() ? !change.confirmed.contains(change.view.entering()) :
+            ViewState.ACTIVE != change.view.state() && (!change.view.isDeserted() ||
+            returning.whoReturns(change.view) < change.view.members().size());
     }
 
     /**
@@ -389,9 +406,9 @@ public final class ViewConductor
             workCount += drive(change, nowNs, caller);
         }
 
-        probes.retain(this::isLive);
-        left.keySet().removeIf((node) -> !isLive(node));
-        returning.retain(this::isLive);
+        probes.retain(leases::has);
+        left.keySet().removeIf((node) -> !leases.has(node));
+        returning.retain(leases::has);
         return workCount;
     }
 
@@ -400,10 +417,15 @@ public final class ViewConductor
         final View view = change.view;
         final int lost = lostOf(view) | probes.lostOf(view, nowNs);
 
+        if (lost == view.lost() && view.isFilling())
+        {
+            return fill(change, nowNs, caller);
+        }
+
         if (lost != view.lost() || hasLostEntering(view) ||
             ViewState.ACTIVE != view.state() && lacksReconciler(view))
         {
-            write(change, view.closing(lost, candidate(view.attempt())));
+            write(change, view.closing(lost, leases.candidate(view.attempt())));
             return 1;
         }
 
@@ -434,10 +456,33 @@ public final class ViewConductor
         return change.dueAtNs - nowNs <= 0 ? call(change, nowNs, caller) : 0;
     }
 
+    /** Another compute node begins anew where who fills has ended: it copies only what differs. */
+    private int fill(final Change change, final long nowNs, final ViewCaller caller)
+    {
+        final View view = change.view;
+
+        if (hasLostEntering(view) || lacksReconciler(view))
+        {
+            final PeerIdentity named = leases.candidate(view.attempt());
+            write(change, hasLostEntering(view) || named.equals(PeerIdentity.UNREGISTERED) ? view.notFilling() :
+                view.filling(view.entering(), named));
+            return 1;
+        }
+
+        if (change.confirmed.contains(view.entering()) || change.dueAtNs - nowNs > 0)
+        {
+            return 0;
+        }
+
+        change.dueAtNs = nowNs + retryNs;
+        caller.fill(view.entering(), view);
+        return 1;
+    }
+
     /** Who comes in has ended: the next attempt is without it. */
     private boolean hasLostEntering(final View view)
     {
-        return view.hasEntering() && !isLive(view.entering());
+        return view.hasEntering() && !leases.has(view.entering());
     }
 
     private int sayWhy(final Change change, final long nowNs)
@@ -460,7 +505,7 @@ public final class ViewConductor
     /** All that could still change a word under this view, or an attempt before this one, is cut off; nobody reads. */
     private boolean mayReconcile(final Change change)
     {
-        return haveClosed(change) && haveLeft(change.view) && hasReconciler(change.view);
+        return haveClosed(change) && haveLeft(change.view) && leases.has(change.view.reconciler());
     }
 
     private static boolean haveClosed(final Change change)
@@ -477,7 +522,7 @@ public final class ViewConductor
         {
             final Member member = all.get(i);
 
-            if (member.isCompute() && member.isLive() && !hasLeft(identity(member), view))
+            if (member.isCompute() && member.isLive() && !hasLeft(member.node().identity(), view))
             {
                 return false;
             }
@@ -501,7 +546,7 @@ public final class ViewConductor
         if (++change.calls > MAX_CALLS && !silent.isEmpty() && !change.confirmed.isEmpty())
         {
             // It may live: then the next view is without it all the same, and so is whoever reads or writes.
-            write(change, view.closing(view.places(silent), candidate(view.attempt())));
+            write(change, view.closing(view.places(silent), leases.candidate(view.attempt())));
             return 1;
         }
 
@@ -532,12 +577,6 @@ public final class ViewConductor
         change.confirmed.clear();
     }
 
-    private static boolean isOf(
-        final Change change, final long number, final int attempt, final ViewState state)
-    {
-        return change.view.state() == state && change.view.number() == number && change.view.attempt() == attempt;
-    }
-
     /** Members without a lease under the identity that the view has, and those that were lost before. */
     private int lostOf(final View view)
     {
@@ -545,49 +584,17 @@ public final class ViewConductor
 
         for (int member = 0; member < view.members().size(); member++)
         {
-            lost |= isLive(view.members().get(member)) ? 0 : 1 << member;
+            lost |= leases.has(view.members().get(member)) ? 0 : 1 << member;
         }
 
         return lost;
     }
 
-    private boolean isLive(final PeerIdentity identity)
-    {
-        final Member member = members.member(identity.nodeId());
-        return null != member && member.incarnation() == identity.incarnation() && member.isLive();
-    }
-
-    private boolean hasReconciler(final View view)
-    {
-        return isLive(view.reconciler());
-    }
-
     /** Whether another one is to be named: who was named has ended, or nobody could be. */
     private boolean lacksReconciler(final View view)
     {
-        return !view.isDeserted() && !hasReconciler(view) &&
+        return !view.isDeserted() && !leases.has(view.reconciler()) &&
             (!view.reconciler().equals(PeerIdentity.UNREGISTERED) ||
-            !candidate(view.attempt()).equals(PeerIdentity.UNREGISTERED));
-    }
-
-    /** Another one with each attempt, where there are several. */
-    private PeerIdentity candidate(final int attempt)
-    {
-        final List<PeerIdentity> candidates = new ArrayList<>();
-
-        for (final Member member : members.members())
-        {
-            if (member.isCompute() && member.isLive() && member.isConfirmed() && !member.isPossible())
-            {
-                candidates.add(identity(member));
-            }
-        }
-
-        return candidates.isEmpty() ? PeerIdentity.UNREGISTERED : candidates.get(attempt % candidates.size());
-    }
-
-    private static PeerIdentity identity(final Member member)
-    {
-        return member.node().identity();
+            !leases.candidate(view.attempt()).equals(PeerIdentity.UNREGISTERED));
     }
 }

@@ -25,8 +25,8 @@ public final class MetaCommandDescriptor
      * Grows with the format of the records, too: a member of an older build would apply a record that it cannot read,
      * and find that out when it leads.
      */
-    static final int FORMAT_VERSION = 3;
-    /** It has no announcements; 2 has records of an earlier format; both are otherwise the same. */
+    static final int FORMAT_VERSION = 4;
+    /** It has no announcements; 2 and 3 have records of earlier formats; all are otherwise the same. */
     static final int OLDEST_VERSION = 1;
     static final int MAGIC_OFFSET = 0;
     static final int VERSION_OFFSET = MAGIC_OFFSET + Integer.BYTES;

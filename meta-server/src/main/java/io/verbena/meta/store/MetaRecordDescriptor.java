@@ -39,13 +39,14 @@ final class MetaRecordDescriptor
     /** "VMET" read as a little-endian integer. */
     static final int MAGIC = 0x54454D56;
     /** The format version that this build writes. */
-    static final int FORMAT_VERSION = 16;
+    static final int FORMAT_VERSION = 17;
     /**
-     * Also read: version 15 is the same without a group's copies and who comes in, version 14 also without failure
-     * domains, version 13 also without rounds of secrets, version 12 also without quotas of tables, version 11 also
-     * without views, version 10 also without certificates, version 9 also without quotas, version 8 also without
-     * users, version 7 also without spares, version 6 also without the TCP address of a node, version 5 also without
-     * the cluster's secret, which the meta server then makes.
+     * Also read: version 16 is the same without views in which a memory node is filled, version 15 also without a
+     * group's copies and who comes in, version 14 also without failure domains, version 13 also without rounds of
+     * secrets, version 12 also without quotas of tables, version 11 also without views, version 10 also without
+     * certificates, version 9 also without quotas, version 8 also without users, version 7 also without spares,
+     * version 6 also without the TCP address of a node, version 5 also without the cluster's secret, which the meta
+     * server then makes.
      */
     static final int OLDEST_VERSION = 5;
     private static final int FIRST_WITH_TCP = 7;

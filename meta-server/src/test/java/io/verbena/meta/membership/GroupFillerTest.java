@@ -1,19 +1,11 @@
 package io.verbena.meta.membership;
 
-import io.verbena.meta.store.InMemoryMetaStore;
-import io.verbena.meta.store.MetaState;
 import io.verbena.protocol.message.FailureDomain;
-import io.verbena.protocol.message.NodeRegistration;
-import io.verbena.protocol.view.LeftView;
 import io.verbena.protocol.view.View;
 import io.verbena.protocol.view.ViewAttempt;
 import io.verbena.protocol.view.ViewState;
-import io.verbena.raas.ReadTargetAddress;
-import io.verbena.raas.RemoteRegion;
 import io.verbena.raas.directory.NodeRole;
-import io.verbena.raas.directory.TcpAddress;
 import io.verbena.raas.identity.PeerIdentity;
-import io.verbena.rdma.verbs.DeviceAddress;
 
 import org.junit.jupiter.api.Test;
 
@@ -22,83 +14,17 @@ import java.util.List;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /** Which memory node comes in by itself, and when. */
-class GroupFillerTest
+class GroupFillerTest extends GroupRig
 {
     private static final long DELAY_NS = 1_000_000_000;
     private static final long STEP_NS = DELAY_NS / 40;
-    private static final int GROUP = 7;
 
-    private final InMemoryMetaStore store = new InMemoryMetaStore();
-    private long nowNs = 1;
-    private long endpoints;
-    private final MembershipConductor conductor = start();
-    private final ViewConductor views = conductor.views();
     private final GroupFiller filler = new GroupFiller(views, conductor.table(), DELAY_NS);
-    private final PeerIdentity head = memory("rack-1");
-    private final PeerIdentity middle = memory("rack-2");
-    private final PeerIdentity primary = memory(FailureDomain.NONE);
-    private final PeerIdentity compute = join(NodeRole.COMPUTE_NODE, FailureDomain.NONE);
 
-    private MembershipConductor start()
+    private void lackHead()
     {
-        final MetaState state = store.load();
-        return new MembershipConductor(
-            MembershipConductor.openLedger(store, state, 9, TestSecrets.first()), state,
-            new ConductorOptions(new MembershipOptions(1_000_000, 100, 64), 10, 10, 30, false),
-            new Unheard(), nowNs);
-    }
-
-    private PeerIdentity memory(final String domain)
-    {
-        return join(NodeRole.MEMORY_NODE, domain);
-    }
-
-    private PeerIdentity join(final NodeRole role, final String domain)
-    {
-        final PeerIdentity identity = register(role, domain);
-        conductor.heartbeat(identity.nodeId(), identity.incarnation(), 0, nowNs);
-        return identity;
-    }
-
-    private PeerIdentity register(final NodeRole role, final String domain)
-    {
-        return conductor.register(new NodeRegistration(
-            0, role, new DeviceAddress(1, ++endpoints), 1, new RemoteRegion(4096, 4096, 1),
-            NodeRole.MEMORY_NODE == role ? endpoints : 0, 9, ReadTargetAddress.NONE, TcpAddress.NONE, false, 0,
-            domain), nowNs).node().identity();
-    }
-
-    private void leave(final PeerIdentity node)
-    {
-        conductor.leave(node.nodeId(), node.incarnation(), nowNs);
-    }
-
-    private View work()
-    {
-        nowNs += 30;
-        views.doWork(nowNs, (node, view) -> { });
-        return views.view(GROUP);
-    }
-
-    /** A group that has lost its head, and is in its next view. */
-    private void loseHead()
-    {
-        views.begin(View.first(GROUP, List.of(head, middle, primary)));
-        leave(head);
-        work();
-        end(true);
-        assertThat(views.view(GROUP).members()).containsExactly(middle, primary);
+        loseHead();
         filler.poll(nowNs);
-    }
-
-    private void end(final boolean isEqual)
-    {
-        final View closing = views.view(GROUP);
-        closing.closers().forEach((closer) -> views.onClosed(closer, closing));
-        views.onLeft(compute, List.of(new LeftView(GROUP, closing.number())));
-        final View reconciling = work();
-        assertThat(reconciling.state()).isEqualTo(ViewState.RECONCILING);
-        views.onReconciled(compute, ViewAttempt.of(reconciling), isEqual);
     }
 
     /** @return who comes in within a time; {@link PeerIdentity#UNREGISTERED} for nobody. */
@@ -115,7 +41,7 @@ class GroupFillerTest
     @Test
     void shouldWaitForTheDelaySinceAMemberIsLacking()
     {
-        loseHead();
+        lackHead();
         final PeerIdentity spare = memory("rack-4");
         assertThat(after(DELAY_NS)).isEqualTo(PeerIdentity.UNREGISTERED);
         assertThat(after(DELAY_NS)).isEqualTo(spare);
@@ -135,7 +61,7 @@ class GroupFillerTest
     {
         final PeerIdentity lost = memory("rack-4");
         nowNs++;
-        loseHead();
+        lackHead();
         assertThat(after(4 * DELAY_NS)).isEqualTo(PeerIdentity.UNREGISTERED);
         conductor.heartbeat(lost.nodeId(), lost.incarnation(), 0, nowNs);
         assertThat(after(DELAY_NS)).isEqualTo(lost);
@@ -145,7 +71,7 @@ class GroupFillerTest
     @Test
     void shouldTryNobodyWhoIsNotThereAndThenAtOnceWhoIs()
     {
-        loseHead();
+        lackHead();
         leave(memory("rack-4"));
         join(NodeRole.COMPUTE_NODE, FailureDomain.NONE);
         final PeerIdentity silent = register(NodeRole.MEMORY_NODE, "rack-5");
@@ -157,7 +83,7 @@ class GroupFillerTest
     @Test
     void shouldDoNothingWithoutADelay()
     {
-        loseHead();
+        lackHead();
         memory("rack-4");
         final GroupFiller never = new GroupFiller(views, conductor.table(), 0);
         for (int i = 0; i < 100; i++)
@@ -171,7 +97,7 @@ class GroupFillerTest
     @Test
     void shouldChooseWhoIsLostWithTheFewest()
     {
-        loseHead();
+        lackHead();
         final PeerIdentity beside = memory("rack-2");
         final PeerIdentity busy = memory("rack-4");
         final PeerIdentity idle = memory("rack-4");
@@ -179,14 +105,13 @@ class GroupFillerTest
         assertThat(after(2 * DELAY_NS)).isEqualTo(idle);
         leave(idle);
         work();
-        end(true);
         assertThat(after(2 * DELAY_NS)).isEqualTo(busy);
     }
 
     @Test
     void shouldRatherShareADomainThanLackACopy()
     {
-        loseHead();
+        lackHead();
         final PeerIdentity beside = memory("rack-2");
         assertThat(after(2 * DELAY_NS)).isEqualTo(beside);
     }
@@ -195,7 +120,7 @@ class GroupFillerTest
     @Test
     void shouldCountOnOneWithoutALabelToBeElsewhere()
     {
-        loseHead();
+        lackHead();
         memory("rack-2");
         final PeerIdentity elsewhere = memory(FailureDomain.NONE);
         assertThat(after(2 * DELAY_NS)).isEqualTo(elsewhere);
@@ -205,7 +130,7 @@ class GroupFillerTest
     @Test
     void shouldTryAnotherOneAfterAnAttemptThatFailed()
     {
-        loseHead();
+        lackHead();
         final PeerIdentity one = memory("rack-4");
         final PeerIdentity two = memory("rack-5");
         assertThat(after(2 * DELAY_NS)).isEqualTo(one);
@@ -219,10 +144,51 @@ class GroupFillerTest
         assertThat(after(3 * DELAY_NS)).isEqualTo(one);
     }
 
+    /** It may take hours, which count for nobody's delay. */
+    @Test
+    void shouldWaitWhileOneIsFilled()
+    {
+        lackHead();
+        final PeerIdentity one = memory("rack-4");
+        final PeerIdentity two = memory("rack-5");
+        assertThat(after(2 * DELAY_NS)).isEqualTo(one);
+        for (int i = 0; i < 100; i++)
+        {
+            filler.poll(nowNs += DELAY_NS);
+        }
+        final View filling = views.view(GROUP);
+        assertThat(filling.entering()).isEqualTo(one);
+        views.onReconciled(filling.reconciler(), ViewAttempt.of(filling), false);
+        assertThat(after(DELAY_NS / 2)).isEqualTo(PeerIdentity.UNREGISTERED);
+        assertThat(after(DELAY_NS)).isEqualTo(two);
+    }
+
+    /** One memory node at a time: all of them would share what may be copied. */
+    @Test
+    void shouldWaitWhileOneIsFilledForAnotherGroup()
+    {
+        lackHead();
+        final PeerIdentity spare = memory("rack-4");
+        final int other = GROUP + 1;
+        views.begin(new View(other, 1, ViewState.ACTIVE, 0, List.of(primary), 0, PeerIdentity.UNREGISTERED, 2,
+            PeerIdentity.UNREGISTERED));
+        assertThat(after(2 * DELAY_NS)).isEqualTo(spare);
+        conductor.heartbeat(spare.nodeId(), spare.incarnation(), 0, nowNs);
+        for (int i = 0; i < 100; i++)
+        {
+            filler.poll(nowNs += DELAY_NS);
+        }
+        assertThat(views.view(GROUP).isFilling()).isTrue();
+        assertThat(views.view(other).hasEntering()).isFalse();
+        end(true);
+        filler.poll(nowNs += DELAY_NS);
+        assertThat(views.view(other).isFilling()).isTrue();
+    }
+
     @Test
     void shouldWaitWhileAnotherGroupIsChanging()
     {
-        loseHead();
+        lackHead();
         final PeerIdentity other = memory("rack-4");
         final PeerIdentity another = memory("rack-5");
         views.begin(View.first(8, List.of(other, another)));
@@ -235,7 +201,7 @@ class GroupFillerTest
     @Test
     void shouldTryAgainWhenThereIsAComputeNode()
     {
-        loseHead();
+        lackHead();
         final PeerIdentity spare = memory("rack-4");
         leave(compute);
         assertThat(after(4 * DELAY_NS)).isEqualTo(PeerIdentity.UNREGISTERED);

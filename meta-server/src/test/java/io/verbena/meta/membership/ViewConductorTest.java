@@ -106,8 +106,7 @@ class ViewConductorTest
         for (int i = 0; i < 4; i++)
         {
             nowNs += 30;
-            conductor.views().doWork(
-                nowNs, (node, view) -> calls.add(node.nodeId() + " closes " + view.number() + "." + view.attempt()));
+            conductor.views().doWork(nowNs, new RecordedCalls(calls));
         }
         return conductor.views().view(7);
     }
@@ -249,13 +248,17 @@ class ViewConductorTest
         begin2of3();
         final PeerIdentity fourth = join(NodeRole.MEMORY_NODE);
         calls.clear();
-        final View closing = conductor.views().enter(7, fourth.nodeId());
-        assertThat(closing.entering()).isEqualTo(fourth);
-        assertThat(conductor.views().enter(7, fourth.nodeId())).as("asked again").isEqualTo(closing);
+        final View filling = conductor.views().enter(7, fourth.nodeId());
+        assertThat(filling.entering()).isEqualTo(fourth);
+        assertThat(conductor.views().enter(7, fourth.nodeId())).as("asked again").isEqualTo(filling);
+        assertThat(store.load().views()).containsExactly(filling);
+        work();
+        assertThat(calls).containsOnly(fourth.nodeId() + " is filled 2.1");
+        final View closing = filled(fourth);
         assertThat(store.load().views()).containsExactly(closing);
         work();
-        assertThat(calls).contains(fourth.nodeId() + " closes 2.1", first.nodeId() + " closes 2.1",
-            second.nodeId() + " closes 2.1");
+        assertThat(calls).contains(fourth.nodeId() + " closes 2.2", first.nodeId() + " closes 2.2",
+            second.nodeId() + " closes 2.2");
 
         conductor.views().onClosed(first, closing);
         conductor.views().onClosed(second, closing);
@@ -267,20 +270,27 @@ class ViewConductorTest
         assertThat(work().number()).isEqualTo(3);
     }
 
+    private View filled(final PeerIdentity memoryNode)
+    {
+        final View filling = conductor.views().enter(7, memoryNode.nodeId());
+        conductor.views().onReconciled(filling.reconciler(), ViewAttempt.of(filling), true);
+        return conductor.views().view(7);
+    }
+
     @Test
     void shouldGoOnWithoutWhoWasToComeIn()
     {
         begin2of3();
         final PeerIdentity fourth = join(NodeRole.MEMORY_NODE);
-        conductor.views().enter(7, fourth.nodeId());
+        filled(fourth);
         conductor.leave(fourth.nodeId(), fourth.incarnation(), nowNs);
         final View without = work();
-        assertThat(without.attempt()).isEqualTo(2);
+        assertThat(without.attempt()).isEqualTo(3);
         assertThat(without.hasEntering()).isFalse();
         assertThat(endView(without, first, second).members()).containsExactly(first, second);
 
         final PeerIdentity fifth = join(NodeRole.MEMORY_NODE);
-        final View again = conductor.views().enter(7, fifth.nodeId());
+        final View again = filled(fifth);
         conductor.views().onClosed(first, again);
         for (int i = 0; i < 20; i++)
         {
@@ -295,7 +305,7 @@ class ViewConductorTest
     void shouldLeaveOutOnlyWhoWasToComeInWhenThatAloneIsSilent()
     {
         begin2of3();
-        final View closing = conductor.views().enter(7, join(NodeRole.MEMORY_NODE).nodeId());
+        final View closing = filled(join(NodeRole.MEMORY_NODE));
         conductor.views().onClosed(first, closing);
         conductor.views().onClosed(second, closing);
         for (int i = 0; i < 20; i++)
@@ -334,7 +344,10 @@ class ViewConductorTest
         assertRefused(12, restarted.nodeId(), "memory node " + sixth.nodeId() + " is a member of group 12");
 
         conductor.views().enter(7, fifth.nodeId());
-        assertRefused(7, join(NodeRole.MEMORY_NODE).nodeId(), "group 7 is changing");
+        final PeerIdentity seventh = join(NodeRole.MEMORY_NODE);
+        assertRefused(7, seventh.nodeId(), "group 7 is copied to memory node " + fifth.nodeId());
+        filled(fifth);
+        assertRefused(7, seventh.nodeId(), "group 7 is changing");
         conductor.leave(compute.nodeId(), compute.incarnation(), nowNs);
         conductor.views().begin(new View(10, 1, ViewState.ACTIVE, 0, List.of(first, second), 0,
             PeerIdentity.UNREGISTERED, 0, PeerIdentity.UNREGISTERED));
@@ -562,14 +575,8 @@ class ViewConductorTest
     void shouldProbeMembersOfWhichOthersAreLeft()
     {
         final List<PeerIdentity> probed = new ArrayList<>();
-        final ViewConductor.ViewCaller caller = new ViewConductor.ViewCaller()
+        final ViewConductor.ViewCaller caller = new RecordedCalls(calls)
         {
-            @Override
-            public void close(final PeerIdentity memoryNode, final View view)
-            {
-                calls.add("close");
-            }
-
             @Override
             public void probe(final PeerIdentity memoryNode)
             {

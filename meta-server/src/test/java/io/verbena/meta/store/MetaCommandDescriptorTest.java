@@ -36,7 +36,7 @@ class MetaCommandDescriptorTest
     {
         assertThat(HexFormat.of().formatHex(MetaCommandDescriptor.encode(
                 MetaCommand.takeLeadership(0x0102030405060708L, "meta-2"))))
-            .isEqualTo("564d434d030001002ecdd20aaa2f9634" + "08070605040302010000000000000000" +
+            .isEqualTo("564d434d040001004f8d551f81ee58ba" + "08070605040302010000000000000000" +
                 "000000000000000006000000000000006d6574612d32");
         assertThat(HexFormat.of().formatHex(MetaCommandDescriptor.encode(
                 MetaCommand.announce("a", "h:1", List.of("b")))))
@@ -47,7 +47,8 @@ class MetaCommandDescriptorTest
 
     /** In the log of a group that was made by an earlier build. */
     @ParameterizedTest
-    @ValueSource(strings = {"564d434d01000100fd778363306b4c21", "564d434d0200010070524499b445f19e"})
+    @ValueSource(strings = {"564d434d01000100fd778363306b4c21", "564d434d0200010070524499b445f19e",
+        "564d434d030001002ecdd20aaa2f9634"})
     void shouldReadACommandOfAnEarlierVersion(final String firstBytes)
     {
         final MetaCommand read = MetaCommandDescriptor.decode("test", HexFormat.of().parseHex(
@@ -163,8 +164,8 @@ class MetaCommandDescriptorTest
     @Test
     void shouldHaveAVersionOfItsOwnForEachFormatOfRecords()
     {
-        assertThat(MetaRecordDescriptor.FORMAT_VERSION).isEqualTo(16);
-        assertThat(MetaCommandDescriptor.FORMAT_VERSION).isEqualTo(3);
+        assertThat(MetaRecordDescriptor.FORMAT_VERSION).isEqualTo(17);
+        assertThat(MetaCommandDescriptor.FORMAT_VERSION).isEqualTo(4);
     }
 
     @Test

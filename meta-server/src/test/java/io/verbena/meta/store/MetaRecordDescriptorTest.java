@@ -125,7 +125,7 @@ class MetaRecordDescriptorTest
 
     /** What earlier builds wrote is read; the next write is in the present format. */
     @ParameterizedTest
-    @ValueSource(ints = {5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15})
+    @ValueSource(ints = {5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16})
     void shouldReadTheVersionsBefore(final int version) throws IOException
     {
         final Map<String, String> golden = golden(version);

@@ -92,7 +92,7 @@ class MetaRecordsFuzzTest
         final String key = ViewRecordDescriptor.key(7);
         final View view = View.first(7, List.of(new PeerIdentity(1, 2), new PeerIdentity(3, 4)))
             .closing(1, new PeerIdentity(5, 6));
-        final View entering = View.first(7, view.members()).entering(new PeerIdentity(7, 8), new PeerIdentity(5, 6));
+        final View entering = View.first(7, view.members()).filling(new PeerIdentity(7, 8), new PeerIdentity(5, 6));
         fuzz(key, ViewRecordDescriptor.encode(entering), (bytes) -> ViewRecordDescriptor.decode("x", key, bytes));
         fuzz(key, ViewRecordDescriptor.encode(view), (bytes) -> ViewRecordDescriptor.decode("x", key, bytes));
     }

@@ -30,6 +30,8 @@ final class ControlMethod
     static final int MAKE_GROUP = 27;
     static final int FAILURE_DOMAINS = 28;
     static final int ENTER_GROUP = 29;
+    static final int REPORT_FILL = 30;
+    static final int FILLS = 31;
 
     static final int LEASE_CHUNKS = 101;
     static final int RETURN_CHUNKS = 102;
@@ -42,6 +44,8 @@ final class ControlMethod
     static final int NAME_VIEWS = 112;
     static final int RECONCILER_KEY = 113;
     static final int ENTER_LEASE = 114;
+    static final int PAGE_CHECKSUMS = 115;
+    static final int FILL_VIEW = 116;
 
     private ControlMethod()
     {
@@ -78,6 +82,8 @@ final class ControlMethod
             case MAKE_GROUP -> "makeGroup";
             case FAILURE_DOMAINS -> "failureDomains";
             case ENTER_GROUP -> "enterGroup";
+            case REPORT_FILL -> "reportFill";
+            case FILLS -> "fills";
             case LEASE_CHUNKS -> "leaseChunks";
             case RETURN_CHUNKS -> "returnChunks";
             case FENCE -> "fence";
@@ -89,6 +95,8 @@ final class ControlMethod
             case NAME_VIEWS -> "nameViews";
             case RECONCILER_KEY -> "reconcilerKey";
             case ENTER_LEASE -> "enterLease";
+            case PAGE_CHECKSUMS -> "pageChecksums";
+            case FILL_VIEW -> "fillView";
             default -> "unknown";
         };
     }

@@ -11,6 +11,7 @@ import io.verbena.protocol.message.MirroredChunk;
 import io.verbena.protocol.view.EnterLeaseDescriptor;
 import io.verbena.protocol.view.LeftView;
 import io.verbena.protocol.view.LeftViewsDescriptor;
+import io.verbena.protocol.view.PageChecksumsDescriptor;
 import io.verbena.protocol.view.RegionKeyDescriptor;
 import io.verbena.protocol.view.View;
 import io.verbena.protocol.view.ViewAttempt;
@@ -176,6 +177,22 @@ public final class MemoryNodeClient
     }
 
     /**
+     * Says who fills a memory node while its group's view is active: that compute node may enter leases.
+     *
+     * @param view      filling.
+     * @param timeoutNs deadline.
+     * @return the call.
+     */
+    public ControlCall<Void> fillView(final View view, final long timeoutNs)
+    {
+        return proxy.call(
+            ControlMethod.FILL_VIEW,
+            (buffer, offset) -> ControlProxy.encode(buffer, offset, (at) -> ViewDescriptor.encode(view, buffer, at)),
+            (buffer, offset, lengthBytes) -> null,
+            timeoutNs);
+    }
+
+    /**
      * Names what this node has left, before it asks for a key by connecting.
      *
      * @param left      the newest view of each group that was left, at most {@link LeftViewsDescriptor#MAX_VIEWS}.
@@ -210,9 +227,10 @@ public final class MemoryNodeClient
     }
 
     /**
-     * Has a memory node that comes into a group free each chunk that a lease of the group has there: before the leases
-     * are recorded that the group has now. May be made again within the attempt. Whoever does not know what became of
-     * it gives the attempt up: it would free what is in use, if it came in the next view.
+     * Has a memory node that comes into a group free each chunk that a lease of the group has there and that was not
+     * entered in the attempt: after all leases that the group has now, so that none of its chunks is free in between.
+     * May be made again within the attempt. Whoever does not know what became of it gives the attempt up: it would
+     * free what is in use, if it came in the next view.
      *
      * @param attempt   for which this node was named.
      * @param timeoutNs deadline.
@@ -229,8 +247,8 @@ public final class MemoryNodeClient
     }
 
     /**
-     * Has a memory node that comes into a group record a lease that the group has. May be made again within the
-     * attempt; whoever does not know what became of it gives the attempt up.
+     * Has a memory node that comes into a group record a lease that the group has, also where another lease of the
+     * group stands. May be made again within the attempt; whoever does not know what became of it gives the attempt up.
      *
      * @param attempt   for which this node was named.
      * @param lease     of the attempt's group.
@@ -244,6 +262,31 @@ public final class MemoryNodeClient
             (buffer, offset) -> ControlProxy.encode(
                 buffer, offset, (at) -> EnterLeaseDescriptor.encodeRecord(attempt, lease, buffer, at)),
             (buffer, offset, lengthBytes) -> null,
+            timeoutNs);
+    }
+
+    /**
+     * Asks for checksums of pages, which the memory node calculates of its memory: XXH3 of 128 bits each. Who compares
+     * those of two memory nodes takes a new seed each time: pages that differ may have one checksum with one seed, and
+     * hardly with the next.
+     *
+     * @param offset      of the first page, in bytes from where the memory begins: a multiple of
+     *                    {@link PageChecksumsDescriptor#PAGE_BYTES}.
+     * @param lengthBytes 1 to {@link PageChecksumsDescriptor#MAX_LENGTH_BYTES}; the last page may be short.
+     * @param seed        of the function.
+     * @param timeoutNs   deadline.
+     * @return the call, for the low half and the high half of each page in turn; INVALID_REQUEST when there are no such
+     *     pages.
+     */
+    public ControlCall<long[]> pageChecksums(
+        final long offset, final int lengthBytes, final long seed, final long timeoutNs)
+    {
+        return proxy.call(
+            ControlMethod.PAGE_CHECKSUMS,
+            (buffer, at) -> ControlProxy.encode(buffer, at, (body) ->
+                PageChecksumsDescriptor.encodeRequest(offset, lengthBytes, seed, buffer, body)),
+            ControlProxy.body((reply, at, replyBytes) ->
+                PageChecksumsDescriptor.decodeReply(PageChecksumsDescriptor.pages(lengthBytes), reply, at, replyBytes)),
             timeoutNs);
     }
 

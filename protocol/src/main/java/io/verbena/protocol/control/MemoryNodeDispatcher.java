@@ -3,6 +3,7 @@ package io.verbena.protocol.control;
 import io.verbena.protocol.message.ChunkLease;
 import io.verbena.protocol.view.EnterLeaseDescriptor;
 import io.verbena.protocol.view.LeftViewsDescriptor;
+import io.verbena.protocol.view.PageChecksumsDescriptor;
 import io.verbena.protocol.view.RegionKeyDescriptor;
 import io.verbena.protocol.view.ViewAttempt;
 import io.verbena.protocol.view.ViewAttemptDescriptor;
@@ -16,6 +17,7 @@ import org.agrona.MutableDirectBuffer;
 public final class MemoryNodeDispatcher extends ControlDispatcher
 {
     private final MemoryNodeService service;
+    private final long[] checksums = new long[2 * PageChecksumsDescriptor.MAX_PAGES];
 
     /** @param service answers. */
     public MemoryNodeDispatcher(final MemoryNodeService service)
@@ -57,7 +59,7 @@ public final class MemoryNodeDispatcher extends ControlDispatcher
             }
             case ControlMethod.MIRROR_CHUNK -> mirrorChunk(caller, request, offset, lengthBytes, reply, replyOffset);
             case ControlMethod.CLOSE_VIEW, ControlMethod.NAME_VIEWS, ControlMethod.RECONCILER_KEY,
-                ControlMethod.ENTER_LEASE ->
+                ControlMethod.ENTER_LEASE, ControlMethod.FILL_VIEW, ControlMethod.PAGE_CHECKSUMS ->
                 ControlProxy.encode(reply, replyOffset, (at) -> views(caller, method, request,
                     offset + ControlHeaderDescriptor.LENGTH_BYTES, lengthBytes - ControlHeaderDescriptor.LENGTH_BYTES,
                     reply, at));
@@ -107,6 +109,11 @@ public final class MemoryNodeDispatcher extends ControlDispatcher
                 service.closeView(caller, ViewDescriptor.decode(request, offset, lengthBytes));
                 yield 0;
             }
+            case ControlMethod.FILL_VIEW ->
+            {
+                service.fillView(caller, ViewDescriptor.decode(request, offset, lengthBytes));
+                yield 0;
+            }
             case ControlMethod.NAME_VIEWS -> LeftViewsDescriptor.encode(
                 service.nameViews(caller, LeftViewsDescriptor.decode(request, offset, lengthBytes)),
                 0, reply, replyOffset);
@@ -115,6 +122,8 @@ public final class MemoryNodeDispatcher extends ControlDispatcher
                 enterLease(caller, request, offset, lengthBytes);
                 yield 0;
             }
+            case ControlMethod.PAGE_CHECKSUMS ->
+                pageChecksums(caller, request, offset, lengthBytes, reply, replyOffset);
             default -> RegionKeyDescriptor.encode(
                 service.reconcilerKey(caller, ViewAttemptDescriptor.decode(request, offset, lengthBytes)),
                 reply, replyOffset);
@@ -133,6 +142,22 @@ public final class MemoryNodeDispatcher extends ControlDispatcher
         {
             service.enterLease(caller, attempt, EnterLeaseDescriptor.lease(request, offset));
         }
+    }
+
+    private int pageChecksums(
+        final PeerIdentity caller,
+        final DirectBuffer request,
+        final int offset,
+        final int lengthBytes,
+        final MutableDirectBuffer reply,
+        final int replyOffset)
+    {
+        PageChecksumsDescriptor.require(request, offset, lengthBytes);
+        final int rangeBytes = PageChecksumsDescriptor.rangeLengthBytes(request, offset);
+        service.pageChecksums(caller, PageChecksumsDescriptor.rangeOffset(request, offset), rangeBytes,
+            PageChecksumsDescriptor.seed(request, offset), checksums);
+        return PageChecksumsDescriptor.encodeReply(
+            checksums, PageChecksumsDescriptor.pages(rangeBytes), reply, replyOffset);
     }
 
     private int mirrorChunk(

@@ -10,6 +10,7 @@ import io.verbena.protocol.message.MirrorAction;
 import io.verbena.protocol.message.MirrorAnswer;
 import io.verbena.protocol.message.MirroredChunk;
 import io.verbena.protocol.view.LeftView;
+import io.verbena.protocol.view.PageChecksumsDescriptor;
 import io.verbena.protocol.view.View;
 import io.verbena.protocol.view.ViewAttempt;
 import io.verbena.raas.RemoteRegion;
@@ -98,6 +99,16 @@ public interface MemoryNodeService
     void closeView(PeerIdentity caller, View view);
 
     /**
+     * Says who fills this memory node while a view of a group that it is to come into is active: that compute node may
+     * enter leases, and release none. Repeated without harm. Refused as UNAVAILABLE when a later record of the group is
+     * known here.
+     *
+     * @param caller who asks.
+     * @param view   filling.
+     */
+    void fillView(PeerIdentity caller, View view);
+
+    /**
      * A node names the newest view of each group that it has left, before it gets a key to the region.
      *
      * @param caller who.
@@ -117,9 +128,11 @@ public interface MemoryNodeService
     RemoteRegion reconcilerKey(PeerIdentity caller, ViewAttempt attempt);
 
     /**
-     * Frees each chunk that a lease of a group has here: this memory node comes into the group, and what stands here is
-     * from an earlier membership or attempt. Refused as UNAVAILABLE to others than {@link #reconcilerKey} is for, and
-     * when the next view has begun here. Repeated without harm while it has not.
+     * Frees each chunk that a lease of a group has here, unless {@link #enterLease} was called for it in this attempt:
+     * this memory node comes into the group, and what stands there is from an earlier membership or attempt. Called
+     * when all leases are entered, so that no chunk of the group is free in between. Refused as UNAVAILABLE to others
+     * than {@link #reconcilerKey} is for, and when the next view or a later attempt has begun here. Repeated without
+     * harm while none has.
      *
      * @param caller  who asks.
      * @param attempt for which it was named.
@@ -127,14 +140,29 @@ public interface MemoryNodeService
     void releaseLeases(PeerIdentity caller, ViewAttempt attempt);
 
     /**
-     * Records a lease that a group has, which this memory node comes into, for whoever has it. Refused as UNAVAILABLE
-     * like {@link #releaseLeases}, and as EXHAUSTED when something else stands in the chunk. Repeated without harm.
+     * Records a lease that a group has, which this memory node comes into, for whoever has it; another lease of that
+     * group in the chunk is replaced in one step. Refused as UNAVAILABLE like {@link #releaseLeases}, but not to who
+     * {@link #fillView fills} it, and as EXHAUSTED when something else stands in the chunk. Repeated without harm.
      *
      * @param caller  who asks.
      * @param attempt for which it was named.
      * @param lease   of the attempt's group.
      */
     void enterLease(PeerIdentity caller, ViewAttempt attempt, EnteredLease lease);
+
+    /**
+     * Calculates checksums of pages of the memory as it is now: XXH3 of 128 bits, low half and high half. What is
+     * changed meanwhile may count or not. Refused as INVALID_REQUEST when the range is not inside the memory.
+     *
+     * @param caller      who asks.
+     * @param offset      of the first page, in bytes from where the memory begins: a multiple of {@link
+     *                    PageChecksumsDescriptor#PAGE_BYTES}.
+     * @param lengthBytes 1 to {@link PageChecksumsDescriptor#MAX_LENGTH_BYTES}; the last page may be short.
+     * @param seed        of the function.
+     * @param checksums   is filled: two words for each page, from the first one on; of two words for each page of the
+     *                    longest range. The caller's.
+     */
+    void pageChecksums(PeerIdentity caller, long offset, int lengthBytes, long seed, long[] checksums);
 
     /** @return the state of this memory node. */
     MemoryNodeStat stat();

@@ -16,6 +16,8 @@ import io.verbena.protocol.message.TablePage;
 import io.verbena.protocol.message.UserPage;
 import io.verbena.protocol.tls.RevokedCertificate;
 import io.verbena.protocol.view.FailureDomainPageDescriptor;
+import io.verbena.protocol.view.FillProgress;
+import io.verbena.protocol.view.FillProgressDescriptor;
 import io.verbena.protocol.view.GroupDescriptor;
 import io.verbena.protocol.view.LeftView;
 import io.verbena.protocol.view.LeftViewsDescriptor;
@@ -83,6 +85,36 @@ public final class MetaClient
             (buffer, offset) -> ControlProxy.encode(
                 buffer, offset, (at) -> ViewAttemptDescriptor.encode(attempt, areEqual, buffer, at)),
             (buffer, offset, lengthBytes) -> null,
+            timeoutNs);
+    }
+
+    /**
+     * Reports how far a memory node is filled; see {@link MetaService#onFill}.
+     *
+     * @param progress  of the attempt for which this node was named.
+     * @param timeoutNs deadline.
+     * @return the call.
+     */
+    public ControlCall<Void> reportFill(final FillProgress progress, final long timeoutNs)
+    {
+        return proxy.call(
+            ControlMethod.REPORT_FILL,
+            (buffer, offset) -> ControlProxy.encode(
+                buffer, offset, (at) -> FillProgressDescriptor.encode(List.of(progress), buffer, at)),
+            (buffer, offset, lengthBytes) -> null,
+            timeoutNs);
+    }
+
+    /**
+     * Asks how far memory nodes are filled; see {@link MetaService#fills}.
+     *
+     * @param timeoutNs deadline.
+     * @return the call, for at most {@link FillProgressDescriptor#MAX_ENTRIES}.
+     */
+    public ControlCall<List<FillProgress>> fills(final long timeoutNs)
+    {
+        return proxy.call(
+            ControlMethod.FILLS, ControlProxy::encodeHeader, ControlProxy.body(FillProgressDescriptor::decode),
             timeoutNs);
     }
 

@@ -12,6 +12,7 @@ import io.verbena.protocol.message.UserPage;
 import io.verbena.protocol.tls.CertificateRole;
 import io.verbena.protocol.tls.RevokedCertificate;
 import io.verbena.protocol.view.FailureDomainPageDescriptor;
+import io.verbena.protocol.view.FillProgressDescriptor;
 import io.verbena.protocol.view.GroupDescriptor;
 import io.verbena.protocol.view.LeftView;
 import io.verbena.protocol.view.LeftViewsDescriptor;
@@ -100,7 +101,8 @@ public final class MetaDispatcher extends ControlDispatcher
     private static boolean isOfViews(final int method)
     {
         return ControlMethod.VIEWS == method || ControlMethod.REPORT_RECONCILED == method ||
-            ControlMethod.MAKE_GROUP == method || ControlMethod.ENTER_GROUP == method;
+            ControlMethod.MAKE_GROUP == method || ControlMethod.ENTER_GROUP == method ||
+            ControlMethod.REPORT_FILL == method || ControlMethod.FILLS == method;
     }
 
     /** What follows the headers of request and reply. */
@@ -135,6 +137,12 @@ public final class MetaDispatcher extends ControlDispatcher
                     node, ControlMethod.name(method), "group " + view.group() + ": memory node " + nodeId);
                 yield ViewDescriptor.encode(view, reply, replyOffset);
             }
+            case ControlMethod.REPORT_FILL ->
+            {
+                service.onFill(node, FillProgressDescriptor.decodeOne(request, offset, lengthBytes));
+                yield 0;
+            }
+            case ControlMethod.FILLS -> FillProgressDescriptor.encode(service.fills(), reply, replyOffset);
             default ->
             {
                 service.onReconciled(node, ViewAttemptDescriptor.decode(request, offset, lengthBytes),
@@ -428,7 +436,7 @@ public final class MetaDispatcher extends ControlDispatcher
         {
             case ControlMethod.ALLOCATE_TABLE_ID, ControlMethod.CREATE_TABLE, ControlMethod.DROP_TABLE,
                 ControlMethod.GROW_TABLE, ControlMethod.REPORT_DENIALS -> true;
-            default -> isOfViews(method) && ControlMethod.ENTER_GROUP != method;
+            default -> isOfViews(method) && ControlMethod.ENTER_GROUP != method && ControlMethod.FILLS != method;
         };
         final PeerIdentity[] writer = {caller};
         if (changesTables && !connection.actsForAny((identity) ->

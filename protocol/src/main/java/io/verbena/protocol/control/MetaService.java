@@ -16,6 +16,7 @@ import io.verbena.protocol.message.TableEntry;
 import io.verbena.protocol.message.TablePage;
 import io.verbena.protocol.message.UserPage;
 import io.verbena.protocol.tls.RevokedCertificate;
+import io.verbena.protocol.view.FillProgress;
 import io.verbena.protocol.view.LeftView;
 import io.verbena.protocol.view.View;
 import io.verbena.protocol.view.ViewAttempt;
@@ -253,6 +254,17 @@ public interface MetaService
     void onReconciled(PeerIdentity node, ViewAttempt attempt, boolean areEqual);
 
     /**
+     * How far a memory node is filled. Of another node than the one named, or late, it changes nothing.
+     *
+     * @param node     who, with a lease.
+     * @param progress of the attempt for which it was named.
+     */
+    void onFill(PeerIdentity node, FillProgress progress);
+
+    /** @return how far memory nodes are filled, as was reported last: by ascending group, nothing of it durable. */
+    List<FillProgress> fills();
+
+    /**
      * Makes a group of memory nodes that keep the same tables. Where there is one with these members in this order
      * whose view is active, it is that one. Refused as INVALID_REQUEST when one of them is no memory node, as
      * UNAVAILABLE when one has no lease, as EXHAUSTED when there are no more numbers.
@@ -263,10 +275,10 @@ public interface MetaService
     View makeGroup(List<Integer> nodeIds);
 
     /**
-     * Has a memory node come into a group: its view is closed, the memory is copied, and the next view has it as one
-     * more member, if nobody is lost meanwhile. Refused as INVALID_REQUEST when there is no such group or memory node
-     * or the group has all its members, as UNKNOWN_NODE when the memory node has no lease, as UNAVAILABLE while the
-     * group changes.
+     * Has a memory node come into a group: the memory is copied while its view is active, then that is closed, and the
+     * next view has it as one more member, if nobody is lost meanwhile. Refused as INVALID_REQUEST when there is no
+     * such group or memory node or the group has all its members, as UNKNOWN_NODE when the memory node has no lease, as
+     * UNAVAILABLE while the group changes.
      *
      * @param group  which.
      * @param nodeId of a memory node.

@@ -4,6 +4,7 @@ import io.verbena.raas.identity.PeerIdentity;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
@@ -19,10 +20,11 @@ public final class GroupHealth
      * Of a group that has ended a view, it is taken that it has lost members: the record of a view does not say how
      * many the group was made with.
      *
-     * @param view the latest one of a group.
+     * @param view  the latest one of a group.
+     * @param fills how far memory nodes are filled, as far as is known.
      * @return one line: what, why, and what to do; empty when all is well.
      */
-    public static String problem(final View view)
+    public static String problem(final View view, final List<FillProgress> fills)
     {
         final String group = "group " + view.group() + ": ";
         final List<PeerIdentity> survivors = view.survivors();
@@ -33,7 +35,10 @@ public final class GroupHealth
         }
         return switch (view.state())
         {
-            case ACTIVE -> view.lacksMember() ? group + "records have " + copies(survivors) + " instead of " +
+            case ACTIVE -> view.isFilling() ? group + "records have " + copies(survivors) + " instead of " +
+                (0 == view.copies() ? survivors.size() + 1 : view.copies()) + ": memory node " +
+                view.entering().nodeId() + " gets a copy beside the work" + progress(view, fills) :
+                view.lacksMember() ? group + "records have " + copies(survivors) + " instead of " +
                 view.copies() + ": 'verbena node fill ID' copies them to another memory node" :
                 0 == view.copies() && view.number() > 1 ? group + "records have " + copies(survivors) +
                 "; with how many its tables were made is not known" : "";
@@ -48,14 +53,15 @@ public final class GroupHealth
 
     /**
      * @param views the latest ones of groups.
+     * @param fills how far memory nodes are filled, as far as is known.
      * @return what is wrong, a line for each group; those that lack the same for the same reason share a line.
      */
-    public static List<String> problems(final List<View> views)
+    public static List<String> problems(final List<View> views, final List<FillProgress> fills)
     {
         final Map<String, List<Integer>> groups = new TreeMap<>();
         for (final View view : views)
         {
-            final String problem = problem(view);
+            final String problem = problem(view, fills);
             if (!problem.isEmpty())
             {
                 groups.computeIfAbsent(problem.substring(problem.indexOf(':')), (_) -> new ArrayList<>())
@@ -66,6 +72,30 @@ public final class GroupHealth
         groups.forEach((problem, numbers) -> lines.add((1 == numbers.size() ? "group " : "groups ") +
             numbers.stream().map(String::valueOf).collect(Collectors.joining(", ")) + problem));
         return lines;
+    }
+
+    private static String progress(final View view, final List<FillProgress> fills)
+    {
+        return fills.stream().filter((fill) -> fill.attempt().equals(ViewAttempt.of(view))).findFirst()
+            .map((fill) -> "; " + text(fill)).orElse("");
+    }
+
+    /**
+     * @param fill how far a memory node is filled.
+     * @return what is done now, how much of it, and how long it takes still.
+     */
+    public static String text(final FillProgress fill)
+    {
+        final boolean isCopying = fill.differingBytes() > 0;
+        return "pass " + fill.pass() + (isCopying ?
+            ": " + mib(fill.copiedBytes()) + " of " + mib(fill.differingBytes()) + " MiB copied" :
+            ": " + mib(fill.comparedBytes()) + " of " + mib(fill.totalBytes()) + " MiB compared") +
+            (FillProgress.UNKNOWN == fill.secondsLeft() ? "" : ", " + fill.secondsLeft() + " s left");
+    }
+
+    private static String mib(final long bytes)
+    {
+        return String.format(Locale.ROOT, "%,d", Math.ceilDiv(bytes, 1 << 20));
     }
 
     private static String copies(final List<PeerIdentity> survivors)

@@ -14,15 +14,16 @@ import java.util.List;
  * @param group      which; 1 or more.
  * @param number     of the view; 1 or more.
  * @param state      where it stands.
- * @param attempt    to end this view; 0 while it is active. Grows whenever a member, or who reconciles, is lost.
+ * @param attempt    to end this view, or to fill a memory node while it is active; 0 before the first of either. Grows
+ *                   whenever a member, or who reconciles or fills, is lost.
  * @param members    memory nodes in their order, head first and primary last; 1 to {@link #MAX_MEMBERS}.
  * @param lost       bit i is set: member i is lost.
- * @param reconciler compute node that is to make the survivors equal; {@link PeerIdentity#UNREGISTERED} while there is
- *                   none to be had.
+ * @param reconciler compute node that is to make the survivors equal, or fills who comes in while the view is active;
+ *                   {@link PeerIdentity#UNREGISTERED} while there is none to be had.
  * @param copies     with which the group's tables were made; 0 where that is not known, of groups that were made before
  *                   it was recorded.
- * @param entering   memory node that is no member, and of the next view will be one, where the first attempt succeeds;
- *                   {@link PeerIdentity#UNREGISTERED} for none.
+ * @param entering   memory node that is no member, and of the next view will be one, where this attempt succeeds: while
+ *                   the view is active it is filled; {@link PeerIdentity#UNREGISTERED} for none.
  */
 public record View(
     int group, long number, ViewState state, int attempt, List<PeerIdentity> members, int lost,
@@ -37,7 +38,7 @@ public record View(
         members = List.copyOf(members);
         final boolean isActive = ViewState.ACTIVE == state;
 
-        if (group < 1 || number < 1 || attempt < 0 || isActive != (0 == attempt) || members.isEmpty() ||
+        if (group < 1 || number < 1 || attempt < 0 || !isActive && 0 == attempt || members.isEmpty() ||
             members.size() > MAX_MEMBERS || lost < 0 || lost >= 1 << members.size() || isActive && 0 != lost ||
             members.stream().map(PeerIdentity::nodeId).distinct().count() != members.size() ||
             copies < 0 || copies > MAX_MEMBERS || !mayEnter(entering, members, attempt, lost))
@@ -48,11 +49,11 @@ public record View(
         }
     }
 
-    /** With the first attempt only: who comes in then costs a group that loses a member nothing. */
+    /** In an attempt in which nobody is lost: who comes in then costs a group that loses a member nothing. */
     private static boolean mayEnter(
         final PeerIdentity entering, final List<PeerIdentity> members, final int attempt, final int lost)
     {
-        return PeerIdentity.UNREGISTERED.equals(entering) || 1 == attempt && 0 == lost &&
+        return PeerIdentity.UNREGISTERED.equals(entering) || 0 < attempt && 0 == lost &&
             members.size() < MAX_MEMBERS && members.stream().noneMatch(each -> each.nodeId() == entering.nodeId());
     }
 
@@ -123,6 +124,12 @@ public record View(
         return !PeerIdentity.UNREGISTERED.equals(entering);
     }
 
+    /** @return whether a memory node is filled while compute nodes read and write. */
+    public boolean isFilling()
+    {
+        return ViewState.ACTIVE == state && hasEntering();
+    }
+
     /** @return memory nodes that have to close this view: members that are not lost, and who comes in; a new list. */
     public List<PeerIdentity> closers()
     {
@@ -160,16 +167,28 @@ public record View(
     }
 
     /**
-     * Begins to close this view, which is active, so that a memory node comes in.
+     * Begins to fill a memory node, or begins anew, while this view is active.
      *
      * @param memoryNode no member.
-     * @param named      who is to reconcile.
+     * @param named      compute node that fills it.
      * @return the record that follows.
      */
-    public View entering(final PeerIdentity memoryNode, final PeerIdentity named)
+    public View filling(final PeerIdentity memoryNode, final PeerIdentity named)
     {
-        return new View(
-            group, number, ViewState.CLOSING, attempt + 1, members, 0, named, copies, memoryNode);
+        return new View(group, number, ViewState.ACTIVE, attempt + 1, members, 0, named, copies, memoryNode);
+    }
+
+    /** @return the record that follows when a memory node is filled no longer, and does not come in. */
+    public View notFilling()
+    {
+        return new View(group, number, ViewState.ACTIVE, attempt + 1, members, 0, PeerIdentity.UNREGISTERED, copies,
+            PeerIdentity.UNREGISTERED);
+    }
+
+    /** @return the record that follows when a memory node is filled: this view closes so that it comes in. */
+    public View filled()
+    {
+        return new View(group, number, ViewState.CLOSING, attempt + 1, members, 0, reconciler, copies, entering);
     }
 
     /**

@@ -17,4 +17,13 @@ public record ViewAttempt(int group, long number, int attempt)
     {
         return new ViewAttempt(view.group(), view.number(), view.attempt());
     }
+
+    /**
+     * @param other attempt, of the same group.
+     * @return whether this one was over when the other one began.
+     */
+    public boolean isBefore(final ViewAttempt other)
+    {
+        return number < other.number || number == other.number && attempt < other.attempt;
+    }
 }

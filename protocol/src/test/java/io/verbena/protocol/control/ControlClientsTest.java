@@ -21,6 +21,7 @@ import io.verbena.protocol.message.NotificationRequest;
 import io.verbena.protocol.message.Registration;
 import io.verbena.protocol.message.TableEntry;
 import io.verbena.protocol.message.TablePage;
+import io.verbena.protocol.view.FillProgress;
 import io.verbena.protocol.view.LeftView;
 import io.verbena.protocol.view.View;
 import io.verbena.protocol.view.ViewAttempt;
@@ -307,12 +308,14 @@ class ControlClientsTest
         final View view = View.first(7, List.of(new PeerIdentity(1, 4), new PeerIdentity(2, 5)))
             .closing(2, new PeerIdentity(3, 6));
         assertThat(await(memory.closeView(view, TIMEOUT_NS)).status()).isEqualTo(ControlStatus.OK);
+        assertThat(await(memory.fillView(view, TIMEOUT_NS)).status()).isEqualTo(ControlStatus.OK);
         final List<LeftView> left = List.of(new LeftView(7, 1), new LeftView(9, 1L << 40));
         assertThat(await(memory.nameViews(left, TIMEOUT_NS)).result()).containsExactly(left.getFirst());
         final ViewAttempt attempt = ViewAttempt.of(view);
         assertThat(await(memory.reconcilerKey(attempt, TIMEOUT_NS)).result())
             .isEqualTo(new RemoteRegion(1L << 40, 1L << 33, 77));
         assertThat(memoryService.asked).containsExactly("close by node 3 incarnation 1 of " + view,
+            "fill by node 3 incarnation 1 in " + view,
             "left by node 3 incarnation 1: " + left, "key for node 3 incarnation 1 and " + attempt);
     }
 
@@ -330,6 +333,33 @@ class ControlClientsTest
         assertThat(another.status()).isEqualTo(ControlStatus.INVALID_REQUEST);
         assertThat(another.failure()).startsWith("enterLease: ").contains("is not of the group of");
         assertThat(memoryService.asked).hasSize(2);
+    }
+
+    /** As many as one message has, a last page that is short, and a single byte. */
+    @Test
+    void shouldGiveChecksumsOfPages()
+    {
+        final long offset = 5L * 4_096;
+        for (final int lengthBytes : new int[]{512 << 10, 3 * 4_096 + 1, 2 * 4_096, 1})
+        {
+            final long[] checksums = await(memory.pageChecksums(offset, lengthBytes, -7, TIMEOUT_NS)).result();
+            assertThat(checksums).hasSize(2 * ((lengthBytes + 4_095) / 4_096));
+            for (int page = 0; page < checksums.length / 2; page++)
+            {
+                assertThat(checksums[2 * page]).isEqualTo(5 + page);
+                assertThat(checksums[2 * page + 1]).isEqualTo(~(5L + page));
+            }
+            assertThat(memoryService.asked).last().isEqualTo(
+                "checksums by node 3 incarnation 1 of " + lengthBytes + " bytes at " + offset + " with -7");
+        }
+        final int asked = memoryService.asked.size();
+        final ControlCall<long[]> outside = await(memory.pageChecksums(1L << 40, 1, 0, TIMEOUT_NS));
+        assertThat(outside.status()).isEqualTo(ControlStatus.INVALID_REQUEST);
+        assertThat(memoryService.asked).hasSize(asked + 1);
+        final ControlCall<long[]> unaligned = await(memory.pageChecksums(4_095, 1, 0, TIMEOUT_NS));
+        assertThat(unaligned.status()).isEqualTo(ControlStatus.INVALID_REQUEST);
+        assertThat(unaligned.failure()).startsWith("pageChecksums: ").endsWith("not at offset=4095");
+        assertThat(memoryService.asked).as("nobody is asked").hasSize(asked + 1);
     }
 
     @Test
@@ -361,6 +391,10 @@ class ControlClientsTest
         final View entering = await(meta.enterGroup(7, 9, TIMEOUT_NS)).result();
         assertThat(entering.group()).isEqualTo(7);
         assertThat(entering.entering().nodeId()).isEqualTo(9);
+        final FillProgress progress = await(meta.fills(TIMEOUT_NS)).result().getFirst();
+        assertThat(progress.secondsLeft()).isEqualTo(5);
+        assertThat(await(meta.reportFill(progress, TIMEOUT_NS)).status()).isEqualTo(ControlStatus.OK);
+        assertThat(metaService.asked).contains(progress + " by node 3 incarnation 1");
     }
 
     @Test
@@ -394,6 +428,8 @@ class ControlClientsTest
             .contains("acts for no compute node with a lease");
         assertThat(await(meta.makeGroup(List.of(1, 2), TIMEOUT_NS)).failure())
             .contains("acts for no compute node with a lease");
+        final FillProgress fill = await(meta.fills(TIMEOUT_NS)).result().getFirst();
+        assertThat(await(meta.reportFill(fill, TIMEOUT_NS)).failure()).contains("no compute node with a lease");
         assertThat(metaService.asked).singleElement().asString().startsWith("views behind 0 by ").endsWith("left []");
     }
 

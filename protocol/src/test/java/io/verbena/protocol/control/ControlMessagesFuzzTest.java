@@ -33,8 +33,11 @@ import io.verbena.protocol.tls.RevokedCertificate;
 import io.verbena.protocol.view.EnterLeaseDescriptor;
 import io.verbena.protocol.view.FailureDomainPageDescriptor;
 import io.verbena.protocol.view.GroupDescriptor;
+import io.verbena.protocol.view.FillProgress;
+import io.verbena.protocol.view.FillProgressDescriptor;
 import io.verbena.protocol.view.LeftView;
 import io.verbena.protocol.view.LeftViewsDescriptor;
+import io.verbena.protocol.view.PageChecksumsDescriptor;
 import io.verbena.protocol.view.RegionKeyDescriptor;
 import io.verbena.protocol.view.View;
 import io.verbena.protocol.view.ViewAttempt;
@@ -226,6 +229,16 @@ class ControlMessagesFuzzTest
                 }
             });
         }
+        fuzz("pages", (to) -> PageChecksumsDescriptor.encodeRequest(8_192, 5_000, 77, to, 0),
+            (message, offset, lengthBytes) ->
+            {
+                PageChecksumsDescriptor.require(message, offset, lengthBytes);
+                PageChecksumsDescriptor.rangeOffset(message, offset);
+                PageChecksumsDescriptor.rangeLengthBytes(message, offset);
+                PageChecksumsDescriptor.seed(message, offset);
+            });
+        fuzz("checksums", (to) -> PageChecksumsDescriptor.encodeReply(new long[]{1, 2, 3, 4}, 2, to, 0),
+            (message, offset, lengthBytes) -> PageChecksumsDescriptor.decodeReply(2, message, offset, lengthBytes));
         fuzz("mirrored", (to) -> MirrorChunkDescriptor.encodeReply(
             new MirrorAnswer(MirrorAnswer.Outcome.DONE, 3, 4), to, 0), MirrorChunkDescriptor::decodeReply);
         fuzz("runs", (to) -> ChunkRunsDescriptor.encode(
@@ -240,8 +253,10 @@ class ControlMessagesFuzzTest
         final View view = View.first(7, List.of(new PeerIdentity(1, 4), new PeerIdentity(2, 5), new PeerIdentity(3, 6)))
             .closing(2, new PeerIdentity(9, 8));
         fuzz("view", (to) -> ViewDescriptor.encode(view, to, 0), ViewDescriptor::decode);
-        final View entering = View.first(7, view.members()).entering(new PeerIdentity(7, 1), new PeerIdentity(9, 8));
+        final View entering = View.first(7, view.members()).filling(new PeerIdentity(7, 1), new PeerIdentity(9, 8));
         fuzz("entering", (to) -> ViewDescriptor.encode(entering, to, 0), ViewDescriptor::decode);
+        fuzz("fills", (to) -> FillProgressDescriptor.encode(List.of(new FillProgress(
+            ViewAttempt.of(entering), 1, 2, 3, 4, 1, FillProgress.UNKNOWN)), to, 0), FillProgressDescriptor::decodeOne);
         fuzz("views", (to) -> ViewPageDescriptor.encode(
             new ViewPage(List.of(view, view.reconciling()), true), to, 0), ViewPageDescriptor::decode);
         fuzz("left", (to) -> LeftViewsDescriptor.encode(

@@ -23,6 +23,7 @@ import java.util.List;
 final class RecordingMemoryNodeService implements MemoryNodeService
 {
     private static final int CHUNKS = 10;
+    private static final long MEMORY_BYTES = 1L << 40;
 
     final List<String> asked = new ArrayList<>();
 
@@ -86,6 +87,12 @@ final class RecordingMemoryNodeService implements MemoryNodeService
     }
 
     @Override
+    public void fillView(final PeerIdentity caller, final View view)
+    {
+        asked.add("fill by " + caller + " in " + view);
+    }
+
+    @Override
     public List<LeftView> nameViews(final PeerIdentity caller, final List<LeftView> left)
     {
         asked.add("left by " + caller + ": " + left);
@@ -109,6 +116,23 @@ final class RecordingMemoryNodeService implements MemoryNodeService
     public void enterLease(final PeerIdentity caller, final ViewAttempt attempt, final EnteredLease lease)
     {
         asked.add("enter by " + caller + " for " + attempt + ": " + lease);
+    }
+
+    /** The checksum of a page is its number in the memory, and the complement of that. */
+    @Override
+    public void pageChecksums(
+        final PeerIdentity caller, final long offset, final int lengthBytes, final long seed, final long[] checksums)
+    {
+        asked.add("checksums by " + caller + " of " + lengthBytes + " bytes at " + offset + " with " + seed);
+        if (offset > MEMORY_BYTES - lengthBytes)
+        {
+            throw new ControlException(ControlStatus.INVALID_REQUEST, "not inside " + MEMORY_BYTES + " bytes");
+        }
+        for (int i = 0; i < checksums.length; i++)
+        {
+            final long page = offset / 4_096 + i / 2;
+            checksums[i] = i % 2 == 0 ? page : ~page;
+        }
     }
 
     @Override

@@ -16,6 +16,7 @@ import io.verbena.protocol.message.RegistrationSecret;
 import io.verbena.protocol.message.TableEntry;
 import io.verbena.protocol.message.TablePage;
 import io.verbena.protocol.message.UserPage;
+import io.verbena.protocol.view.FillProgress;
 import io.verbena.protocol.view.LeftView;
 import io.verbena.protocol.view.View;
 import io.verbena.protocol.view.ViewAttempt;
@@ -228,6 +229,18 @@ final class RecordingMetaService implements MetaService
     }
 
     @Override
+    public void onFill(final PeerIdentity node, final FillProgress progress)
+    {
+        asked.add(progress + " by " + node);
+    }
+
+    @Override
+    public List<FillProgress> fills()
+    {
+        return List.of(new FillProgress(new ViewAttempt(7, 1, 1), 1, 2, 3, 4, 1, 5));
+    }
+
+    @Override
     public View makeGroup(final List<Integer> nodeIds)
     {
         return View.first(7, nodeIds.stream().map((id) -> new PeerIdentity(id, 1)).toList());
@@ -237,7 +250,7 @@ final class RecordingMetaService implements MetaService
     public View enterGroup(final int group, final int nodeId)
     {
         return View.first(group, List.of(new PeerIdentity(1, 1), new PeerIdentity(2, 1)))
-            .entering(new PeerIdentity(nodeId, 1), new PeerIdentity(3, 1));
+            .filling(new PeerIdentity(nodeId, 1), new PeerIdentity(3, 1));
     }
 
     @Override

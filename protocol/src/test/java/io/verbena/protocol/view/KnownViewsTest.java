@@ -77,11 +77,12 @@ class KnownViewsTest
             .isInstanceOf(IllegalArgumentException.class);
         for (final View closing : List.of(FIRST.closing(0, NAMED), FIRST.closing(1, NAMED), AGAIN))
         {
-            final boolean mayEnter = 1 == closing.attempt() && 0 == closing.lost();
+            final boolean mayEnter = 0 == closing.lost();
             assertThat(mayEnter).as("%s", closing).isEqualTo(isView(closing, new PeerIdentity(9, 9)));
             assertThat(isView(closing, new PeerIdentity(2, 9))).as("a member").isFalse();
         }
-        assertThat(isView(FIRST, new PeerIdentity(9, 9))).as("active").isFalse();
+        assertThat(isView(FIRST, new PeerIdentity(9, 9))).as("no attempt").isFalse();
+        assertThat(isView(FIRST.notFilling(), new PeerIdentity(9, 9))).as("active").isTrue();
         final View full = View.first(
             1, IntStream.rangeClosed(1, View.MAX_MEMBERS).mapToObj((id) -> new PeerIdentity(id, 1)).toList());
         assertThat(isView(full.closing(0, NAMED), new PeerIdentity(9, 9))).as("too many").isFalse();
@@ -100,14 +101,19 @@ class KnownViewsTest
         }
     }
 
-    /** Who comes in stands before the primary, and comes in with the first attempt or not at all. */
+    /** Who comes in stands before the primary, and comes in with the attempt after it was filled or not at all. */
     @Test
     void shouldHaveAMemberComeInBeforeThePrimary()
     {
         final PeerIdentity entering = new PeerIdentity(9, 9);
         final View two = FIRST.closing(1, NAMED).reconciling().next();
         assertThat(two.lacksMember()).isTrue();
-        final View closing = two.entering(entering, NAMED);
+        final View filling = two.filling(entering, NAMED);
+        assertThat(filling.isFilling()).isTrue();
+        assertThat(filling.lacksMember()).isTrue();
+        assertThat(filling.left()).as("it is used").isEqualTo(two.left());
+        final View closing = filling.filled();
+        assertThat(closing.reconciler()).isEqualTo(NAMED);
         assertThat(closing.lacksMember()).isFalse();
         assertThat(closing.survivors()).isEqualTo(two.members());
         assertThat(closing.closers()).containsExactly(
@@ -119,8 +125,27 @@ class KnownViewsTest
         assertThat(three.hasEntering()).isFalse();
         assertThat(closing.closing(0, NAMED).reconciling().next().members()).isEqualTo(two.members());
         final View only = FIRST.closing(3, NAMED).reconciling().next();
-        assertThat(only.entering(entering, NAMED).reconciling().next().members())
+        assertThat(only.filling(entering, NAMED).filled().reconciling().next().members())
             .containsExactly(entering, new PeerIdentity(3, 3));
         assertThat(two.places(List.of(entering, new PeerIdentity(3, 3)))).isEqualTo(2);
+    }
+
+    @Test
+    void shouldHearOfWhoIsFilledWithoutAnotherView()
+    {
+        final View filling = FIRST.filling(new PeerIdentity(9, 9), NAMED);
+        assertThat(filling.isLaterThan(FIRST)).isTrue();
+        assertThat(filling.filling(filling.entering(), NAMED).isLaterThan(filling)).isTrue();
+        final View without = filling.notFilling();
+        assertThat(without.isLaterThan(filling)).isTrue();
+        assertThat(without.isFilling()).isFalse();
+        assertThat(without.reconciler()).isEqualTo(PeerIdentity.UNREGISTERED);
+        assertThat(without.members()).isEqualTo(FIRST.members());
+        final View filled = filling.filled();
+        assertThat(filled.isLaterThan(filling)).isTrue();
+        assertThat(filled.attempt()).as("what was confirmed of the one before does not count").isEqualTo(2);
+        assertThat(filled.isFilling()).isFalse();
+        assertThat(filling.closing(1, NAMED).hasEntering()).as("a member is lost").isFalse();
+        assertThat(filling.closing(1, NAMED).isLaterThan(filling)).isTrue();
     }
 }

@@ -25,7 +25,7 @@ class ViewMessagesTest
         View.first(7, List.of(HEAD, PRIMARY)).closing(1, new PeerIdentity(9, 90));
 
     private static final View ENTERING =
-        View.first(7, List.of(HEAD, PRIMARY)).entering(new PeerIdentity(6, 60), new PeerIdentity(9, 90));
+        View.first(7, List.of(HEAD, PRIMARY)).filling(new PeerIdentity(6, 60), new PeerIdentity(9, 90)).filled();
 
     private final UnsafeBuffer buffer = new UnsafeBuffer(new byte[RpcClient.MAX_MESSAGE_BYTES]);
 
@@ -34,7 +34,8 @@ class ViewMessagesTest
     {
         final FormatPage page = FormatPage.of("view-messages.md");
         for (final Class<?> descriptor : List.of(ViewDescriptor.class, ViewPageDescriptor.class,
-            LeftViewsDescriptor.class, ViewAttemptDescriptor.class, GroupDescriptor.class, RegionKeyDescriptor.class))
+            LeftViewsDescriptor.class, ViewAttemptDescriptor.class, GroupDescriptor.class, RegionKeyDescriptor.class,
+            FillProgressDescriptor.class))
         {
             page.shouldAgreeWith(descriptor);
         }
@@ -44,7 +45,8 @@ class ViewMessagesTest
     void shouldReadWhatItWrote()
     {
         for (final View view : List.of(CLOSING, CLOSING.reconciling(), CLOSING.next(),
-            CLOSING.returned(0, new PeerIdentity(4, 41)), ENTERING, ENTERING.reconciling()))
+            CLOSING.returned(0, new PeerIdentity(4, 41)), ENTERING, ENTERING.reconciling(),
+            View.first(7, List.of(HEAD)).filling(PRIMARY, new PeerIdentity(9, 90))))
         {
             final int lengthBytes = ViewDescriptor.encode(view, buffer, AT);
             assertThat(lengthBytes).isEqualTo(ViewDescriptor.lengthBytes(view));
@@ -67,6 +69,29 @@ class ViewMessagesTest
         assertThat(GroupDescriptor.group(buffer, AT)).isEqualTo(7);
         assertThat(GroupDescriptor.entering(buffer, AT, GroupDescriptor.encode(7, List.of(9), buffer, AT)))
             .isEqualTo(9);
+    }
+
+    @Test
+    void shouldReadHowFarMemoryNodesAreFilled()
+    {
+        final FillProgress one = new FillProgress(new ViewAttempt(7, 1L << 40, 3), 1L << 41, 1L << 42, 1L << 43,
+            1L << 44, 2, 77);
+        final FillProgress two = new FillProgress(new ViewAttempt(8, 1, 1), 0, 0, 0, 4096, 1, FillProgress.UNKNOWN);
+        final int length = FillProgressDescriptor.encode(List.of(one, two), buffer, AT);
+        assertThat(FillProgressDescriptor.decode(buffer, AT, length)).containsExactly(one, two);
+        assertThatThrownBy(() -> FillProgressDescriptor.decode(buffer, AT, length - 1))
+            .isInstanceOf(ControlException.class).hasMessageContaining("needs " + length);
+        assertThatThrownBy(() -> FillProgressDescriptor.decodeOne(buffer, AT, length))
+            .isInstanceOf(ControlException.class).hasMessageContaining("2 reports");
+        assertThat(FillProgressDescriptor.decodeOne(buffer, AT,
+            FillProgressDescriptor.encode(List.of(two), buffer, AT))).isEqualTo(two);
+        final int most = FillProgressDescriptor.encode(Collections.nCopies(100, one), buffer, AT);
+        assertThat(most).isLessThanOrEqualTo(RpcClient.MAX_MESSAGE_BYTES - AT);
+        assertThat(FillProgressDescriptor.decode(buffer, AT, most)).hasSize(FillProgressDescriptor.MAX_ENTRIES);
+        buffer.putInt(AT + FillProgressDescriptor.COUNT_OFFSET, FillProgressDescriptor.MAX_ENTRIES + 1);
+        assertThatThrownBy(() -> FillProgressDescriptor.decode(buffer, AT, most)).hasMessageContaining("at most 64");
+        assertThatThrownBy(() -> new FillProgress(new ViewAttempt(7, 1, 1), 2, 1, 3, 4, 1, 0))
+            .hasMessageContaining("copied 2 of 1");
     }
 
     @Test

@@ -7,6 +7,8 @@ import io.verbena.raas.identity.PeerIdentity;
 import org.junit.jupiter.api.Test;
 
 import java.security.SecureRandom;
+import java.util.ArrayList;
+import java.util.List;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -72,6 +74,22 @@ class ConnectionGateTest
         assertThat(refusal(NODE, before, 0)).isNull();
     }
 
+    /** Else whoever sees the numbers of others would use up those that come next. */
+    @Test
+    void shouldUseUpNoNumberThatWasNotProved()
+    {
+        for (final PeerIdentity identity : List.of(NODE, PeerIdentity.user(5, 6)))
+        {
+            assertThat(refusal(identity, older, 0)).contains("did not prove");
+            nonce--;
+            assertThat(refusal(identity, null, 0)).contains("did not prove");
+            nonce--;
+            assertThat(refusal(identity, latest, 0)).as("%s", identity).isNull();
+            nonce--;
+            assertThat(refusal(identity, latest, 0)).as("%s, once more", identity).contains("did not prove");
+        }
+    }
+
     @Test
     void shouldNotTakeTheOneBeforeOfAnotherIdentity()
     {
@@ -86,6 +104,28 @@ class ConnectionGateTest
         assertThat(refusal(PeerIdentity.user(5, 6).withLogin(9), latest, 0)).isNull();
         assertThat(refusal(NODE.withLogin(9), latest, 0)).contains("did not prove");
         assertThat(refusal(PeerIdentity.CLIENT.withLogin(9), null, 0)).contains("did not prove");
+    }
+
+    /** A certificate that was revoked has no secret any more; others of the same user have. */
+    @Test
+    void shouldAskForTheSecretOfTheLoginThatIsClaimed()
+    {
+        final PeerIdentity user = PeerIdentity.user(5, 6);
+        final List<PeerIdentity> asked = new ArrayList<>();
+        final ConnectionGate logins = new ConnectionGate((identity) ->
+        {
+            asked.add(identity);
+            return 9 == identity.login() ? null : latest;
+        });
+        for (final int login : new int[]{8, 9})
+        {
+            final ConnectionClaim claim = new ConnectionClaim(
+                user.nodeId(), user.incarnation(), ++nonce, 17, 1, 2, 4, 0, 0, 0, login);
+            final String refusal = logins.refusal(claim, claim.proof(latest), 0, "test");
+            assertThat(null == refusal).as("login %d: %s", login, refusal).isEqualTo(8 == login);
+        }
+        assertThat(asked).containsExactly(user.withLogin(8), user.withLogin(9));
+        assertThat(logins.lastRefusedProof()).contains("user 5 generation 6 with certificate 9");
     }
 
     @Test

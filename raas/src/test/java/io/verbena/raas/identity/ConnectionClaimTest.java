@@ -65,6 +65,19 @@ class ConnectionClaimTest
     }
 
     @Test
+    void shouldHideASecretFromWhoDoesNotKnowThisOne()
+    {
+        final IdentitySecret other = IdentitySecret.random(new SecureRandom());
+        final IdentitySecret hidden = secret.mask("a", 1, 2, other);
+        assertThat(hidden).isNotEqualTo(other).isNotEqualTo(secret.derive("a", 1, 2));
+        assertThat(secret.mask("a", 1, 2, hidden)).as("shown").isEqualTo(other);
+        assertThat(secret.mask("b", 1, 2, hidden)).isNotEqualTo(other);
+        assertThat(secret.mask("a", 2, 2, hidden)).isNotEqualTo(other);
+        assertThat(secret.mask("a", 1, 3, hidden)).isNotEqualTo(other);
+        assertThat(IdentitySecret.random(new SecureRandom()).mask("a", 1, 2, hidden)).isNotEqualTo(other);
+    }
+
+    @Test
     void shouldSurviveABufferAndBeShownNowhere()
     {
         final UnsafeBuffer buffer = new UnsafeBuffer(new byte[32]);

@@ -37,6 +37,20 @@ class NonceWindowsTest
         assertThat(windows.use(3, 5, 100)).isFalse();
     }
 
+    /** However far the next one is ahead, within the window it makes none of those before unused. */
+    @Test
+    void shouldRememberANumberUntilItIsBelowTheWindow()
+    {
+        for (int ahead = 1; ahead <= 65; ahead++)
+        {
+            final int node = ahead;
+            assertThat(windows.use(node, 1, 100)).isTrue();
+            assertThat(windows.use(node, 1, 100 + ahead)).as("%d ahead", ahead).isTrue();
+            assertThat(windows.use(node, 1, 100)).as("again, %d below", ahead).isFalse();
+            assertThat(windows.use(node, 1, 100 + ahead)).as("again, %d ahead", ahead).isFalse();
+        }
+    }
+
     @Test
     void shouldRefuseAnIncarnationBeforeTheNewest()
     {

@@ -25,6 +25,8 @@ class RecentNoncesTest
     @Test
     void shouldRememberTheLastOnesAndNoMore()
     {
+        assertThat(RecentNonces.CAPACITY).as("as docs/security.md and docs/format/connect-data.md say")
+            .isEqualTo(16_384);
         for (long nonce = 1; nonce <= RecentNonces.CAPACITY; nonce++)
         {
             assertThat(nonces.use(nonce)).isTrue();

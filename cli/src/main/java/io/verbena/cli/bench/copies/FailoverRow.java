@@ -46,8 +46,9 @@ record FailoverRow(String figure, double value, double most)
 
     String line()
     {
+        final String goal = most == Math.rint(most) ? "<= %,.0f" : "<= %,.2f";
         return String.format(Locale.ROOT, "%-42s %,14.1f %12s%s", figure, value,
-            Double.isNaN(most) ? "" : String.format(Locale.ROOT, "<= %,.0f", most), isReached() ? "" : " MISSED")
+            Double.isNaN(most) ? "" : String.format(Locale.ROOT, goal, most), isReached() ? "" : " MISSED")
             .stripTrailing();
     }
 

@@ -9,10 +9,13 @@ import io.verbena.cli.console.ExitStatus;
 import io.verbena.load.bench.UpdateLoad;
 import io.verbena.protocol.view.View;
 import io.verbena.protocol.view.ViewState;
+import io.verbena.raas.directory.NodeRole;
+import io.verbena.raas.directory.PeerRecord;
 import io.verbena.raas.identity.PeerIdentity;
 
 import org.agrona.concurrent.NanoClock;
 
+import java.util.HashMap;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
@@ -29,6 +32,7 @@ final class MemoryFailover
     private static final long GIVE_UP_NS = TimeUnit.SECONDS.toNanos(60);
     private static final long CALL_NS = TimeUnit.SECONDS.toNanos(20);
     private static final long POLL_NS = TimeUnit.MILLISECONDS.toNanos(5);
+    private static final long FILLING_POLL_NS = TimeUnit.MILLISECONDS.toNanos(50);
     /** Operations that waited end in less, once the view is active. */
     private static final long SETTLE_NS = TimeUnit.MILLISECONDS.toNanos(300);
     private static final long STOP_NS = TimeUnit.SECONDS.toNanos(10);
@@ -41,6 +45,21 @@ final class MemoryFailover
      * @param entryNs          how long that took, from the request until it was a member.
      */
     record Took(long longestNs, long longestOfEntryNs, long entryNs)
+    {
+    }
+
+    /**
+     * Of a memory node without copies that came in.
+     *
+     * @param fillingNs       while the view was active, from the request on.
+     * @param copiedBytes     in that time.
+     * @param operations      in that time.
+     * @param longestNs       longest operation in that time.
+     * @param closedNs        from then until it was a member.
+     * @param longestClosedNs longest operation in that time, or a little later.
+     */
+    record Filled(
+        long fillingNs, long copiedBytes, long operations, long longestNs, long closedNs, long longestClosedNs)
     {
     }
 
@@ -90,6 +109,52 @@ final class MemoryFailover
         process.onExit().join();
         cluster.up(LocalCluster.ANY_PORT, 1, null, null, (line) -> {});
         return enter(member, longestNs);
+    }
+
+    /**
+     * Kills a member for good.
+     *
+     * @param place in the group, from 0: the head.
+     */
+    void lose(final int place) throws InterruptedException
+    {
+        final PeerIdentity member = member(place);
+        entry(member).signal("KILL");
+        awaitMembers(copies - 1, member);
+        settle();
+    }
+
+    /**
+     * Has a memory node come in that was no member.
+     *
+     * @return what that took.
+     */
+    Filled fill() throws InterruptedException
+    {
+        final PeerIdentity spare = meta.nodes(CALL_NS).stream().filter((node) -> NodeRole.MEMORY_NODE == node.role())
+            .map(PeerRecord::identity).filter((node) -> view().members().stream()
+                .noneMatch((member) -> member.nodeId() == node.nodeId())).findFirst().orElseThrow();
+        final int group = view().group();
+        load.forgetLongest();
+        final long before = load.operations();
+        final long startNs = clock.nanoTime();
+        meta.result((client) -> client.enterGroup(group, spare.nodeId(), CALL_NS));
+        final Map<Integer, Long> copiedBytes = new HashMap<>();
+        while (view().isFilling())
+        {
+            meta.result((client) -> client.fills(CALL_NS))
+                .forEach((fill) -> copiedBytes.merge(fill.pass(), fill.differingBytes(), Math::max));
+            LockSupport.parkNanos(FILLING_POLL_NS);
+        }
+        final long filledNs = clock.nanoTime();
+        final long operations = load.operations() - before;
+        final long longestNs = load.longestNs();
+        load.forgetLongest();
+        awaitMembers(copies, PeerIdentity.UNREGISTERED);
+        final long closedNs = clock.nanoTime() - filledNs;
+        settle();
+        return new Filled(filledNs - startNs, copiedBytes.values().stream().mapToLong(Long::longValue).sum(),
+            operations, longestNs, closedNs, load.longestNs());
     }
 
     /**
