@@ -40,7 +40,7 @@ class MetaCommandDescriptorTest
                 "000000000000000006000000000000006d6574612d32");
         assertThat(HexFormat.of().formatHex(MetaCommandDescriptor.encode(
                 MetaCommand.announce("a", "h:1", List.of("b")))))
-            .isEqualTo("564d434d030004002c792f597bb8c47b" + "0000000000000000" + "00".repeat(16) + "01000000" +
+            .isEqualTo("564d434d040004003609e01032f5901f" + "0000000000000000" + "00".repeat(16) + "01000000" +
                 "02000000" + "61" + "0900000003000000" + "616464726573732f61" + "683a31" + "09000000ffffffff" +
                 "616464726573732f62");
     }
