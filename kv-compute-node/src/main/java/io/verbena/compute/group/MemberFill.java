@@ -11,8 +11,6 @@ import io.verbena.protocol.view.ViewAttempt;
 import io.verbena.raas.ReadTargetAddress;
 import io.verbena.raas.VirtualQp;
 import io.verbena.raas.identity.PeerIdentity;
-import io.verbena.table.mirror.ByteRanges;
-import io.verbena.table.mirror.ChunkCopy;
 
 import org.agrona.CloseHelper;
 import org.slf4j.Logger;
@@ -37,7 +35,7 @@ final class MemberFill implements AutoCloseable
 {
     private enum Step
     {
-        IDLE, LINKING, CONNECTING, LEASING, COMPARING, COPYING,
+        IDLE, LINKING, CONNECTING, PASSING,
         /** Requests are under way that count for nothing any more. */
         ENDING,
         REPORTING
@@ -46,23 +44,12 @@ final class MemberFill implements AutoCloseable
     private static final Logger LOGGER = LoggerFactory.getLogger(MemberFill.class);
     private static final int SOURCE = 0;
     private static final int TARGET = 1;
-    /** So much is read or written by one request: others on this thread wait some microseconds. */
-    static final int PIECE_BYTES = 64 << 10;
-    static final int RING_PIECES = 4;
-    /** So many bytes are compared for one that may be copied: both memory nodes read them, and send a 256th. */
-    private static final int COMPARED_PER_COPIED = 4;
-    /** Where a smaller part than this differs, the rest is left to the closed view. */
-    private static final int SMALL_PART = 64;
-    private static final long SMALL_BYTES = 256L << 20;
-    /** Nor after the first pass where it takes less than a tenth of a second at the rate. */
-    private static final int SMALL_PART_OF_SECOND = 10;
-    private static final int MAX_PASSES = 8;
     /** Connections that fail in a pass, as when another group's view is closed, before it is given up. */
     private static final int MAX_FAILURES = 8;
     private static final long PAUSE_NS = 2_000_000;
     private static final long REPORT_PAUSE_NS = 100_000_000;
     /** For both memory nodes to be connected, and for the memory node to hear of the attempt: 5 s. */
-    private static final long PATIENCE_NS = 5_000_000_000L;
+    static final long PATIENCE_NS = 5_000_000_000L;
 
     private final SessionParts session;
     private final MemoryLinks links;
@@ -76,14 +63,9 @@ final class MemberFill implements AutoCloseable
     private final BooleanSupplier[] looks = new BooleanSupplier[2];
     private final VirtualQp[] ports = new VirtualQp[2];
     private Pace pace;
-    private BooleanSupplier primaryLook;
-    private EnteringMember entering;
-    private String waitsFor = "";
-    private PageComparison comparing;
-    private ChunkCopy copying;
-    private long differingBytes;
-    private long pacedBytes;
+    private FillPasses passes;
     private int pass;
+    private String waitsFor = "";
     private long patienceEndsNs;
     private int failedTries;
     private boolean beginsAgain;
@@ -143,7 +125,7 @@ final class MemberFill implements AutoCloseable
     {
         return switch (step)
         {
-            case COMPARING, COPYING -> pace.nextAtNs();
+            case PASSING -> passes.nextAtNs();
             case REPORTING -> null == report ? againAtNs : Long.MAX_VALUE;
             default -> Long.MAX_VALUE;
         };
@@ -171,7 +153,7 @@ final class MemberFill implements AutoCloseable
             end(false);
             return 1;
         }
-        if (isWaiting() && patienceEndsNs - nowNs <= 0)
+        if ((Step.LINKING == step || Step.CONNECTING == step) && patienceEndsNs - nowNs <= 0)
         {
             refuse("it is not ready in time: " + waitsFor);
             return 1;
@@ -181,19 +163,10 @@ final class MemberFill implements AutoCloseable
             case IDLE -> pollIdle(nowNs);
             case LINKING -> pollLinking();
             case CONNECTING -> pollConnecting(nowNs);
-            case LEASING -> pollLeasing(nowNs);
-            case COMPARING -> pollComparing(nowNs);
-            case COPYING -> pollCopying(nowNs);
+            case PASSING -> pollPassing(nowNs);
             case ENDING -> pollEnding(nowNs);
             case REPORTING -> pollReporting(nowNs);
         };
-    }
-
-    /** For somebody else, who may be away. */
-    private boolean isWaiting()
-    {
-        return Step.LINKING == step || Step.CONNECTING == step ||
-            Step.LEASING == step && (null == entering || entering.isRefused());
     }
 
     private int pollIdle(final long nowNs)
@@ -209,7 +182,6 @@ final class MemberFill implements AutoCloseable
         isFilled = false;
         pass = 1;
         failedTries = 0;
-        differingBytes = 0;
         pace = new Pace(bytesPerSecond, nowNs);
         link(nowNs);
         return 1;
@@ -282,166 +254,24 @@ final class MemberFill implements AutoCloseable
             beginAgain("a memory node has closed a view, and gives no key yet");
             return 1;
         }
-        lease(nowNs);
+        passes = new FillPasses(session, ViewAttempt.of(view), linked[SOURCE], linked[TARGET], ports[SOURCE],
+            ports[TARGET], pace, pass, nowNs);
+        againAtNs = nowNs;
+        step = Step.PASSING;
         return 1;
     }
 
-    /** Chunks may have been leased since the pass before. */
-    private void lease(final long nowNs)
+    private int pollPassing(final long nowNs)
     {
-        patienceEndsNs = nowNs + PATIENCE_NS;
-        look(nowNs);
-    }
-
-    private void look(final long atNs)
-    {
-        againAtNs = atNs;
-        entering = null;
-        primaryLook = linked[SOURCE].lookAgain();
-        step = Step.LEASING;
-    }
-
-    private int pollLeasing(final long nowNs)
-    {
-        if (!mayGoOn())
+        final int workCount = passes.poll(nowNs);
+        switch (passes.outcome())
         {
-            return 1;
-        }
-        if (againAtNs - nowNs > 0 || null == entering && !primaryLook.getAsBoolean())
-        {
-            return 0;
-        }
-        if (null == entering)
-        {
-            entering = new EnteringMember(
-                ViewAttempt.of(view), linked[SOURCE], linked[TARGET], session.timeoutNs(), false);
-        }
-        final int workCount = entering.poll();
-        if (entering.isDone())
-        {
-            compare(nowNs);
-        }
-        else if (!entering.failure().isEmpty())
-        {
-            onNotEntered(nowNs);
+            case GOES_ON -> sayProgress(nowNs);
+            case FILLED -> end(true);
+            case BROKEN -> beginAgain(passes.why());
+            case REFUSED -> refuse(passes.why());
         }
         return workCount;
-    }
-
-    /** The meta server says to the memory node who fills it when it says so to this node: either may be first. */
-    private void onNotEntered(final long nowNs)
-    {
-        waitsFor = entering.failure();
-        if (entering.isFinal())
-        {
-            refuse(waitsFor);
-        }
-        else if (entering.isRefused())
-        {
-            look(nowNs + PAUSE_NS);
-        }
-        else
-        {
-            beginAgain(waitsFor);
-        }
-    }
-
-    private void compare(final long nowNs)
-    {
-        LOGGER.info("memory node {} has recorded the leases of group {}", view.entering().nodeId(), view.group());
-        comparing = new PageComparison(linked[SOURCE], linked[TARGET], entering.chunkOffsets(),
-            entering.chunkLengthBytes(), session.raas().device().random().nextLong(), session.timeoutNs());
-        againAtNs = nowNs;
-        step = Step.COMPARING;
-    }
-
-    private int pollComparing(final long nowNs)
-    {
-        if (!mayGoOn())
-        {
-            return 1;
-        }
-        sayProgress(nowNs);
-        if (!pace.isDue(nowNs))
-        {
-            return 0;
-        }
-        final long before = comparing.bytesCompared();
-        final int workCount = comparing.poll();
-        pace.spend((comparing.bytesCompared() - before) / COMPARED_PER_COPIED, nowNs);
-        if (!comparing.failure().isEmpty())
-        {
-            beginAgain(comparing.failure());
-        }
-        else if (comparing.isDone())
-        {
-            decide(comparing.differing());
-        }
-        return workCount;
-    }
-
-    /** Memory that nobody writes is equal after the first pass, and is compared once more when the view is closed. */
-    private void decide(final ByteRanges differing)
-    {
-        final long before = differingBytes;
-        differingBytes = differing.totalBytes();
-        LOGGER.info("memory node {} differs in {} of {} bytes: group {}, pass={}", view.entering().nodeId(),
-            differingBytes, comparing.bytesCompared(), view.group(), pass);
-        if (differingBytes <= Math.min(SMALL_BYTES, comparing.bytesCompared() / SMALL_PART) || pass == MAX_PASSES ||
-            pass > 1 && differingBytes <= bytesPerSecond / SMALL_PART_OF_SECOND ||
-            pass > 2 && differingBytes > before / 2)
-        {
-            end(true);
-            return;
-        }
-        copying = new ChunkCopy(session.raas().protectionDomain(), ports[SOURCE], ports[TARGET], differing,
-            PIECE_BYTES, RING_PIECES);
-        pacedBytes = 0;
-        step = Step.COPYING;
-    }
-
-    private int pollCopying(final long nowNs)
-    {
-        if (!mayGoOn())
-        {
-            return 1;
-        }
-        sayProgress(nowNs);
-        if (!pace.isDue(nowNs))
-        {
-            return 0;
-        }
-        // Completions come between two polls.
-        pace.spend(copying.bytesCopied() - pacedBytes, nowNs);
-        pacedBytes = copying.bytesCopied();
-        if (!pace.isDue(nowNs) && !copying.isDone())
-        {
-            return 0;
-        }
-        final int workCount = copying.poll();
-        if (copying.hasFailed())
-        {
-            beginAgain("a request has failed");
-        }
-        else if (copying.isDone())
-        {
-            pass++;
-            failedTries = 0;
-            CloseHelper.close(copying);
-            copying = null;
-            lease(nowNs);
-        }
-        return workCount;
-    }
-
-    private boolean mayGoOn()
-    {
-        if (session.holdsLease().getAsBoolean() && !hasFailed())
-        {
-            return true;
-        }
-        beginAgain("a connection has failed, or this node's lease is over");
-        return false;
     }
 
     private boolean hasFailed()
@@ -456,13 +286,13 @@ final class MemberFill implements AutoCloseable
 
     private void onComplete(final int side, final int status)
     {
-        if (null != copying && SOURCE == side)
+        if (null != passes && SOURCE == side)
         {
-            copying.onRead(status);
+            passes.onRead(status);
         }
-        else if (null != copying)
+        else if (null != passes)
         {
-            copying.onWritten(status);
+            passes.onWritten(status);
         }
     }
 
@@ -472,19 +302,12 @@ final class MemberFill implements AutoCloseable
         {
             return;
         }
-        againAtNs = nowNs + REPORT_PAUSE_NS;
-        progress = session.metaLink().client().reportFill(progress(), session.timeoutNs());
-    }
-
-    private FillProgress progress()
-    {
-        final boolean isCopying = null != copying;
-        final long totalBytes = (long)entering.chunkOffsets().length * entering.chunkLengthBytes();
-        final long copiedBytes = isCopying ? copying.bytesCopied() : 0;
-        final long differing = isCopying ? differingBytes : 0;
-        return new FillProgress(ViewAttempt.of(view), copiedBytes, differing, comparing.bytesCompared(), totalBytes,
-            pass, isCopying ? (int)Math.ceilDiv(pace.durationNs(differing - copiedBytes), 1_000_000_000L) :
-            FillProgress.UNKNOWN);
+        final FillProgress now = passes.progress();
+        if (null != now)
+        {
+            againAtNs = nowNs + REPORT_PAUSE_NS;
+            progress = session.metaLink().client().reportFill(now, session.timeoutNs());
+        }
     }
 
     private void refuse(final String why)
@@ -496,9 +319,10 @@ final class MemberFill implements AutoCloseable
     /** What was copied is found to be equal. */
     private void beginAgain(final String why)
     {
-        // What differs next is not less for what was copied in this pass.
-        differingBytes = Long.MAX_VALUE;
-        if (++failedTries > MAX_FAILURES)
+        final int reached = null == passes ? pass : passes.pass();
+        failedTries = reached > pass ? 1 : failedTries + 1;
+        pass = reached;
+        if (failedTries > MAX_FAILURES)
         {
             refuse(why);
             return;
@@ -556,11 +380,9 @@ final class MemberFill implements AutoCloseable
             linked[side] = null;
             looks[side] = null;
         }
-        entering = null;
-        comparing = null;
         progress = null;
-        CloseHelper.close(copying);
-        copying = null;
+        CloseHelper.close(passes);
+        passes = null;
     }
 
     /** Until a later view is heard of: a report that is lost is made again. */

@@ -42,8 +42,8 @@ import java.util.concurrent.TimeUnit;
 /** {@code verbena bench fill}: a memory node without any copy comes into the group of a table that is used. */
 @Command(
     name = "fill",
-    description = "Measure how fast a memory node gets the copies of a table while that is used, and how much that " +
-        "holds up its use, as processes on the soft fabric under YCSB's workload A.",
+    description = "Measure how fast a memory node gets the copies of a table while that is used, and how much slower " +
+        "its use is meanwhile, as processes on the soft fabric under YCSB's workload A.",
     footer = {"", "Exit status 0: all goals were reached; 1: one was not."})
 public final class BenchFillCommand implements Callable<Integer>
 {
