@@ -224,7 +224,7 @@ final class ViewRun
             {
                 if (node.identity.equals(member) && asked.test(node, view))
                 {
-                    send(() -> run(() -> conductor.views().onClosed(member, view)));
+                    send(() -> run(() -> conductor.views().onConfirmed(member, view)));
                 }
             });
         }

@@ -52,21 +52,21 @@ final class MemoryNodeCalls implements FenceCaller, ViewCaller, AutoCloseable
     private final RaasContext raas;
     private final MembershipTable members;
     private final long timeoutNs;
-    private final BiConsumer<PeerIdentity, View> onClosed;
+    private final BiConsumer<PeerIdentity, View> onConfirmed;
     private final Probed onProbed;
     private final Set<PeerIdentity> probing = new HashSet<>();
     private final List<Call> calls = new ArrayList<>();
 
     /**
-     * @param onClosed takes each memory node that has closed a view, or knows who fills it.
+     * @param onConfirmed takes each memory node that has closed a view, or knows who fills it.
      * @param onProbed takes each that has answered a probe, or to which the connection has failed.
      */
     MemoryNodeCalls(
-        final RaasContext raas, final MembershipTable members, final BiConsumer<PeerIdentity, View> onClosed,
+        final RaasContext raas, final MembershipTable members, final BiConsumer<PeerIdentity, View> onConfirmed,
         final Probed onProbed, final long timeoutNs)
     {
         this.onProbed = onProbed;
-        this.onClosed = onClosed;
+        this.onConfirmed = onConfirmed;
         this.raas = raas;
         this.members = members;
         this.timeoutNs = timeoutNs;
@@ -111,7 +111,7 @@ final class MemoryNodeCalls implements FenceCaller, ViewCaller, AutoCloseable
             {
                 if (ControlStatus.OK == status)
                 {
-                    onClosed.accept(memoryNode, view);
+                    onConfirmed.accept(memoryNode, view);
                 }
             });
         }

@@ -134,7 +134,7 @@ public final class MetaServer implements Agent, AutoCloseable
         // Every start begins with a later epoch: so numbers of requests to connect go on growing.
         raas.identity(PeerIdentity.META_SERVER, conductor.epoch() << NONCE_BITS | 1, secrets::towards);
         memoryNodeCalls = new MemoryNodeCalls(
-            raas, conductor.table(), conductor.views()::onClosed, conductor.views()::onProbed,
+            raas, conductor.table(), conductor.views()::onConfirmed, conductor.views()::onProbed,
             configuration.fenceTimeoutNs());
         directory.epoch(conductor.epoch());
         conductor.table().members().stream().filter((member) -> member.isLive() && !member.isPossible())

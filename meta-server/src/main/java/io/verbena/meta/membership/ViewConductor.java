@@ -36,7 +36,7 @@ public final class ViewConductor
     {
         /**
          * Asks a memory node to close a view: every key that may have been used under it. Never blocks. When it has
-         * confirmed, {@link #onClosed} is to be called; nothing when it refuses or does not answer.
+         * confirmed, {@link #onConfirmed} is to be called; nothing when it refuses or does not answer.
          *
          * @param memoryNode who is asked.
          * @param view       closing.
@@ -45,7 +45,7 @@ public final class ViewConductor
 
         /**
          * Names to a memory node who fills it, so that its leases may be changed. Never blocks. When it has confirmed,
-         * {@link #onClosed} is to be called, as for a view that it has closed.
+         * {@link #onConfirmed} is to be called, as for a view that it has closed.
          *
          * @param memoryNode who is filled.
          * @param view       filling.
@@ -282,13 +282,13 @@ public final class ViewConductor
     }
 
     /**
-     * A survivor has closed a view: nothing lands there any more with a key that was used under it, or under an attempt
-     * before this one to reconcile it. Or who is filled knows by whom.
+     * A memory node has done what it was asked for. A survivor has closed a view: nothing lands there any more with a
+     * key that was used under it, or under an attempt before this one to reconcile it. Or who is filled knows by whom.
      *
      * @param memoryNode who.
      * @param asked      with what: a view that is closing, or in which it is filled.
      */
-    public void onClosed(final PeerIdentity memoryNode, final View asked)
+    public void onConfirmed(final PeerIdentity memoryNode, final View asked)
     {
         final Change change = changes.get(asked.group());
         if (null != change && change.view.equals(asked) && (asked.isFilling() ? asked.entering().equals(memoryNode) :

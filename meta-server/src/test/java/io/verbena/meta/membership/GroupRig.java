@@ -95,7 +95,7 @@ abstract class GroupRig
             views.onReconciled(before.reconciler(), ViewAttempt.of(before), true);
         }
         final View closing = views.view(GROUP);
-        closing.closers().forEach((closer) -> views.onClosed(closer, closing));
+        closing.closers().forEach((closer) -> views.onConfirmed(closer, closing));
         views.onLeft(compute, List.of(new LeftView(GROUP, closing.number())));
         final View reconciling = work();
         assertThat(reconciling.state()).isEqualTo(ViewState.RECONCILING);

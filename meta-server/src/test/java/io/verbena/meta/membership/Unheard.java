@@ -1,7 +1,7 @@
 package io.verbena.meta.membership;
 
 /** Hears of members, and does nothing. */
-public final class Unheard implements MembershipListener
+public class Unheard implements MembershipListener
 {
     @Override
     public void onJoined(final Member member)

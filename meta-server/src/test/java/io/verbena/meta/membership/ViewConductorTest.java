@@ -63,23 +63,8 @@ class ViewConductorTest
         final MetaState state = counting.load();
         return new MembershipConductor(
             MembershipConductor.openLedger(counting, state, 9, TestSecrets.first()), state,
-            OPTIONS, new MembershipListener()
+            OPTIONS, new Unheard()
             {
-                @Override
-                public void onJoined(final Member member)
-                {
-                }
-
-                @Override
-                public void onEnded(final Member member)
-                {
-                }
-
-                @Override
-                public void onFenced(final Member member)
-                {
-                }
-
                 @Override
                 public void onStaysClosed(final String why)
                 {
@@ -145,7 +130,7 @@ class ViewConductorTest
         assertThat(closing.reconciler()).isEqualTo(compute);
         assertThat(calls).isNotEmpty().containsOnly(second.nodeId() + " closes 1.1");
 
-        conductor.views().onClosed(second, closing);
+        conductor.views().onConfirmed(second, closing);
         assertThat(work().state()).as("a node has not left").isEqualTo(ViewState.CLOSING);
         conductor.views().onLeft(compute, List.of(new LeftView(7, 1)));
         assertThat(work().state()).isEqualTo(ViewState.RECONCILING);
@@ -165,13 +150,13 @@ class ViewConductorTest
     void shouldAskAgainAfterARestart()
     {
         beginAndLoseFirst();
-        conductor.views().onClosed(second, work());
+        conductor.views().onConfirmed(second, work());
         conductor.views().onLeft(compute, List.of(new LeftView(7, 1)));
         conductor = start();
         calls.clear();
         assertThat(work().state()).isEqualTo(ViewState.CLOSING);
         assertThat(calls).isNotEmpty();
-        conductor.views().onClosed(second, conductor.views().view(7));
+        conductor.views().onConfirmed(second, conductor.views().view(7));
         conductor.views().onLeft(compute, List.of(new LeftView(7, 1)));
         assertThat(work().state()).isEqualTo(ViewState.RECONCILING);
         conductor = start();
@@ -182,7 +167,7 @@ class ViewConductorTest
     void shouldBeginAnotherAttemptWhenWhoReconcilesEndsOrGivesUp()
     {
         beginAndLoseFirst();
-        conductor.views().onClosed(second, work());
+        conductor.views().onConfirmed(second, work());
         conductor.views().onLeft(compute, List.of(new LeftView(7, 1)));
         work();
         conductor.views().onReconciled(compute, new ViewAttempt(7, 1, 2), false);
@@ -191,14 +176,14 @@ class ViewConductorTest
         final View next = work();
         assertThat(next.attempt()).isEqualTo(2);
         assertThat(next.state()).as("the key of attempt 1 is open").isEqualTo(ViewState.CLOSING);
-        conductor.views().onClosed(second, next);
+        conductor.views().onConfirmed(second, next);
         assertThat(work().state()).isEqualTo(ViewState.RECONCILING);
 
         conductor.leave(compute.nodeId(), compute.incarnation(), nowNs);
         final View without = work();
         assertThat(without.attempt()).isEqualTo(3);
         assertThat(without.reconciler()).isEqualTo(PeerIdentity.UNREGISTERED);
-        conductor.views().onClosed(second, without);
+        conductor.views().onConfirmed(second, without);
         assertThat(work()).as("nobody is there").isEqualTo(without);
         final PeerIdentity other = join(NodeRole.COMPUTE_NODE);
         assertThat(work().reconciler()).isEqualTo(other);
@@ -210,7 +195,7 @@ class ViewConductorTest
         final PeerIdentity third = join(NodeRole.MEMORY_NODE);
         conductor.views().begin(View.first(7, List.of(first, second, third)));
         conductor.leave(first.nodeId(), first.incarnation(), nowNs);
-        conductor.views().onClosed(third, work());
+        conductor.views().onConfirmed(third, work());
         for (int i = 0; i < 20; i++)
         {
             work();
@@ -233,7 +218,7 @@ class ViewConductorTest
     {
         for (final PeerIdentity closer : closers)
         {
-            conductor.views().onClosed(closer, closing);
+            conductor.views().onConfirmed(closer, closing);
         }
         conductor.views().onLeft(compute, List.of(new LeftView(7, closing.number())));
         final View reconciling = work();
@@ -260,8 +245,8 @@ class ViewConductorTest
         assertThat(calls).contains(fourth.nodeId() + " closes 2.2", first.nodeId() + " closes 2.2",
             second.nodeId() + " closes 2.2");
 
-        conductor.views().onClosed(first, closing);
-        conductor.views().onClosed(second, closing);
+        conductor.views().onConfirmed(first, closing);
+        conductor.views().onConfirmed(second, closing);
         conductor.views().onLeft(compute, List.of(new LeftView(7, 2)));
         assertThat(work().state()).as("who comes in has not closed").isEqualTo(ViewState.CLOSING);
         conductor = start();
@@ -291,7 +276,7 @@ class ViewConductorTest
 
         final PeerIdentity fifth = join(NodeRole.MEMORY_NODE);
         final View again = filled(fifth);
-        conductor.views().onClosed(first, again);
+        conductor.views().onConfirmed(first, again);
         for (int i = 0; i < 20; i++)
         {
             work();
@@ -306,8 +291,8 @@ class ViewConductorTest
     {
         begin2of3();
         final View closing = filled(join(NodeRole.MEMORY_NODE));
-        conductor.views().onClosed(first, closing);
-        conductor.views().onClosed(second, closing);
+        conductor.views().onConfirmed(first, closing);
+        conductor.views().onConfirmed(second, closing);
         for (int i = 0; i < 20; i++)
         {
             work();
@@ -444,7 +429,7 @@ class ViewConductorTest
         final View closing = work();
         assertThat(closing.survivors()).containsExactly(newest);
 
-        conductor.views().onClosed(newest, closing);
+        conductor.views().onConfirmed(newest, closing);
         conductor.views().onLeft(compute, List.of(new LeftView(7, 1)));
         final View reconciling = work();
         assertThat(reconciling.state()).isEqualTo(ViewState.RECONCILING);
@@ -467,10 +452,10 @@ class ViewConductorTest
         final View both = work();
         assertThat(both.survivors()).containsExactly(firstBack, secondBack);
 
-        conductor.views().onClosed(firstBack, both);
+        conductor.views().onConfirmed(firstBack, both);
         conductor.views().onLeft(compute, List.of(new LeftView(7, 1)));
         assertThat(work().state()).as("the one that was taken back has to close, too").isEqualTo(ViewState.CLOSING);
-        conductor.views().onClosed(secondBack, both);
+        conductor.views().onConfirmed(secondBack, both);
         assertThat(work().state()).isEqualTo(ViewState.RECONCILING);
         final PeerIdentity third = rejoin(second);
         conductor.views().onReturned(third, second.incarnation());
@@ -482,7 +467,7 @@ class ViewConductorTest
     void shouldLeaveAMemberOutThatReturnsWhileCopiesAreMadeEqual()
     {
         beginAndLoseFirst();
-        conductor.views().onClosed(second, work());
+        conductor.views().onConfirmed(second, work());
         conductor.views().onLeft(compute, List.of(new LeftView(7, 1)));
         final View reconciling = work();
         final PeerIdentity back = rejoin(first);
@@ -499,7 +484,7 @@ class ViewConductorTest
         conductor.views().begin(View.first(7, List.of(first, second, third)));
         conductor.leave(first.nodeId(), first.incarnation(), nowNs);
         conductor.views().onReturned(second, second.incarnation());
-        conductor.views().onClosed(third, work());
+        conductor.views().onConfirmed(third, work());
         for (int i = 0; i < 20; i++)
         {
             work();

@@ -55,13 +55,13 @@ class ViewFillTest extends GroupRig
         assertThat(calls).containsExactly(
             spare.nodeId() + " is filled 2.1", spare.nodeId() + " is filled 2.1");
         assertThat(views.isChanging()).as("it is asked again").isTrue();
-        views.onClosed(middle, filling);
+        views.onConfirmed(middle, filling);
         work();
         assertThat(calls).as("a member is not asked").hasSize(3);
-        views.onClosed(spare, filling.filling(spare, compute));
+        views.onConfirmed(spare, filling.filling(spare, compute));
         work();
         assertThat(calls).as("of another attempt").hasSize(4);
-        views.onClosed(spare, filling);
+        views.onConfirmed(spare, filling);
         work();
         assertThat(calls).hasSize(4);
         assertThat(views.isChanging()).isFalse();
@@ -71,7 +71,7 @@ class ViewFillTest extends GroupRig
     @Test
     void shouldCloseTheViewWhenItIsFilled()
     {
-        views.onClosed(spare, filling);
+        views.onConfirmed(spare, filling);
         views.onReconciled(new PeerIdentity(99, 1), ViewAttempt.of(filling), true);
         report(filling.filling(spare, compute), true);
         assertThat(views.view(GROUP)).as("of another node, of another attempt").isEqualTo(filling);
@@ -166,7 +166,7 @@ class ViewFillTest extends GroupRig
     @Test
     void shouldGoOnAsAnotherMetaServer()
     {
-        views.onClosed(spare, filling);
+        views.onConfirmed(spare, filling);
         conductor = start();
         views = conductor.views();
         calls.clear();

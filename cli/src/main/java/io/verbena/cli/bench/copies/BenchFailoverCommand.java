@@ -2,14 +2,9 @@ package io.verbena.cli.bench.copies;
 
 import io.verbena.cli.cluster.LocalCluster;
 import io.verbena.cli.cluster.MetaCalls;
-import io.verbena.cli.cluster.TemporaryCluster;
-import io.verbena.cli.console.CommandFailedException;
-import io.verbena.cli.console.ExitStatus;
 import io.verbena.cli.console.OptionRange;
 import io.verbena.cli.console.OutputFile;
 import io.verbena.client.KvClient;
-import io.verbena.client.KvClientOptions;
-import io.verbena.client.KvException;
 import io.verbena.client.KvTable;
 import io.verbena.client.TableOptions;
 import io.verbena.load.bench.UpdateLoad;
@@ -23,9 +18,7 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
-import java.io.PrintWriter;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
@@ -45,15 +38,12 @@ import java.util.function.ToLongFunction;
     footer = {"", "Exit status 0: all goals were reached; 1: one was not."})
 public final class BenchFailoverCommand implements Callable<Integer>
 {
-    private static final int MEMORY_NODES = 3;
     private static final int MIN_RECORDS = 100;
     private static final int MOST_RECORDS = 2_000_000;
     private static final int MOST_RUNS = 1_000;
     private static final int LEAST_MEMORY_MIB = 128;
     /** With what is written and waits for its epochs. */
     private static final int RECORDS_OF_A_MIB = 1_000;
-    private static final Duration TIMEOUT = Duration.ofSeconds(20);
-    private static final long CALL_NS = TIMEOUT.toNanos();
     /** The processes compile what they do often. */
     private static final long WARM_UP_NS = TimeUnit.SECONDS.toNanos(5);
     private static final long SAMPLE_NS = TimeUnit.MILLISECONDS.toNanos(100);
@@ -99,35 +89,16 @@ public final class BenchFailoverCommand implements Callable<Integer>
     {
         OptionRange.check("--deaths", deaths, 1, MOST_RUNS);
         OptionRange.check("--stops", stops, 0, MOST_RUNS);
-        OptionRange.check("--replicas", copies, 2, MEMORY_NODES);
+        OptionRange.check("--replicas", copies, 2, CopiesCluster.MEMORY_NODES);
         OptionRange.check("--records", records, MIN_RECORDS, MOST_RECORDS);
         final OutputFile output = OutputFile.open("--json", json);
         final OutputFile image = OutputFile.open("--plot", plot);
-        final PrintWriter out = spec.commandLine().getOut();
-        final List<FailoverRow> rows;
-        try (TemporaryCluster temporary = TemporaryCluster.create("verbena-bench-failover-"))
-        {
-            final LocalCluster cluster = temporary.open();
-            cluster.up(LocalCluster.ANY_PORT, MEMORY_NODES, LEAST_MEMORY_MIB + records / RECORDS_OF_A_MIB, 1,
-                (line) -> {});
-            try (KvClient client = KvClient.connect(temporary.folder().address(),
-                new KvClientOptions().tokenFile(temporary.folder().token()).timeout(TIMEOUT));
-                MetaCalls meta = MetaCalls.open(temporary.folder(), CALL_NS))
-            {
-                rows = run(cluster, client, meta);
-            }
-            catch (final KvException | CommandFailedException ex)
-            {
-                temporary.throwIfEnding(ex);
-                throw temporary.withLogs(ex);
-            }
-        }
-        out.println(FailoverRow.head());
-        rows.forEach((row) -> out.println(row.line()));
-        out.flush();
+        final List<FailoverRow> rows = CopiesCluster.measure(
+            "verbena-bench-failover-", LEAST_MEMORY_MIB + records / RECORDS_OF_A_MIB, this::run);
+        final int status = CopiesCluster.print(rows, spec.commandLine().getOut());
         output.write(json(rows));
         image.write(chart.draw());
-        return rows.stream().allMatch(FailoverRow::isReached) ? ExitStatus.OK : ExitStatus.FAILED;
+        return status;
     }
 
     private List<FailoverRow> run(final LocalCluster cluster, final KvClient client, final MetaCalls meta)

@@ -2,14 +2,9 @@ package io.verbena.cli.bench.copies;
 
 import io.verbena.cli.cluster.LocalCluster;
 import io.verbena.cli.cluster.MetaCalls;
-import io.verbena.cli.cluster.TemporaryCluster;
-import io.verbena.cli.console.CommandFailedException;
-import io.verbena.cli.console.ExitStatus;
 import io.verbena.cli.console.OptionRange;
 import io.verbena.cli.console.OutputFile;
 import io.verbena.client.KvClient;
-import io.verbena.client.KvClientOptions;
-import io.verbena.client.KvException;
 import io.verbena.client.KvTable;
 import io.verbena.client.TableOptions;
 import io.verbena.load.bench.UpdateLoad;
@@ -22,12 +17,10 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
-import java.io.PrintWriter;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -47,17 +40,15 @@ import java.util.concurrent.TimeUnit;
     footer = {"", "Exit status 0: all goals were reached; 1: one was not."})
 public final class BenchFillCommand implements Callable<Integer>
 {
-    private static final int MEMORY_NODES = 3;
     private static final int COPIES = 2;
     private static final int WORKLOAD_RECORDS = 10_000;
     private static final int VALUE_BYTES = 4_000;
     private static final int UNDER_WAY = 64;
     private static final int LEAST_MIB = 16;
     private static final int MOST_MIB = 8_192;
+    private static final int LEAST_MEMORY_MIB = 128;
     private static final int BARE_BYTES = 64 << 20;
     private static final int BARE_COPIES = 16;
-    private static final Duration TIMEOUT = Duration.ofSeconds(20);
-    private static final long CALL_NS = TIMEOUT.toNanos();
     private static final long WARM_UP_NS = TimeUnit.SECONDS.toNanos(5);
     private static final double NS_PER_MS = TimeUnit.MILLISECONDS.toNanos(1);
     private static final double NS_PER_S = TimeUnit.SECONDS.toNanos(1);
@@ -71,7 +62,7 @@ public final class BenchFillCommand implements Callable<Integer>
     private CommandSpec spec;
 
     @Option(names = "--mib", paramLabel = "N", defaultValue = "256",
-        description = "MiB of records, 16 to 8192; 4096 for what is published. Default: ${DEFAULT-VALUE}.")
+        description = "MiB of records, 16 to 8192; 1024 for what is published. Default: ${DEFAULT-VALUE}.")
     private int mib;
 
     @Option(names = "--json", paramLabel = "FILE", description = "Write the figures to this file too.")
@@ -82,30 +73,12 @@ public final class BenchFillCommand implements Callable<Integer>
     {
         OptionRange.check("--mib", mib, LEAST_MIB, MOST_MIB);
         final OutputFile output = OutputFile.open("--json", json);
-        final PrintWriter out = spec.commandLine().getOut();
-        final List<FailoverRow> rows;
-        try (TemporaryCluster temporary = TemporaryCluster.create("verbena-bench-fill-"))
-        {
-            final LocalCluster cluster = temporary.open();
-            // Blocks have lengths of a few classes, and what is written waits for its epochs.
-            cluster.up(LocalCluster.ANY_PORT, MEMORY_NODES, 128 + mib * 3 / 2, 1, (line) -> {});
-            try (KvClient client = KvClient.connect(temporary.folder().address(),
-                new KvClientOptions().tokenFile(temporary.folder().token()).timeout(TIMEOUT));
-                MetaCalls meta = MetaCalls.open(temporary.folder(), CALL_NS))
-            {
-                rows = run(cluster, client, meta);
-            }
-            catch (final KvException | CommandFailedException ex)
-            {
-                temporary.throwIfEnding(ex);
-                throw temporary.withLogs(ex);
-            }
-        }
-        out.println(FailoverRow.head());
-        rows.forEach((row) -> out.println(row.line()));
-        out.flush();
+        // Blocks have lengths of a few classes, and what is written waits for its epochs.
+        final List<FailoverRow> rows = CopiesCluster.measure(
+            "verbena-bench-fill-", LEAST_MEMORY_MIB + mib * 3 / 2, this::run);
+        final int status = CopiesCluster.print(rows, spec.commandLine().getOut());
         output.write(json(rows));
-        return rows.stream().allMatch(FailoverRow::isReached) ? ExitStatus.OK : ExitStatus.FAILED;
+        return status;
     }
 
     private List<FailoverRow> run(final LocalCluster cluster, final KvClient client, final MetaCalls meta)
