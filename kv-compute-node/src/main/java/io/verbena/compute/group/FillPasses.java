@@ -16,9 +16,9 @@ import java.util.function.BooleanSupplier;
 
 /**
  * Brings the memory of who is filled nearer to the primary's, pass after pass, over two connections: the memory node
- * records the group's leases, pages are compared, and those that differ are copied, both at a bounded rate. It ends when
- * little differs, when no pass brings it nearer, or with a reason. The connections stay the caller's, who closes this
- * when nothing of them is under way. Owned by the node's thread.
+ * records the group's leases, pages are compared, and those that differ are copied, both at a bounded rate. It ends
+ * when little differs, when no pass brings it nearer, or with a reason. The connections stay the caller's, who closes
+ * this when nothing of them is under way. Owned by the node's thread.
  */
 final class FillPasses implements AutoCloseable
 {

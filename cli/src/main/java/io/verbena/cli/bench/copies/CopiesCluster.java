@@ -13,7 +13,7 @@ import java.io.PrintWriter;
 import java.time.Duration;
 import java.util.List;
 
-/** A cluster of processes for one measurement of tables with copies: three memory nodes, one compute node. Stateless. */
+/** A cluster of processes to measure tables with copies on: three memory nodes and one compute node. Stateless. */
 final class CopiesCluster
 {
     static final int MEMORY_NODES = 3;
