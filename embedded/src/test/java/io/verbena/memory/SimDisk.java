@@ -28,6 +28,8 @@ public final class SimDisk
 
     private final RandomGenerator random;
     private final SimDatabase database = new SimDatabase();
+    /** Of the checkpoints of groups, by name. */
+    private final Map<String, SimDatabase> groupDatabases = new TreeMap<>();
     private Map<String, Content> names = new TreeMap<>();
     private Map<String, Content> durableNames = new TreeMap<>();
     private Session session;
@@ -98,6 +100,13 @@ public final class SimDisk
             }
         }
         database.loseHost(random);
+        groupDatabases.values().forEach((each) -> each.loseHost(random));
+    }
+
+    private SimDatabase database(final String name)
+    {
+        return MemoryFolder.CHECKPOINT.equals(name) ? database :
+            groupDatabases.computeIfAbsent(name, (_) -> new SimDatabase());
     }
 
     /** A new process takes the folder; the one before has ended. */
@@ -135,7 +144,8 @@ public final class SimDisk
         @Override
         public boolean exists(final String name)
         {
-            return MemoryFolder.CHECKPOINT.equals(name) ? database.exists() : names.containsKey(name);
+            return name.equals(MemoryFolder.CHECKPOINT) || name.startsWith(FolderFiles.GROUP_CHECKPOINT) ?
+                database(name).exists() : names.containsKey(name);
         }
 
         @Override
@@ -186,10 +196,10 @@ public final class SimDisk
         }
 
         @Override
-        public CheckpointStore openCheckpoint()
+        public CheckpointStore openCheckpoint(final String name)
         {
-            step("open checkpoint");
-            return database.open(this::step, BATCH_BYTES);
+            step("open " + name);
+            return database(name).open(this::step, BATCH_BYTES);
         }
     }
 }

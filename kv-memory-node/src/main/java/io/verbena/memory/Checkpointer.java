@@ -33,6 +33,7 @@ public final class Checkpointer implements AutoCloseable
     private final long periodNs;
     private final NanoClock clock;
     private final EpochClock wallClock;
+    private GroupCheckpoints groups;
     private final Thread thread = new Thread(this::run, "verbena-checkpointer");
     private long nextNs;
     private volatile boolean isCancelled;
@@ -77,6 +78,13 @@ public final class Checkpointer implements AutoCloseable
         this.clock = clock;
         this.wallClock = wallClock;
         nextNs = clock.nanoTime() + periodNs;
+    }
+
+    /** Makes checkpoints of the tables of groups, too; before it is started. @return this. */
+    Checkpointer coverGroups(final GroupCheckpoints ofGroups)
+    {
+        groups = ofGroups;
+        return this;
     }
 
     void start()
@@ -180,16 +188,19 @@ public final class Checkpointer implements AutoCloseable
 
     void make(final Function<MemorySegment, RegionLoads> loads)
     {
-        final Properties state = new Properties();
-        state.setProperty("memory_id", Long.toHexString(folder.memoryId()));
-        state.setProperty("node_id", Integer.toString(folder.nodeId()));
-        state.setProperty("cluster_id", Long.toHexString(folder.clusterId()));
+        final Properties state = identity();
         final long startedMs = wallClock.time();
         state.setProperty("started_ms", Long.toString(startedMs));
         progress = new Progress(startedMs, 0, 0, 0);
         try
         {
-            write(state, loads.apply(region));
+            final RegionLoads used = loads.apply(region);
+            write(state, used);
+            final long groupRecords =
+                null == groups ? 0 : groups.make(identity(), used, () -> isCancelled, this::onProgress);
+            state.setProperty("records", Long.toString(Long.parseLong(state.getProperty("records")) + groupRecords));
+            state.setProperty("group_records", Long.toString(groupRecords));
+            state.setProperty("finished_ms", Long.toString(wallClock.time()));
             folder.reportCheckpoint(state);
             failure = "";
             records = Long.parseLong(state.getProperty("records"));
@@ -241,8 +252,16 @@ public final class Checkpointer implements AutoCloseable
             new CheckpointWriter(
                 region, loads, store, arena.allocate(SizeClasses.MAX_BLOCK_BYTES, 64), () -> isCancelled)
                 .listener(this::onProgress).run(state);
-            state.setProperty("finished_ms", Long.toString(wallClock.time()));
         }
+    }
+
+    private Properties identity()
+    {
+        final Properties identity = new Properties();
+        identity.setProperty("memory_id", Long.toHexString(folder.memoryId()));
+        identity.setProperty("node_id", Integer.toString(folder.nodeId()));
+        identity.setProperty("cluster_id", Long.toHexString(folder.clusterId()));
+        return identity;
     }
 
     private void onProgress(final int subtables, final int all, final long found)

@@ -8,6 +8,8 @@ import org.agrona.concurrent.UnsafeBuffer;
 
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.VarHandle;
+import java.util.HashSet;
+import java.util.Set;
 
 import static java.nio.ByteOrder.LITTLE_ENDIAN;
 
@@ -48,14 +50,23 @@ final class ChunkHeaders
     /** Whether a group of memory nodes has leased one of the chunks. */
     boolean hasGroups()
     {
-        boolean hasGroups = false;
+        return !groups().isEmpty();
+    }
+
+    /** Groups that have leased chunks; a new set. */
+    Set<Integer> groups()
+    {
+        final Set<Integer> groups = new HashSet<>();
         for (int i = 0; i < chunkCount; i++)
         {
             header.wrap(headers.address() + (long)i * ChunkDescriptor.HEADER_BYTES, ChunkDescriptor.HEADER_BYTES);
-            hasGroups |= ChunkDescriptor.STATE_FREE != ChunkDescriptor.state(header, 0) &&
-                0 != ChunkDescriptor.group(header, 0);
+            if (ChunkDescriptor.STATE_FREE != ChunkDescriptor.state(header, 0) &&
+                0 != ChunkDescriptor.group(header, 0))
+            {
+                groups.add(ChunkDescriptor.group(header, 0));
+            }
         }
-        return hasGroups;
+        return groups;
     }
 
     /** Writes one header; {@link #publish} makes it visible. */

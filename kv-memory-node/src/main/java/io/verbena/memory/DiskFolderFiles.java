@@ -60,8 +60,8 @@ record DiskFolderFiles(Path path) implements FolderFiles
     }
 
     @Override
-    public CheckpointStore openCheckpoint()
+    public CheckpointStore openCheckpoint(final String name)
     {
-        return CheckpointStore.open(path.resolve(CHECKPOINT));
+        return CheckpointStore.open(path.resolve(name));
     }
 }

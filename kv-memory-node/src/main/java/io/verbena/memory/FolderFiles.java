@@ -12,6 +12,8 @@ interface FolderFiles
 {
     /** Name of the folder of checkpoints. */
     String CHECKPOINT = "checkpoint";
+    /** The same of a group of memory nodes, whose number follows. */
+    String GROUP_CHECKPOINT = CHECKPOINT + "-group-";
 
     /** Whether a file is there. */
     boolean exists(String name);
@@ -31,6 +33,6 @@ interface FolderFiles
     /** Removes a file; whether it was there. */
     boolean delete(String name) throws IOException;
 
-    /** The checkpoint, made when absent; closed by the caller. */
-    CheckpointStore openCheckpoint();
+    /** The checkpoint, or that of a group, made when absent; closed by the caller. */
+    CheckpointStore openCheckpoint(String name);
 }

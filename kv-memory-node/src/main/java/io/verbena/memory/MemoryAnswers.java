@@ -137,6 +137,12 @@ final class MemoryAnswers implements MemoryNodeService
         return mirrorLeases.act(caller, action, chunk, purpose, requestId);
     }
 
+    /** As {@link MirrorLeases#giveUp}. */
+    void giveUp(final int group)
+    {
+        mirrorLeases.giveUp(group);
+    }
+
     /** @return requests so far that nobody but another may make. */
     long forbiddenRequests()
     {

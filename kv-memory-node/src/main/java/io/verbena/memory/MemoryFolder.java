@@ -21,8 +21,9 @@ import java.util.stream.Stream;
 /**
  * The data folder of a memory node: who it is, so that its next process is the same node. {@code node.properties} says
  * that, {@code node.lock} is locked while a process has the folder, {@code checkpoint} is the database of its
- * checkpoints, {@code checkpoint.properties} says how the last one went, {@code checkpoint.request} asks for one. Not
- * thread-safe. Closed by its opener, after the node.
+ * checkpoints, {@code checkpoint-group-N} that of a group of memory nodes, {@code checkpoint.properties} says how the
+ * last one went, {@code checkpoint.request} asks for one, {@code restored.properties} says which groups were restored.
+ * Not thread-safe. Closed by its opener, after the node.
  */
 public final class MemoryFolder implements AutoCloseable
 {
@@ -34,8 +35,9 @@ public final class MemoryFolder implements AutoCloseable
     static final String CHECKPOINT = FolderFiles.CHECKPOINT;
     private static final String REPORT = "checkpoint.properties";
     private static final String REQUEST = "checkpoint.request";
+    private static final String RESTORED = "restored.properties";
     private static final Set<String> OURS = Set.of(PROPERTIES, UNFINISHED, LOCK, CHECKPOINT,
-        CHECKPOINT + CheckpointStore.LIBRARY_SUFFIX, REPORT, REQUEST, "lost+found");
+        CHECKPOINT + CheckpointStore.LIBRARY_SUFFIX, REPORT, REQUEST, RESTORED, "lost+found");
     /** Memory is walked, restored or saved at this pace at least, on a slow machine too. */
     private static final long WALKED_BYTES_PER_S = 16 << 20;
     private static final int HEX = 16;
@@ -283,7 +285,19 @@ public final class MemoryFolder implements AutoCloseable
     /** @return its checkpoints, closed by the caller. */
     CheckpointStore openCheckpoint()
     {
-        return files.openCheckpoint();
+        return files.openCheckpoint(CHECKPOINT);
+    }
+
+    /** @return its checkpoints of the tables of a group, made when absent; closed by the caller. */
+    CheckpointStore openCheckpoint(final int group)
+    {
+        return files.openCheckpoint(FolderFiles.GROUP_CHECKPOINT + group);
+    }
+
+    /** @return whether a checkpoint of the tables of a group was ever begun. */
+    boolean hasCheckpoint(final int group)
+    {
+        return files.exists(FolderFiles.GROUP_CHECKPOINT + group);
     }
 
     /**
@@ -328,6 +342,18 @@ public final class MemoryFolder implements AutoCloseable
         return lastCheckpoint(path, files);
     }
 
+    /** Says which groups were restored; on disk when this returns. */
+    void keepRestoredGroups(final Properties groups)
+    {
+        write(path, files, RESTORED, groups);
+    }
+
+    /** What {@link #keepRestoredGroups} said last. */
+    Properties restoredGroups()
+    {
+        return properties(path, files, RESTORED);
+    }
+
     /**
      * Asks the node of a folder for a checkpoint; {@link #lastCheckpoint} says when it is done.
      *
@@ -358,13 +384,18 @@ public final class MemoryFolder implements AutoCloseable
 
     private static Properties lastCheckpoint(final Path path, final FolderFiles files)
     {
+        return properties(path, files, REPORT);
+    }
+
+    private static Properties properties(final Path path, final FolderFiles files, final String name)
+    {
         final Properties report = new Properties();
 
-        if (files.exists(REPORT))
+        if (files.exists(name))
         {
             try
             {
-                report.load(new ByteArrayInputStream(files.read(REPORT)));
+                report.load(new ByteArrayInputStream(files.read(name)));
             }
             catch (final IOException | IllegalArgumentException ex)
             {
@@ -411,8 +442,8 @@ public final class MemoryFolder implements AutoCloseable
         write(path, files, PROPERTIES, properties);
     }
 
-    /** All of it or nothing, and on disk. */
-    private static void write(
+    /** All of it or nothing, and on disk; one at a time, since the checkpointer writes, too. */
+    private static synchronized void write(
         final Path path, final FolderFiles files, final String name, final Properties properties)
     {
         try
@@ -482,7 +513,7 @@ public final class MemoryFolder implements AutoCloseable
         try (Stream<Path> entries = Files.list(path))
         {
             final List<String> foreign =
-                entries.map((e) -> e.getFileName().toString()).filter((n) -> !OURS.contains(n)).sorted().toList();
+                entries.map((e) -> e.getFileName().toString()).filter((n) -> !isOurs(n)).sorted().toList();
 
             if (!foreign.isEmpty())
             {
@@ -494,6 +525,11 @@ public final class MemoryFolder implements AutoCloseable
         {
             throw unusable(path, ex);
         }
+    }
+
+    private static boolean isOurs(final String name)
+    {
+        return OURS.contains(name) || name.startsWith(FolderFiles.GROUP_CHECKPOINT);
     }
 
     private static MemoryNodeException unusable(final Path path, final Exception ex)

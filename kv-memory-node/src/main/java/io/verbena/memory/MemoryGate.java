@@ -34,6 +34,7 @@ final class MemoryGate implements MemoryAnswers.Views, AutoCloseable
     private final IdentityVerifier verifier;
     private final Supplier<String> state;
     private final LeasedReadTarget readTarget;
+    private GroupCoverage coverage = new GroupCoverage();
     private MemoryViews views;
     private RpcServer server;
     private ComputeAdmission admission;
@@ -60,6 +61,12 @@ final class MemoryGate implements MemoryAnswers.Views, AutoCloseable
         this.state = state;
         readTarget = new LeasedReadTarget(raas);
         open();
+    }
+
+    /** Before anybody is let in: says what hears of it when a group's chunks may be changed by who makes them equal. */
+    void cover(final GroupCoverage groups)
+    {
+        coverage = groups;
     }
 
     /** Takes calls; nodes are let in once {@link #admit} says which. */
@@ -119,6 +126,7 @@ final class MemoryGate implements MemoryAnswers.Views, AutoCloseable
     void beginToClose(final long nowNs)
     {
         admission = null;
+        coverage.lost();
         expect(List.of());
         isPreparing = false;
         isClosing = true;
@@ -181,6 +189,7 @@ final class MemoryGate implements MemoryAnswers.Views, AutoCloseable
     @Override
     public boolean fill(final View view)
     {
+        coverage.changed(view.group(), view.number());
         return views.fill(view);
     }
 
@@ -200,7 +209,13 @@ final class MemoryGate implements MemoryAnswers.Views, AutoCloseable
     @Override
     public RemoteRegion reconcilerKey(final PeerIdentity node, final ViewAttempt attempt)
     {
-        return mayReconcile(node, attempt) ? RemoteRegion.of(keys.grantReconciler(node, attempt.group())) : null;
+        if (!mayReconcile(node, attempt))
+        {
+            return null;
+        }
+
+        coverage.changed(attempt.group(), attempt.number());
+        return RemoteRegion.of(keys.grantReconciler(node, attempt.group()));
     }
 
     @Override

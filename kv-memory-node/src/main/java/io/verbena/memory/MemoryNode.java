@@ -54,6 +54,9 @@ public final class MemoryNode implements Agent, AutoCloseable
     private final MemoryGate gate;
     private final MetaLink metaLink;
     private final Membership membership;
+    private final GroupCoverage coverage = new GroupCoverage();
+    private final RestoredGroups restored;
+    private final GroupWatch groups;
     private long joinDeadlineNs;
     private MemoryReturn memoryReturn;
     private volatile Checkpointer checkpointer;
@@ -87,18 +90,23 @@ public final class MemoryNode implements Agent, AutoCloseable
             region.segment(), configuration.folder(), RegionLayout.superblock(configuration, 0, 0));
         isMemoryEmpty = Kind.FOUND != kind;
         isMemoryComplete = Kind.FOUND == kind;
-        chunks = chunks(Kind.FOUND == kind);
+        chunks = RegionLayout.chunks(region, configuration, Kind.FOUND == kind);
         answers = new MemoryAnswers(
             region.segment(), configuration.chunkLengthBytes(), chunks, this::fence, this::views);
         metaLink = new MetaLink(raas, metaServer, configuration.callTimeoutNs()).actAsNode();
         gate = new MemoryGate(raas, region, MemoryNodeConfiguration.SERVICE_PORT, answers,
             IdentityVerifier.of(this::proofOf, this::proofBeforeOf),
             () -> "memory node " + nodeId + " is " + state);
+        gate.cover(coverage);
+        restored = RestoredGroups.of(configuration.folder(), Kind.FOUND == kind);
+        groups = new GroupWatch(metaLink, coverage, restored, answers::giveUp, configuration.callTimeoutNs(),
+            configuration.retryPauseNs());
         final NodeRegistration request = registration(device);
         membership = new Membership(
             metaLink, request, configuration.callTimeoutNs(), configuration.retryPauseNs(), clock.nanoTime());
         memoryReturn = Kind.NEW == kind ? null : new MemoryReturn(
-            kind, configuration, region, this::readForCheck, chunks, metaLink, membership, clock.nanoTime());
+            kind, configuration, region, this::readForCheck, chunks, metaLink, membership, restored,
+            clock.nanoTime());
         joinDeadlineNs = clock.nanoTime() + configuration.joinTimeoutNs();
     }
 
@@ -127,18 +135,6 @@ public final class MemoryNode implements Agent, AutoCloseable
             null == folder ? device.random().nextLong(1, Long.MAX_VALUE) : folder.memoryId(),
             null == folder ? 0 : folder.clusterId(),
             gate.readTarget()).inFailureDomain(configuration.failureDomain());
-    }
-
-    private ChunkTable chunks(final boolean isFound)
-    {
-        final int chunkCount = RegionLayout.chunkCount(configuration);
-        final ChunkHeaders headers =
-            new ChunkHeaders(region.segment(), RegionLayout.headersOffset(configuration), chunkCount);
-        return isFound ?
-            ChunkTable.restore(
-                SuperblockDescriptor.SPACE_BYTES, configuration.chunkLengthBytes(), chunkCount, headers,
-                configuration.acceptsDamage()) :
-            new ChunkTable(SuperblockDescriptor.SPACE_BYTES, configuration.chunkLengthBytes(), chunkCount, headers);
     }
 
     /**
@@ -214,7 +210,7 @@ public final class MemoryNode implements Agent, AutoCloseable
         }
         else if (MemoryNodeState.READY == state)
         {
-            workCount += gate.prepareNext();
+            workCount += gate.prepareNext() + (null == restored ? 0 : groups.poll(nowNs));
         }
 
         if (!wasReady && MemoryNodeState.JOINING == state && joinDeadlineNs - nowNs <= 0)
@@ -232,7 +228,9 @@ public final class MemoryNode implements Agent, AutoCloseable
     public long idleNs()
     {
         final boolean isBusy = gate.isClosing() || leaveRequested || raas.isWaiting() || MemoryNodeState.READY != state;
-        return isBusy ? 0 : Math.max(0, membership.idleNs(clock.nanoTime()));
+        final long nowNs = clock.nanoTime();
+        final long dueNs = isBusy || null == restored ? Long.MAX_VALUE : groups.idleNs(nowNs);
+        return isBusy ? 0 : Math.max(0, Math.min(dueNs, membership.idleNs(nowNs)));
     }
 
     @Override
@@ -503,7 +501,8 @@ public final class MemoryNode implements Agent, AutoCloseable
         {
             checkpointer = new Checkpointer(
                 configuration.folder(), region.segment(), configuration.checkpointPeriodNs(), clock,
-                configuration.epochClock());
+                configuration.epochClock()).coverGroups(new GroupCheckpoints(configuration.folder(), region.segment(),
+                coverage, clock, configuration.epochClock(), GroupCheckpoints::park));
 
             if (configuration.hasCheckpointThread())
             {
@@ -515,6 +514,8 @@ public final class MemoryNode implements Agent, AutoCloseable
         gate.admit(admission);
         // Whoever ended while this node was away has ended before its registration: nobody reports them to it any more.
         chunks.orphanUnless(admission::admits);
+        groups.begin(metaLink.credentials().identity(), (int)SuperblockDescriptor.complete(region.segment()),
+            clock.nanoTime());
         wasReady = true;
         failure = "";
         state = MemoryNodeState.READY;

@@ -33,6 +33,10 @@ final class MemoryReturn
     private final ChunkTable chunks;
     private final Membership membership;
     private final AdoptionCheck check;
+    private final RestoredGroups groups;
+    /** Which groups name this node as a member, whose tables are restored, too; asked for before the tables are. */
+    private final ViewInquiry views;
+    private final boolean restores;
     private boolean isClaiming;
     private boolean hasRestored;
     private final NanoClock clock;
@@ -42,6 +46,7 @@ final class MemoryReturn
      * @param kind       found, or to be restored.
      * @param reader     of the region.
      * @param membership not registered yet.
+     * @param groups     hears what was restored of groups.
      */
     MemoryReturn(
         final Kind kind,
@@ -51,15 +56,18 @@ final class MemoryReturn
         final ChunkTable chunks,
         final MetaLink metaLink,
         final Membership membership,
+        final RestoredGroups groups,
         final long nowNs)
     {
+        this.groups = groups;
+        views = new ViewInquiry(metaLink, configuration.callTimeoutNs(), configuration.retryPauseNs(), nowNs);
         clock = SystemNanoClock.INSTANCE;
         shownNs = clock.nanoTime();
         this.configuration = configuration;
         this.region = region;
         this.chunks = chunks;
         this.membership = membership;
-        final boolean restores = Kind.TO_RESTORE == kind;
+        restores = Kind.TO_RESTORE == kind;
         isClaiming = registersFirst(kind);
         check = new AdoptionCheck(
             metaLink, reader, configuration, restores ? this::restore : (tables) -> { }, nowNs);
@@ -80,7 +88,7 @@ final class MemoryReturn
     /** @return what is wrong with the memory, or, before, why the meta server cannot be asked; empty: nothing. */
     String failure()
     {
-        return isClaiming ? membership.failure() : check.failure();
+        return isClaiming ? membership.failure() : isAskingForViews() ? views.failure() : check.failure();
     }
 
     /** @return whether the walk over the memory met no damage; once it is over. */
@@ -140,8 +148,18 @@ final class MemoryReturn
         return isClaiming && Membership.State.REFUSED == membership.state();
     }
 
+    private boolean isAskingForViews()
+    {
+        return restores && !views.isDone();
+    }
+
     int poll(final long nowNs)
     {
+        if (!isClaiming && isAskingForViews())
+        {
+            return views.poll(nowNs);
+        }
+
         if (isClaiming)
         {
             final int workCount = membership.poll(nowNs);
@@ -155,7 +173,8 @@ final class MemoryReturn
     private void restore(final List<TableDescriptor> tables)
     {
         final Superblock superblock = RegionLayout.superblock(configuration, configuration.folder().nodeId(), 0);
-        final long records = RegionAdoption.restore(region.segment(), superblock, configuration.folder(), chunks,
+        final GroupRestore ofGroups = new GroupRestore(configuration.folder(), views.views(), groups, chunks);
+        final long records = RegionAdoption.restore(region.segment(), superblock, configuration.folder(), ofGroups,
             tables, this::onRestored);
         hasRestored = true;
         LOGGER.warn("memory was gone: {} records restored from the last checkpoint, whatever was written later is lost",

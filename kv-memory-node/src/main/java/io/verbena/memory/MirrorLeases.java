@@ -268,6 +268,23 @@ final class MirrorLeases
     }
 
     /**
+     * Frees each chunk of a group that this node is no member of, with what was restored into it; unless it comes into
+     * the group, which settles them.
+     *
+     * @param group which; nobody has a key for it.
+     */
+    void giveUp(final int group)
+    {
+        for (int i = 0; i < chunks.chunkCount() && !entering.containsKey(group); i++)
+        {
+            if (names.group(i) == group)
+            {
+                chunks.change(i, STATE_FREE, null, null);
+            }
+        }
+    }
+
+    /**
      * Records a lease that a group has, which this node comes into, for whoever has it. It takes the place of any
      * other lease of that group, from an earlier membership or attempt, by one write of the chunk's header, so that the
      * chunk is never free. Where it stands already, nothing is written. Counts are not compared: the lease has been

@@ -2,7 +2,6 @@ package io.verbena.memory;
 
 import io.verbena.memory.checkpoint.CheckpointException;
 import io.verbena.memory.checkpoint.CheckpointRestore;
-import io.verbena.memory.checkpoint.ChunkUse;
 import io.verbena.memory.checkpoint.CheckpointStore;
 import io.verbena.table.format.FormatException;
 import io.verbena.table.format.Superblock;
@@ -132,7 +131,7 @@ final class RegionAdoption
      * @param region     from its first byte; chunks are zeroed.
      * @param superblock what it says in the end.
      * @param folder     of the node.
-     * @param chunks     all free.
+     * @param groups     adds tables of groups, and hears of chunks; closed here.
      * @param tables     of the cluster.
      * @param listener   hears how far it is.
      * @return records restored.
@@ -141,7 +140,7 @@ final class RegionAdoption
         final MemorySegment region,
         final Superblock superblock,
         final MemoryFolder folder,
-        final ChunkTable chunks,
+        final GroupRestore groups,
         final List<TableDescriptor> tables,
         final CheckpointRestore.Listener listener)
     {
@@ -149,7 +148,7 @@ final class RegionAdoption
         region.asSlice(superblock.chunksOffset(), (long)superblock.chunkCount() * superblock.chunkLengthBytes())
             .fill((byte)0);
 
-        final long records = restoreRecords(region, superblock, folder, chunks, tables, listener);
+        final long records = restoreRecords(region, superblock, folder, groups, tables, listener);
         folder.keepLength();
         // Last: whoever finds it finds everything.
         SuperblockDescriptor.writeBoth(region, superblock);
@@ -160,11 +159,11 @@ final class RegionAdoption
         final MemorySegment region,
         final Superblock superblock,
         final MemoryFolder folder,
-        final ChunkTable chunks,
+        final GroupRestore groups,
         final List<TableDescriptor> tables,
         final CheckpointRestore.Listener listener)
     {
-        try (CheckpointStore store = folder.openCheckpoint())
+        try (CheckpointStore store = folder.openCheckpoint(); groups)
         {
             if (!Long.toHexString(folder.memoryId()).equals(store.state().getProperty("memory_id")))
             {
@@ -172,20 +171,11 @@ final class RegionAdoption
                     "checkpoint in " + folder.checkpoint() + " is of another node, or not complete", null);
             }
 
-            return new CheckpointRestore(region, superblock, store, new ChunkUse()
-            {
-                @Override
-                public void index(final int chunk)
-                {
-                    chunks.restoredIndex(chunk);
-                }
-
-                @Override
-                public void blocks(final int chunk)
-                {
-                    chunks.restoredBlocks(chunk);
-                }
-            }, listener).run(tables);
+            final CheckpointRestore restore =
+                groups.addTo(new CheckpointRestore(region, superblock, store, groups, listener));
+            final long records = restore.run(tables);
+            groups.keep(restore.groupRecords());
+            return records;
         }
     }
 }

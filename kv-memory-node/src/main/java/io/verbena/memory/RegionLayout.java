@@ -45,6 +45,18 @@ final class RegionLayout
             (long)chunkCount(configuration) * configuration.chunkLengthBytes();
     }
 
+    /** The table of its chunks, as it was found, or all free. */
+    static ChunkTable chunks(
+        final MemoryRegion region, final MemoryNodeConfiguration configuration, final boolean isFound)
+    {
+        final int count = chunkCount(configuration);
+        final ChunkHeaders headers = new ChunkHeaders(region.segment(), headersOffset(configuration), count);
+        return isFound ?
+            ChunkTable.restore(SuperblockDescriptor.SPACE_BYTES, configuration.chunkLengthBytes(), count, headers,
+                configuration.acceptsDamage()) :
+            new ChunkTable(SuperblockDescriptor.SPACE_BYTES, configuration.chunkLengthBytes(), count, headers);
+    }
+
     static void checkSizes(final MemoryNodeConfiguration configuration)
     {
         final int chunkLengthBytes = configuration.chunkLengthBytes();

@@ -215,13 +215,13 @@ class CheckpointRestoreTest
             new CheckpointRestore(region, superblock(chunkCount), store, new ChunkUse()
             {
                 @Override
-                public void index(final int chunk)
+                public void index(final int chunk, final int group)
                 {
                     chunks.restoredIndex(chunk);
                 }
 
                 @Override
-                public void blocks(final int chunk)
+                public void blocks(final int chunk, final int group)
                 {
                     chunks.restoredBlocks(chunk);
                 }

@@ -34,6 +34,7 @@ import io.verbena.protocol.message.UserPage;
 import io.verbena.protocol.tls.RevokedCertificate;
 import io.verbena.protocol.view.FillProgress;
 import io.verbena.protocol.view.LeftView;
+import io.verbena.protocol.view.RestoredGroup;
 import io.verbena.protocol.view.View;
 import io.verbena.protocol.view.ViewAttempt;
 import io.verbena.protocol.view.ViewPage;
@@ -107,8 +108,7 @@ final class MetaAnswers implements MetaService
     {
         if (!leads.getAsBoolean())
         {
-            throw new ControlException(
-                ControlStatus.UNAVAILABLE,
+            throw new ControlException(ControlStatus.UNAVAILABLE,
                 "this meta server does not lead its group now: ask at the cluster's address");
         }
     }
@@ -272,8 +272,7 @@ final class MetaAnswers implements MetaService
 
             if (null != present && present.isCompute() && !present.isLive())
             {
-                throw new ControlException(
-                    ControlStatus.UNAVAILABLE,
+                throw new ControlException(ControlStatus.UNAVAILABLE,
                     "compute node " + known + " was declared dead, and its memory is being reclaimed: try again");
             }
 
@@ -520,6 +519,12 @@ final class MetaAnswers implements MetaService
             conductor.views().onReconciled(node, attempt, areEqual);
             return null;
         });
+    }
+
+    @Override
+    public void onRestored(final PeerIdentity memoryNode, final List<RestoredGroup> restored)
+    {
+        conductor.views().returning().onRestored(memoryNode, restored);
     }
 
     @Override

@@ -19,6 +19,9 @@ import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Map;
+import java.util.function.IntPredicate;
+import java.util.stream.Collectors;
 
 import static io.verbena.table.format.SlotWord.BLOCK_ALIGNMENT_BYTES;
 import static java.nio.ByteOrder.LITTLE_ENDIAN;
@@ -28,14 +31,50 @@ import static java.nio.ByteOrder.LITTLE_ENDIAN;
  * has it by now, whatever splits there were before, during or after the checkpoint. Words keep their slots in their
  * subtables and blocks their places, so that what fitted a memory fits it again. Two records of a checkpoint may have
  * had the same memory, at different moments: then one of them gets another place, and so does who finds an index in its
- * place that was made since. For the same reason a key may have several records: the largest version is taken. One use,
- * one thread.
+ * place that was made since. For the same reason a key may have several records: the largest version is taken. The
+ * checkpoints of groups of memory nodes, whose moments are others, go to chunks of their own. One use, one thread.
  */
 public final class CheckpointRestore
 {
-    /** A record as the checkpoint has it. */
-    private record Origin(long slot, long checksum)
+    /** A record as its checkpoint has it. */
+    private record Origin(Part part, long slot, long checksum)
     {
+    }
+
+    /** What one checkpoint has: of this memory node alone, or of a group. */
+    private final class Part
+    {
+        private final CheckpointStore store;
+        private final int group;
+        private final Int2ObjectHashMap<RestoredTable> tables = new Int2ObjectHashMap<>();
+        private long records;
+
+        private Part(final CheckpointStore store, final int group)
+        {
+            this.store = store;
+            this.group = group;
+        }
+
+        /** As directory entries name it. */
+        private int homeId()
+        {
+            return 0 == group ? superblock.nodeId() : group;
+        }
+
+        private boolean format(final List<TableDescriptor> descriptors)
+        {
+            for (final TableDescriptor descriptor : descriptors)
+            {
+                tables.put(descriptor.tableId(), new RestoredTable(words, places, descriptor, homeId(), group));
+            }
+
+            final boolean fits = 0 == group || tables.values().stream().allMatch(RestoredTable::fits);
+            if (fits)
+            {
+                tables.values().forEach(RestoredTable::format);
+            }
+            return fits;
+        }
     }
 
     /** Hears how far it is, on its thread. */
@@ -53,10 +92,10 @@ public final class CheckpointRestore
 
     private final RegionWords words;
     private final Superblock superblock;
-    private final CheckpointStore store;
     private final ChunkUse use;
     private final Listener listener;
-    private final Int2ObjectHashMap<RestoredTable> tables = new Int2ObjectHashMap<>();
+    private final List<Part> parts = new ArrayList<>();
+    private IntPredicate isOfGroup = (home) -> false;
     private final Int2ObjectHashMap<LongTupleHashFunction> hashFunctions = new Int2ObjectHashMap<>();
     private final KeyHash hash = new KeyHash();
     /** Slots whose words name blocks that need another place. */
@@ -64,7 +103,6 @@ public final class CheckpointRestore
     private UnsafeBuffer block;
     private UnsafeBuffer other;
     private FreePlaces places;
-    private long records;
     private long wanted;
     private long seen;
 
@@ -82,8 +120,34 @@ public final class CheckpointRestore
         this.listener = listener;
         words = new RegionWords(region);
         this.superblock = superblock;
-        this.store = store;
         this.use = use;
+        parts.add(new Part(store, 0));
+    }
+
+    /**
+     * Restores the tables of a group of memory nodes, too.
+     *
+     * @param group its number.
+     * @param store of this node, for that group.
+     * @return this.
+     */
+    public CheckpointRestore addGroup(final int group, final CheckpointStore store)
+    {
+        parts.add(new Part(store, group));
+        return this;
+    }
+
+    /**
+     * Says which ids in directory entries are those of groups: a checkpoint that an earlier build made of this memory
+     * node alone has records of their tables, too, at offsets that count for nothing; they are left out.
+     *
+     * @param test of an id.
+     * @return this.
+     */
+    public CheckpointRestore groups(final IntPredicate test)
+    {
+        isOfGroup = test;
+        return this;
     }
 
     /**
@@ -100,19 +164,31 @@ public final class CheckpointRestore
             block = buffer(arena);
             other = buffer(arena);
             places = new FreePlaces(superblock, arena);
+            descriptors.forEach((descriptor) ->
+                hashFunctions.put(descriptor.tableId(), KeyHash.function(descriptor.hashSeed())));
             // All indexes first: blocks go between them.
-            descriptors.forEach(this::format);
-            store.pages().forEach(this::wantPlaces);
-            store.forEachRecord((slot, checksum) ->
+            parts.removeIf((part) -> !part.format(descriptors));
+            parts.forEach((part) -> part.store.pages().forEach((offset) -> wantPlaces(part.store.page(offset))));
+            parts.forEach((part) -> part.store.forEachRecord((slot, checksum) ->
             {
-                place(slot, checksum);
+                place(part, slot, checksum);
                 seen++;
                 listener.onRecord(Math.min(seen, wanted), wanted);
-            });
+            }));
             placeDisplaced();
             places.tell(use);
         }
-        return records;
+        return parts.stream().mapToLong((part) -> part.records).sum();
+    }
+
+    /**
+     * @return records restored of each group whose tables were; where the chunk of a subtable is had by somebody else
+     *     by now, nothing of the group is.
+     */
+    public Map<Integer, Long> groupRecords()
+    {
+        return parts.stream().filter((part) -> 0 != part.group)
+            .collect(Collectors.toMap((part) -> part.group, (part) -> part.records));
     }
 
     private static UnsafeBuffer buffer(final Arena arena)
@@ -121,17 +197,8 @@ public final class CheckpointRestore
             SizeClasses.MAX_BLOCK_BYTES);
     }
 
-    private void format(final TableDescriptor descriptor)
+    private void wantPlaces(final CheckpointPage page)
     {
-        final RestoredTable table = new RestoredTable(words, places, descriptor, superblock.nodeId());
-        tables.put(descriptor.tableId(), table);
-        hashFunctions.put(descriptor.tableId(), KeyHash.function(descriptor.hashSeed()));
-        table.format();
-    }
-
-    private void wantPlaces(final long pageOffset)
-    {
-        final CheckpointPage page = store.page(pageOffset);
         for (int at = 0; at < CheckpointPage.RANGE_BYTES; at += Long.BYTES)
         {
             if (page.word(at) != 0)
@@ -142,21 +209,26 @@ public final class CheckpointRestore
         }
     }
 
-    private void place(final long slot, final long checksum)
+    private void place(final Part part, final long slot, final long checksum)
     {
-        final long word = load(slot, checksum, block);
-        final RestoredTable table = tables.get(BlockDescriptor.tableId(block, 0));
+        final long word = load(part, slot, checksum, block);
+        final RestoredTable table = part.tables.get(BlockDescriptor.tableId(block, 0));
         if (table == null)
         {
             return; // dropped since
         }
         hash.compute(hashFunctions.get(table.table().tableId()), block.addressOffset() + BlockDescriptor.KEY_OFFSET,
             BlockDescriptor.keyLength(block, 0));
-        if (!table.isHere(hash))
+        final int home = table.home(hash);
+        if (0 == part.group && isOfGroup.test(home))
+        {
+            return;
+        }
+        if (home != part.homeId())
         {
             throw damaged(slot);
         }
-        if (isSuperseded(table))
+        if (isSuperseded(part, table))
         {
             return;
         }
@@ -167,21 +239,22 @@ public final class CheckpointRestore
             table.split(hash, moves, (missing) -> doesNotFit((long)missing * superblock.chunkLengthBytes()));
             newSlot = table.freeSlot(hash, inSubtable);
         }
-        records++;
+        part.records++;
         final long newWord = SlotWord.withWindow(word, KeyHash.window(hash.high(), table.subtable(hash).depth()));
-        if (places.take(SlotWord.blockOffset(word), SizeClasses.lengthBytes(SlotWord.sizeClass(word))))
+        if (places.take(
+            SlotWord.blockOffset(word), SizeClasses.lengthBytes(SlotWord.sizeClass(word)), part.group))
         {
             put(newSlot, newWord, SlotWord.blockOffset(word));
         }
         else
         {
             words.put(newSlot, newWord);
-            displaced.put(newSlot, new Origin(slot, checksum));
+            displaced.put(newSlot, new Origin(part, slot, checksum));
         }
     }
 
     /** Whether the key of the block is restored already as it was later; if as it was before, that is taken away. */
-    private boolean isSuperseded(final RestoredTable table)
+    private boolean isSuperseded(final Part part, final RestoredTable table)
     {
         final LongArrayList like = table.takenLike(hash);
         for (int i = 0; i < like.size(); i++)
@@ -195,6 +268,7 @@ public final class CheckpointRestore
                     return true;
                 }
                 takeAway(slot);
+                part.records--;
                 return false;
             }
         }
@@ -224,7 +298,7 @@ public final class CheckpointRestore
         final Origin origin = displaced.get(slot);
         if (origin != null)
         {
-            load(origin.slot, origin.checksum, other);
+            load(origin.part, origin.slot, origin.checksum, other);
             return other;
         }
         final long word = words.get(slot);
@@ -251,9 +325,9 @@ public final class CheckpointRestore
     };
 
     /** A block as its word published it. @return the word. */
-    private long load(final long slot, final long checksum, final UnsafeBuffer target)
+    private long load(final Part part, final long slot, final long checksum, final UnsafeBuffer target)
     {
-        final byte[] record = store.record(slot, checksum);
+        final byte[] record = part.store.record(slot, checksum);
         if (record == null || record.length < Long.BYTES + BlockDescriptor.HEADER_BYTES)
         {
             throw damaged(slot);
@@ -294,28 +368,28 @@ public final class CheckpointRestore
             places.free(SlotWord.blockOffset(word), SizeClasses.lengthBytes(SlotWord.sizeClass(word)));
         }
         words.put(slot, SlotWord.EMPTY);
-        records--;
     }
 
     /** The longest first: shorter ones fit what is left between them. */
     private void placeDisplaced()
     {
         final List<Long> slots = new ArrayList<>(displaced.keySet());
-        slots.sort(Comparator.comparingInt((final Long slot) -> -SlotWord.sizeClass(words.get(slot)))
+        slots.sort(Comparator.comparingInt((final Long slot) -> displaced.get(slot).part.group)
+            .thenComparing((final Long slot) -> -SlotWord.sizeClass(words.get(slot)))
             .thenComparing(Comparator.naturalOrder()));
         long missingBytes = 0;
         for (final long slot : slots)
         {
             final int length = SizeClasses.lengthBytes(SlotWord.sizeClass(words.get(slot)));
-            final long offset = places.takeAny(length);
+            final Origin origin = displaced.get(slot);
+            final long offset = places.takeAny(length, origin.part.group);
             if (offset < 0)
             {
                 missingBytes += length;
             }
             else
             {
-                final Origin origin = displaced.get(slot);
-                load(origin.slot, origin.checksum, block);
+                load(origin.part, origin.slot, origin.checksum, block);
                 put(slot, words.get(slot), offset);
             }
         }

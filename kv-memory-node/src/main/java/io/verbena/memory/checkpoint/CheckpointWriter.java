@@ -10,6 +10,7 @@ import org.agrona.DirectBuffer;
 import org.agrona.concurrent.UnsafeBuffer;
 
 import java.lang.foreign.MemorySegment;
+import java.lang.invoke.VarHandle;
 import java.nio.ByteBuffer;
 import java.util.BitSet;
 import java.util.HashSet;
@@ -56,6 +57,8 @@ public final class CheckpointWriter
     private final CheckpointStore store;
     private final BooleanSupplier isCancelled;
     private final UnsafeBuffer block;
+    private int group;
+    private BooleanSupplier isUnchanged = () -> true;
     private Listener listener = (subtables, all, found) ->
     {
     };
@@ -109,6 +112,21 @@ public final class CheckpointWriter
     }
 
     /**
+     * Makes it one of the tables of a group of memory nodes; of the tables of this memory node alone otherwise.
+     *
+     * @param whose     number of the group.
+     * @param isTheirs  whether its chunks have been changed by members of its view only, since the writer was made:
+     *                  asked behind loads, and what was loaded before it returned false is not written.
+     * @return this.
+     */
+    public CheckpointWriter ofGroup(final int whose, final BooleanSupplier isTheirs)
+    {
+        group = whose;
+        isUnchanged = isTheirs;
+        return this;
+    }
+
+    /**
      * Makes a checkpoint.
      *
      * @param state says what it is of; what is found is added.
@@ -122,12 +140,13 @@ public final class CheckpointWriter
         final long bytesBefore = store.writtenBytes();
         try
         {
-            chunks = new IndexChunks(loads, SuperblockDescriptor.read(region));
+            chunks = new IndexChunks(loads, SuperblockDescriptor.read(region), group);
             trail = new SplitTrail(loads, chunks);
             restored = SuperblockDescriptor.restored(region);
             pages = store.pages();
             pagesOfNow.clear();
             lookAtAll();
+            requireUnchanged();
             pages.stream().filter((offset) -> !pagesOfNow.contains(offset)).forEach(this::dropPage);
             store.removeStale();
             state.setProperty("records", Long.toString(records));
@@ -241,7 +260,9 @@ public final class CheckpointWriter
                 lookAtBucket(at);
             }
         }
-        if (chunks.isStill(chunk))
+        final boolean isStill = chunks.isStill(chunk);
+        requireUnchanged();
+        if (isStill)
         {
             writePage();
         }
@@ -252,6 +273,16 @@ public final class CheckpointWriter
             forEachNew((at) -> store.removeLater(pageOffset + at, page.checksum(at)));
         }
         store.pageEnded();
+    }
+
+    private void requireUnchanged()
+    {
+        VarHandle.acquireFence();
+        if (!isUnchanged.getAsBoolean())
+        {
+            throw new CheckpointException("no checkpoint of group " + group +
+                ": this memory node was made equal to the others, or filled, or has lost its lease meanwhile", null);
+        }
     }
 
     private void lookAtBucket(final int bucketAt)

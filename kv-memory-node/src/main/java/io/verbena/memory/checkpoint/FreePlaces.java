@@ -4,29 +4,37 @@ import io.verbena.table.allocation.GranuleSet;
 import io.verbena.table.format.Superblock;
 
 import java.lang.foreign.Arena;
+import java.util.Arrays;
 
 /**
- * Where blocks may be put in a region that is being restored: in any chunk that holds no index, within one chunk. For
- * the thread and the life of its arena.
+ * Where blocks may be put in a region that is being restored: in any chunk that holds no index, within one chunk, and
+ * beside blocks of the same owner only: a group of memory nodes, by its number, or 0, this memory node alone. For the
+ * thread and the life of its arena.
  */
 final class FreePlaces
 {
     private static final int GRANULE_BYTES = GranuleSet.GRANULE_BYTES;
+    private static final int NOBODY = -1;
 
     private final Superblock superblock;
     private final boolean[] isIndex;
+    /** Of each chunk; {@link #NOBODY} while nothing is in it. */
+    private final int[] owners;
     /** Chunks in which blocks are to have the places they had. */
     private final boolean[] isWanted;
     private final GranuleSet taken;
     private final long end;
     private long searchedFrom;
     private int searchedLength;
+    private int searchedOwner = NOBODY;
 
     FreePlaces(final Superblock superblock, final Arena arena)
     {
         this.superblock = superblock;
         isIndex = new boolean[superblock.chunkCount()];
         isWanted = new boolean[superblock.chunkCount()];
+        owners = new int[superblock.chunkCount()];
+        Arrays.fill(owners, NOBODY);
         end = firstOf(superblock.chunkCount());
         taken = new GranuleSet(arena, end);
     }
@@ -35,18 +43,27 @@ final class FreePlaces
      * Takes a whole chunk.
      *
      * @param offset of a subtable in the region.
+     * @param owner  of its table.
      * @return false when there is no such chunk, or it is an index already.
      */
-    boolean takeIndex(final long offset)
+    boolean takeIndex(final long offset, final int owner)
     {
-        final int chunk = (int)((offset - superblock.chunksOffset()) / superblock.chunkLengthBytes());
-        if (offset < superblock.chunksOffset() || chunk >= superblock.chunkCount() || isIndex[chunk])
+        if (!isFreeForIndex(offset))
         {
             return false;
         }
+        final int chunk = (int)((offset - superblock.chunksOffset()) / superblock.chunkLengthBytes());
         isIndex[chunk] = true;
+        owners[chunk] = owner;
         taken.add(firstOf(chunk), firstOf(chunk + 1));
         return true;
+    }
+
+    /** Whether a subtable can be at an offset in the region: there is such a chunk, and it is no index yet. */
+    boolean isFreeForIndex(final long offset)
+    {
+        final long chunk = (offset - superblock.chunksOffset()) / superblock.chunkLengthBytes();
+        return offset >= superblock.chunksOffset() && chunk < superblock.chunkCount() && !isIndex[(int)chunk];
     }
 
     /** Says that a block is to have a place. */
@@ -62,9 +79,10 @@ final class FreePlaces
     /**
      * Takes a whole chunk in which there is nothing yet, if possible one in which no block wants a place.
      *
+     * @param owner of the table.
      * @return its offset in the region; -1 when there is none.
      */
-    long takeAnyIndex()
+    long takeAnyIndex(final int owner)
     {
         int found = -1;
         for (int chunk = 0; chunk < isIndex.length && (found < 0 || isWanted[found]); chunk++)
@@ -77,7 +95,7 @@ final class FreePlaces
             return -1;
         }
         final long offset = superblock.chunksOffset() + (long)found * superblock.chunkLengthBytes();
-        takeIndex(offset);
+        takeIndex(offset, owner);
         return offset;
     }
 
@@ -86,19 +104,26 @@ final class FreePlaces
      *
      * @param offset      in the region.
      * @param lengthBytes of a block.
-     * @return false when it is no place for a block, or taken.
+     * @param owner       of its record.
+     * @return false when it is no place for a block of this owner, or taken.
      */
-    boolean take(final long offset, final int lengthBytes)
+    boolean take(final long offset, final int lengthBytes, final int owner)
     {
         final long first = granule(offset);
         final long behind = first + lengthBytes / GRANULE_BYTES;
         if (offset < superblock.chunksOffset() || behind > end || chunk(first) != chunk(behind - 1) ||
-            taken.isAnyTaken(first, behind))
+            !mayTake(chunk(first), owner) || taken.isAnyTaken(first, behind))
         {
             return false;
         }
+        owners[chunk(first)] = owner;
         taken.add(first, behind);
         return true;
+    }
+
+    private boolean mayTake(final int chunk, final int owner)
+    {
+        return NOBODY == owners[chunk] || owner == owners[chunk];
     }
 
     /** Gives a place back. */
@@ -108,23 +133,31 @@ final class FreePlaces
     }
 
     /**
-     * Takes the first place there is. Nothing is given back between calls with one length, each of which goes on where
-     * the one before ended.
+     * Takes the first place there is. Nothing is given back between calls with one length and owner, each of which goes
+     * on where the one before ended.
      *
      * @param lengthBytes of a block.
+     * @param owner       of its record.
      * @return its offset in the region; -1 when there is none.
      */
-    long takeAny(final int lengthBytes)
+    long takeAny(final int lengthBytes, final int owner)
     {
         final int count = lengthBytes / GRANULE_BYTES;
-        long at = lengthBytes == searchedLength ? searchedFrom : 0;
+        long at = lengthBytes == searchedLength && owner == searchedOwner ? searchedFrom : 0;
         searchedLength = lengthBytes;
+        searchedOwner = owner;
         while (at < end)
         {
             final long chunkEnd = firstOf(chunk(at) + 1);
+            if (!mayTake(chunk(at), owner))
+            {
+                at = chunkEnd;
+                continue;
+            }
             final long free = taken.freeFrom(at, Math.min(chunkEnd, at + count));
             if (free == count)
             {
+                owners[chunk(at)] = owner;
                 taken.add(at, at + count);
                 searchedFrom = at + count;
                 return superblock.chunksOffset() + at * GRANULE_BYTES;
@@ -143,11 +176,11 @@ final class FreePlaces
         {
             if (isIndex[chunk])
             {
-                use.index(chunk);
+                use.index(chunk, owners[chunk]);
             }
             else if (taken.isAnyTaken(firstOf(chunk), firstOf(chunk + 1)))
             {
-                use.blocks(chunk);
+                use.blocks(chunk, owners[chunk]);
             }
         }
     }

@@ -25,6 +25,7 @@ final class IndexChunks
 
     private final RegionLoads loads;
     private final Superblock superblock;
+    private final int group;
     private final UnsafeBuffer header = new UnsafeBuffer(ByteBuffer.allocateDirect(ChunkDescriptor.HEADER_BYTES));
     private final UnsafeBuffer line = new UnsafeBuffer(ByteBuffer.allocateDirect(SubtableDescriptor.HEADER_BYTES));
     /** Of each chunk: lease number and header line as they were when the latest look began; null: no index. */
@@ -32,10 +33,12 @@ final class IndexChunks
     private final boolean[] isWanted;
     private boolean isSettled;
 
-    IndexChunks(final RegionLoads loads, final Superblock superblock)
+    /** @param group of memory nodes whose chunks are looked at; 0: chunks that no group has. */
+    IndexChunks(final RegionLoads loads, final Superblock superblock, final int group)
     {
         this.loads = loads;
         this.superblock = superblock;
+        this.group = group;
         seen = new long[superblock.chunkCount()][];
         isWanted = new boolean[superblock.chunkCount()];
     }
@@ -52,10 +55,16 @@ final class IndexChunks
         for (int chunk = 0; chunk < count(); chunk++)
         {
             loads.copy(headerOffset(chunk), header, ChunkDescriptor.HEADER_BYTES);
-            indexes += ChunkDescriptor.isWhole(header, 0) &&
-                ChunkDescriptor.STATE_INDEX == ChunkDescriptor.state(header, 0) ? 1 : 0;
+            indexes += ChunkDescriptor.isWhole(header, 0) && isOurs() ? 1 : 0;
         }
         return indexes;
+    }
+
+    /** Whether the header that was read last is of an index, and of the group. */
+    private boolean isOurs()
+    {
+        return ChunkDescriptor.STATE_INDEX == ChunkDescriptor.state(header, 0) &&
+            group == ChunkDescriptor.group(header, 0);
     }
 
     private long headerOffset(final int chunk)
@@ -168,7 +177,7 @@ final class IndexChunks
         return state;
     }
 
-    /** -1 if it is no index. A header that is being written is looked at again; the node's thread never takes long. */
+    /** -1 if it is no index of the group. A header that is being written is looked at again; the node's thread never takes long. */
     private long leaseNumber(final int chunk)
     {
         final long offset = headerOffset(chunk);
@@ -177,8 +186,7 @@ final class IndexChunks
             loads.copy(offset, header, ChunkDescriptor.HEADER_BYTES);
             if (ChunkDescriptor.isWhole(header, 0))
             {
-                return ChunkDescriptor.STATE_INDEX == ChunkDescriptor.state(header, 0) ?
-                    ChunkDescriptor.leaseNumber(header, 0) : -1;
+                return isOurs() ? ChunkDescriptor.leaseNumber(header, 0) : -1;
             }
             Thread.onSpinWait();
         }

@@ -37,17 +37,26 @@ final class RestoredTable
     private final RegionWords words;
     private final FreePlaces places;
     private final TableDescriptor table;
-    private final int nodeId;
+    /** Memory node or group, as directory entries name it. */
+    private final int homeId;
+    private final int owner;
     private Subtable[] directory;
     /** The slots of two groups in which a key may be, in the order in which they are filled. */
     private final LongArrayList candidates = new LongArrayList();
 
-    RestoredTable(final RegionWords words, final FreePlaces places, final TableDescriptor table, final int nodeId)
+    /**
+     * @param homeId memory node or group whose part of the table it is, as directory entries name it.
+     * @param owner  of its chunks: the group, or 0.
+     */
+    RestoredTable(
+        final RegionWords words, final FreePlaces places, final TableDescriptor table, final int homeId,
+        final int owner)
     {
         this.words = words;
         this.places = places;
         this.table = table;
-        this.nodeId = nodeId;
+        this.homeId = homeId;
+        this.owner = owner;
         directory = new Subtable[table.subtableCount()];
         for (final Subtable subtable : Subtable.of(table))
         {
@@ -63,14 +72,21 @@ final class RestoredTable
         }
     }
 
+    /** Whether the chunks in which the descriptor names subtables are free. */
+    boolean fits()
+    {
+        return Subtable.of(table).stream().allMatch((subtable) ->
+            subtable.memoryNodeId() != homeId || places.isFreeForIndex(subtable.offset()));
+    }
+
     /** Formats what the descriptor names here. */
     void format()
     {
         for (final Subtable subtable : Subtable.of(table))
         {
-            if (subtable.memoryNodeId() == nodeId)
+            if (subtable.memoryNodeId() == homeId)
             {
-                if (!places.takeIndex(subtable.offset()))
+                if (!places.takeIndex(subtable.offset(), owner))
                 {
                     throw new CheckpointException("table " + table.name() + " does not fit this memory: " + subtable +
                         " at " + subtable.offset(), null);
@@ -205,8 +221,8 @@ final class RestoredTable
         {
             throw new CheckpointException("table " + table.name() + " has more records than fit it: " + old, null);
         }
-        final long offset0 = places.takeAnyIndex();
-        final long offset1 = places.takeAnyIndex();
+        final long offset0 = places.takeAnyIndex(owner);
+        final long offset1 = places.takeAnyIndex(owner);
         if (offset0 < 0 || offset1 < 0)
         {
             throw noMemory.apply(offset0 < 0 ? 2 : 1);
@@ -251,9 +267,9 @@ final class RestoredTable
         }
     }
 
-    /** Whether a key is kept at this node. */
-    boolean isHere(final KeyHash hash)
+    /** Memory node or group at which a key is kept, as directory entries name it. */
+    int home(final KeyHash hash)
     {
-        return DirectoryEntry.memoryNodeId(table.entry(KeyHash.suffix(hash.high(), table.depth()))) == nodeId;
+        return DirectoryEntry.memoryNodeId(table.entry(KeyHash.suffix(hash.high(), table.depth())));
     }
 }

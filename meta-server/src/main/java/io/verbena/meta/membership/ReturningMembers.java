@@ -1,26 +1,31 @@
 package io.verbena.meta.membership;
 
+import io.verbena.protocol.view.RestoredGroup;
 import io.verbena.protocol.view.View;
 import io.verbena.raas.identity.PeerIdentity;
 
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.function.Predicate;
 
 /**
  * Which lost members of a view are to be taken back: until the next view begins each member has all that was
- * acknowledged, if its memory is that of the view. What memory nodes say of that is not on disk. One thread.
+ * acknowledged, if its memory is that of the view; where there is none any more, the one with the latest checkpoint
+ * ({@link RestoredMembers}). What memory nodes say of that is not on disk. One thread.
  */
-final class ReturningMembers
+public final class ReturningMembers
 {
     private final MembershipTable members;
     /** Memory nodes, with the incarnation of theirs since which their memory has everything. */
     private final Map<PeerIdentity, Integer> memorySince = new HashMap<>();
+    private final RestoredMembers restored;
 
     /** @param members who has a lease. */
     ReturningMembers(final MembershipTable members)
     {
         this.members = members;
+        restored = new RestoredMembers(members, this);
     }
 
     /**
@@ -37,10 +42,29 @@ final class ReturningMembers
         }
     }
 
+    /**
+     * A memory node reports what it has restored of groups that it was a member of with memory that is gone. To be
+     * repeated, since it is not on disk.
+     *
+     * @param memoryNode under its present registration.
+     * @param reported   of each group.
+     */
+    public void onRestored(final PeerIdentity memoryNode, final List<RestoredGroup> reported)
+    {
+        restored.onRestored(memoryNode, reported);
+    }
+
     /** Forgets those that have no lease. */
     void retain(final Predicate<PeerIdentity> isLive)
     {
         memorySince.keySet().removeIf(isLive.negate());
+        restored.retain(isLive);
+    }
+
+    /** @return incarnation since which a memory node has its memory; 0: it does not say. */
+    int since(final PeerIdentity present)
+    {
+        return memorySince.getOrDefault(present, 0);
     }
 
     /**
@@ -55,16 +79,18 @@ final class ReturningMembers
         for (final PeerIdentity member : view.members())
         {
             final PeerIdentity present = present(member);
-            final int since = null == present ? 0 : memorySince.getOrDefault(present, 0);
+            final int since = null == present ? 0 : since(present);
+            final String checkpoint = restored.text(view, member);
             why.append("; node ").append(member.nodeId()).append(" incarnation ").append(member.incarnation()).append(
-                null == present ? " is not up" : 0 == since ? " is up, and does not say since when it has its memory" :
-                " has its memory since incarnation " + since + " only");
+                null == present ? checkpoint.isEmpty() ? " is not up" : "" :
+                0 == since ? " is up, and does not say since when it has its memory" :
+                " has its memory since incarnation " + since + " only").append(checkpoint);
         }
 
         return why.toString();
     }
 
-    /** @return place of the first lost member that is to be taken back; that behind the last one: there is none. */
+    /** @return place of the lost member that is to be taken back; that behind the last one: there is none. */
     int whoReturns(final View view)
     {
         int member = 0;
@@ -74,7 +100,7 @@ final class ReturningMembers
             member++;
         }
 
-        return member;
+        return member < view.members().size() ? member : restored.whoReturns(view);
     }
 
     private boolean mayReturn(final View view, final int member)

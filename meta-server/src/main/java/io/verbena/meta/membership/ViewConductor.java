@@ -269,6 +269,12 @@ public final class ViewConductor
         return fillReports;
     }
 
+    /** @return what is known of lost members. */
+    public ReturningMembers returning()
+    {
+        return returning;
+    }
+
     /**
      * A member was asked whether it is there.
      *
@@ -350,18 +356,12 @@ public final class ViewConductor
     /**
      * A memory node says since when its memory has everything; all keys of earlier incarnations are closed. A member
      * that was lost is taken back if that is no later than the incarnation in the view: until the next view begins each
-     * member has all that was acknowledged. To be repeated, since it is not on disk.
-     *
-     * @param memoryNode under its present registration.
-     * @param since      incarnation of it since which it has everything that was written to it: it may have come back
-     *                   from a checkpoint, and is no member of a view that is older than that; 0: it does not say.
+     * member has all that was acknowledged. Repeated, since it is not on disk.
+     * @param since incarnation of it since which its memory has everything; 0: it does not say.
      */
     public void onReturned(final PeerIdentity memoryNode, final int since)
     {
-        if (!changes.isEmpty())
-        {
-            returning.onReturned(memoryNode, since);
-        }
+        returning.onReturned(memoryNode, since);
     }
 
     /**

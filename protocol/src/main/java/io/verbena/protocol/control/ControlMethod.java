@@ -32,6 +32,7 @@ final class ControlMethod
     static final int ENTER_GROUP = 29;
     static final int REPORT_FILL = 30;
     static final int FILLS = 31;
+    static final int REPORT_RESTORED = 32;
 
     static final int LEASE_CHUNKS = 101;
     static final int RETURN_CHUNKS = 102;
@@ -84,6 +85,7 @@ final class ControlMethod
             case ENTER_GROUP -> "enterGroup";
             case REPORT_FILL -> "reportFill";
             case FILLS -> "fills";
+            case REPORT_RESTORED -> "reportRestored";
             case LEASE_CHUNKS -> "leaseChunks";
             case RETURN_CHUNKS -> "returnChunks";
             case FENCE -> "fence";

@@ -21,6 +21,8 @@ import io.verbena.protocol.view.FillProgressDescriptor;
 import io.verbena.protocol.view.GroupDescriptor;
 import io.verbena.protocol.view.LeftView;
 import io.verbena.protocol.view.LeftViewsDescriptor;
+import io.verbena.protocol.view.RestoredGroup;
+import io.verbena.protocol.view.RestoredGroupsDescriptor;
 import io.verbena.protocol.view.View;
 import io.verbena.protocol.view.ViewAttempt;
 import io.verbena.protocol.view.ViewAttemptDescriptor;
@@ -84,6 +86,26 @@ public final class MetaClient
             ControlMethod.REPORT_RECONCILED,
             (buffer, offset) -> ControlProxy.encode(
                 buffer, offset, (at) -> ViewAttemptDescriptor.encode(attempt, areEqual, buffer, at)),
+            (buffer, offset, lengthBytes) -> null,
+            timeoutNs);
+    }
+
+    /**
+     * Reports what this memory node has restored; see {@link MetaService#onRestored}.
+     *
+     * @param memoryNode its present registration.
+     * @param restored   of each group that it was a member of with the memory that is gone; at most
+     *                   {@link RestoredGroupsDescriptor#MAX_ENTRIES}.
+     * @param timeoutNs  deadline.
+     * @return the call.
+     */
+    public ControlCall<Void> reportRestored(
+        final PeerIdentity memoryNode, final List<RestoredGroup> restored, final long timeoutNs)
+    {
+        return proxy.call(
+            ControlMethod.REPORT_RESTORED,
+            (buffer, offset) -> ControlProxy.encode(
+                buffer, offset, (at) -> RestoredGroupsDescriptor.encode(memoryNode, restored, buffer, at)),
             (buffer, offset, lengthBytes) -> null,
             timeoutNs);
     }

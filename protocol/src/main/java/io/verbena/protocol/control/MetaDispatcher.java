@@ -16,6 +16,7 @@ import io.verbena.protocol.view.FillProgressDescriptor;
 import io.verbena.protocol.view.GroupDescriptor;
 import io.verbena.protocol.view.LeftView;
 import io.verbena.protocol.view.LeftViewsDescriptor;
+import io.verbena.protocol.view.RestoredGroupsDescriptor;
 import io.verbena.protocol.view.View;
 import io.verbena.protocol.view.ViewAttemptDescriptor;
 import io.verbena.protocol.view.ViewDescriptor;
@@ -255,6 +256,15 @@ public final class MetaDispatcher extends ControlDispatcher
             {
                 final PeerIdentity spare = IdentityDescriptor.decode(request, offset, lengthBytes);
                 service.activate(spare.nodeId(), spare.incarnation());
+                yield ControlProxy.encodeHeader(reply, replyOffset);
+            }
+            case ControlMethod.REPORT_RESTORED ->
+            {
+                final int bodyOffset = offset + ControlHeaderDescriptor.LENGTH_BYTES;
+                final int bodyBytes = lengthBytes - ControlHeaderDescriptor.LENGTH_BYTES;
+                final PeerIdentity node = RestoredGroupsDescriptor.memoryNode(request, bodyOffset, bodyBytes);
+                requireIdentity(caller, node, to);
+                service.onRestored(node, RestoredGroupsDescriptor.decode(request, bodyOffset, bodyBytes));
                 yield ControlProxy.encodeHeader(reply, replyOffset);
             }
             default -> UNKNOWN_METHOD;

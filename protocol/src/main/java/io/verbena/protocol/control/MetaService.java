@@ -18,6 +18,7 @@ import io.verbena.protocol.message.UserPage;
 import io.verbena.protocol.tls.RevokedCertificate;
 import io.verbena.protocol.view.FillProgress;
 import io.verbena.protocol.view.LeftView;
+import io.verbena.protocol.view.RestoredGroup;
 import io.verbena.protocol.view.View;
 import io.verbena.protocol.view.ViewAttempt;
 import io.verbena.protocol.view.ViewPage;
@@ -252,6 +253,15 @@ public interface MetaService
      * @param areEqual whether the copies are; false: it does not know what became of a request of its own.
      */
     void onReconciled(PeerIdentity node, ViewAttempt attempt, boolean areEqual);
+
+    /**
+     * What a memory node has restored of groups that it was a member of with memory that is gone. To be repeated, since
+     * it is not durable.
+     *
+     * @param memoryNode under its present registration.
+     * @param restored   of each group; of those that are not among them nothing is known from this message.
+     */
+    void onRestored(PeerIdentity memoryNode, List<RestoredGroup> restored);
 
     /**
      * How far a memory node is filled. Of another node than the one named, or late, it changes nothing.

@@ -18,6 +18,7 @@ import io.verbena.protocol.message.TablePage;
 import io.verbena.protocol.message.UserPage;
 import io.verbena.protocol.view.FillProgress;
 import io.verbena.protocol.view.LeftView;
+import io.verbena.protocol.view.RestoredGroup;
 import io.verbena.protocol.view.View;
 import io.verbena.protocol.view.ViewAttempt;
 import io.verbena.protocol.view.ViewPage;
@@ -226,6 +227,12 @@ final class RecordingMetaService implements MetaService
     public void onReconciled(final PeerIdentity node, final ViewAttempt attempt, final boolean areEqual)
     {
         asked.add(attempt + " equal=" + areEqual + " by " + node);
+    }
+
+    @Override
+    public void onRestored(final PeerIdentity memoryNode, final List<RestoredGroup> restored)
+    {
+        asked.add(restored + " restored by " + memoryNode);
     }
 
     @Override

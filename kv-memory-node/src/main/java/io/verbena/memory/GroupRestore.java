@@ -1,0 +1,132 @@
+package io.verbena.memory;
+
+import io.verbena.memory.checkpoint.CheckpointRestore;
+import io.verbena.memory.checkpoint.CheckpointStore;
+import io.verbena.memory.checkpoint.ChunkUse;
+import io.verbena.protocol.view.RestoredGroup;
+import io.verbena.protocol.view.View;
+import org.agrona.CloseHelper;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Properties;
+import java.util.TreeMap;
+
+/**
+ * The part of a restoration that brings back tables of groups of memory nodes: of those that name this node as a member,
+ * as far as it has a checkpoint of them. Their chunks get leases of the group, by which a member that comes in later
+ * gets the same ones. What becomes of it the meta server decides. One use, one thread; closed by its opener.
+ */
+final class GroupRestore implements ChunkUse, AutoCloseable
+{
+    private static final Logger LOGGER = LoggerFactory.getLogger(GroupRestore.class);
+    /** No lease of before outlives the memory, and no request the process: so counts begin anew. */
+    private static final long FIRST_COUNT = 1;
+
+    private final MemoryFolder folder;
+    private final List<View> views;
+    private final RestoredGroups restored;
+    private final ChunkTable chunks;
+    private final Map<Integer, CheckpointStore> stores = new TreeMap<>();
+
+    /**
+     * @param folder   of the node.
+     * @param views    of all groups.
+     * @param restored hears what was restored.
+     * @param chunks   all free.
+     */
+    GroupRestore(
+        final MemoryFolder folder, final List<View> views, final RestoredGroups restored, final ChunkTable chunks)
+    {
+        this.folder = folder;
+        this.views = views;
+        this.restored = restored;
+        this.chunks = chunks;
+    }
+
+    /** Adds the checkpoints of groups to a restoration. @return it. */
+    CheckpointRestore addTo(final CheckpointRestore restore)
+    {
+        views.stream().filter(this::isMember).map(View::group).filter(folder::hasCheckpoint).forEach(this::open);
+        stores.forEach(restore::addGroup);
+        return restore.groups((id) -> null != view(id));
+    }
+
+    private boolean isMember(final View view)
+    {
+        return view.members().stream().anyMatch((member) -> member.nodeId() == folder.nodeId());
+    }
+
+    private View view(final int group)
+    {
+        return views.stream().filter((view) -> view.group() == group).findFirst().orElse(null);
+    }
+
+    private void open(final int group)
+    {
+        final CheckpointStore store = folder.openCheckpoint(group);
+        stores.put(group, store);
+
+        if (!Long.toHexString(folder.memoryId()).equals(store.state().getProperty("memory_id")))
+        {
+            LOGGER.warn("the checkpoint of group {} is of another node, or not complete: it is left out", group);
+            stores.remove(group);
+            store.close();
+        }
+    }
+
+    /** Writes down what was restored, before it can be found. */
+    void keep(final Map<Integer, Long> records)
+    {
+        final List<RestoredGroup> kept = new ArrayList<>();
+        stores.forEach((group, store) ->
+        {
+            final Long count = records.get(group);
+
+            if (null == count)
+            {
+                LOGGER.warn("the checkpoint of group {} is left out: chunks of the group are had by tables that this " +
+                    "memory node keeps alone", group);
+                return;
+            }
+
+            final Properties state = store.state();
+            kept.add(new RestoredGroup(group, Long.parseLong(state.getProperty("view")),
+                Long.parseLong(state.getProperty("started_ms")), count));
+            LOGGER.info("restored: {} records of group {} as of view {}; the meta server decides whether they are used",
+                count, group, state.getProperty("view"));
+        });
+        restored.set(kept);
+    }
+
+    @Override
+    public void index(final int chunk, final int group)
+    {
+        name(chunk, group);
+        chunks.restoredIndex(chunk);
+    }
+
+    @Override
+    public void blocks(final int chunk, final int group)
+    {
+        name(chunk, group);
+        chunks.restoredBlocks(chunk);
+    }
+
+    private void name(final int chunk, final int group)
+    {
+        if (0 != group)
+        {
+            chunks.leaseNames().name(chunk, group, view(group).number(), FIRST_COUNT);
+        }
+    }
+
+    @Override
+    public void close()
+    {
+        CloseHelper.closeAll(stores.values());
+    }
+}

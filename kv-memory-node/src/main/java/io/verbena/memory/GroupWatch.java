@@ -1,0 +1,204 @@
+package io.verbena.memory;
+
+import io.verbena.protocol.control.ControlCall;
+import io.verbena.protocol.session.MetaLink;
+import io.verbena.protocol.view.RestoredGroup;
+import io.verbena.protocol.view.RestoredGroupsDescriptor;
+import io.verbena.protocol.view.View;
+import io.verbena.protocol.view.ViewState;
+import io.verbena.raas.identity.PeerIdentity;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.function.IntConsumer;
+
+/**
+ * What a memory node with a data folder asks the meta server about groups, once it is a member: the views that the
+ * checkpointer wants to know; and, as long as a group names it as a member with memory that is gone, what becomes of
+ * the group. Meanwhile it reports what it has restored of each such group. When the group has gone on without it, it
+ * gives up what it has restored. One thread; time comes in.
+ */
+final class GroupWatch
+{
+    private static final Logger LOGGER = LoggerFactory.getLogger(GroupWatch.class);
+    private static final long PERIOD_NS = TimeUnit.MILLISECONDS.toNanos(500);
+
+    private final MetaLink link;
+    private final GroupCoverage coverage;
+    private final RestoredGroups restored;
+    private final IntConsumer giveUp;
+    private final long timeoutNs;
+    private final long retryPauseNs;
+    /** Groups that name this node as a member with memory that is gone. */
+    private final List<Integer> lacking = new ArrayList<>();
+    private PeerIdentity self = PeerIdentity.UNREGISTERED;
+    private int memorySince;
+    private int reportFrom;
+    private ControlCall<Void> report;
+    private ViewInquiry inquiry;
+    private long question;
+    private boolean isKnown;
+    private long nextNs;
+
+    /**
+     * @param link         to the meta server.
+     * @param coverage     gets the views.
+     * @param restored     what was restored of groups.
+     * @param giveUp       frees the chunks of a group.
+     * @param timeoutNs    of a call.
+     * @param retryPauseNs after a call that failed.
+     */
+    GroupWatch(
+        final MetaLink link, final GroupCoverage coverage, final RestoredGroups restored, final IntConsumer giveUp,
+        final long timeoutNs, final long retryPauseNs)
+    {
+        this.link = link;
+        this.coverage = coverage;
+        this.restored = restored;
+        this.giveUp = giveUp;
+        this.timeoutNs = timeoutNs;
+        this.retryPauseNs = retryPauseNs;
+    }
+
+    /**
+     * The node has become a member.
+     *
+     * @param identity of its present registration.
+     * @param since    incarnation since which its memory has everything.
+     * @param nowNs    time now.
+     */
+    void begin(final PeerIdentity identity, final int since, final long nowNs)
+    {
+        self = identity;
+        memorySince = since;
+        isKnown = false;
+        lacking.clear();
+        report = null;
+        inquiry = null;
+        nextNs = nowNs;
+    }
+
+    /** While it is a member. @return work done. */
+    int poll(final long nowNs)
+    {
+        if (null != inquiry)
+        {
+            return pollInquiry(nowNs);
+        }
+
+        if (null != report)
+        {
+            if (!report.isDone())
+            {
+                return 0;
+            }
+
+            // Whatever came of it: it is repeated as long as it is wanted.
+            report = null;
+            ask(nowNs);
+            return 1;
+        }
+
+        if (nextNs - nowNs <= 0 && !lacking.isEmpty())
+        {
+            report();
+            return 1;
+        }
+
+        if (coverage.isAsked() || nextNs - nowNs <= 0 && (!isKnown || !restored.all().isEmpty()))
+        {
+            ask(nowNs);
+            return 1;
+        }
+
+        return 0;
+    }
+
+    /** @return how long nothing is due, if no answer comes; {@link Long#MAX_VALUE}: nothing is. */
+    long idleNs(final long nowNs)
+    {
+        return coverage.isAsked() && null == inquiry ? 0 : null != inquiry || null != report ? retryPauseNs :
+            isKnown && lacking.isEmpty() && restored.all().isEmpty() ? Long.MAX_VALUE : Math.max(0, nextNs - nowNs);
+    }
+
+    private void ask(final long nowNs)
+    {
+        question = coverage.question();
+        inquiry = new ViewInquiry(link, timeoutNs, retryPauseNs, nowNs);
+    }
+
+    private int pollInquiry(final long nowNs)
+    {
+        final int workCount = inquiry.poll(nowNs);
+
+        if (inquiry.isDone())
+        {
+            final List<View> views = inquiry.views();
+            inquiry = null;
+            isKnown = true;
+            nextNs = nowNs + PERIOD_NS;
+            coverage.answer(question, self, views);
+            onViews(views);
+        }
+
+        return workCount;
+    }
+
+    private void report()
+    {
+        final List<RestoredGroup> reported = new ArrayList<>();
+
+        for (int i = 0; i < Math.min(lacking.size(), RestoredGroupsDescriptor.MAX_ENTRIES); i++)
+        {
+            final int group = lacking.get(reportFrom++ % lacking.size());
+            final RestoredGroup here = restored.of(group);
+            reported.add(null == here ? RestoredGroup.nothing(group) : here);
+        }
+
+        report = link.freshClient().reportRestored(self, reported, timeoutNs);
+    }
+
+    private void onViews(final List<View> views)
+    {
+        lacking.clear();
+
+        for (final View view : views)
+        {
+            final PeerIdentity named = memberOf(view);
+
+            if (null != named && named.incarnation() < memorySince)
+            {
+                lacking.add(view.group());
+            }
+
+            if (null != restored.of(view.group()))
+            {
+                settle(view, named);
+            }
+        }
+    }
+
+    /** As which incarnation a view names this node; null: it does not. */
+    private PeerIdentity memberOf(final View view)
+    {
+        return view.members().stream().filter((member) -> member.nodeId() == self.nodeId()).findFirst().orElse(null);
+    }
+
+    private void settle(final View view, final PeerIdentity named)
+    {
+        if (null == named)
+        {
+            LOGGER.info("group {} is in view {} without this memory node: what was restored of it is given up",
+                view.group(), view.number());
+            giveUp.accept(view.group());
+            restored.remove(view.group());
+        }
+        else if (self.equals(named) && ViewState.ACTIVE == view.state())
+        {
+            restored.remove(view.group());
+        }
+    }
+}
