@@ -32,6 +32,8 @@ import java.util.function.Supplier;
  */
 final class SimMemoryHost
 {
+    private static final long PAUSE_NS = 20_000;
+
     private final SimWorld world;
     private final String name;
     private final Supplier<MetaServerLocator> metaServer;
@@ -156,7 +158,7 @@ final class SimMemoryHost
     {
         try
         {
-            final String failure = DurableNodes.checkpoint(node, loads);
+            final String failure = DurableNodes.checkpoint(node, loads, () -> world.runFor(PAUSE_NS));
             if (!failure.isEmpty() && !isDead())
             {
                 throw world.failure("no checkpoint: " + failure, null);

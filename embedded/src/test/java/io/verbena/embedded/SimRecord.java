@@ -26,8 +26,15 @@ record SimRecord(byte[] value, long version)
     /** Records with keys of one byte, by that. */
     static Map<Integer, SimRecord> of(final MemoryNode node, final List<TableDescriptor> tables)
     {
+        return of(node, node.nodeId(), tables);
+    }
+
+    /** Those of a group that the node is a member of, or of the node alone: as tables name it. */
+    static Map<Integer, SimRecord> of(
+        final MemoryNode node, final int homeId, final List<TableDescriptor> tables)
+    {
         final Map<Integer, SimRecord> records = new HashMap<>();
-        all(node, tables).forEach((key, record) ->
+        all(node, homeId, tables).forEach((key, record) ->
         {
             if (1 == key.remaining())
             {
@@ -41,19 +48,20 @@ record SimRecord(byte[] value, long version)
     static Set<Integer> filled(final MemoryNode node, final List<TableDescriptor> tables)
     {
         final Set<Integer> numbers = new HashSet<>();
-        all(node, tables).keySet().stream().filter((key) -> key.remaining() > 1)
+        all(node, node.nodeId(), tables).keySet().stream().filter((key) -> key.remaining() > 1)
             .forEach((key) -> numbers.add(key.getInt(1)));
         return numbers;
     }
 
-    private static Map<ByteBuffer, SimRecord> all(final MemoryNode node, final List<TableDescriptor> tables)
+    private static Map<ByteBuffer, SimRecord> all(
+        final MemoryNode node, final int homeId, final List<TableDescriptor> tables)
     {
         final Map<ByteBuffer, SimRecord> records = new HashMap<>();
         for (final TableDescriptor table : tables)
         {
             for (int suffix = 0; suffix < table.subtableCount(); suffix++)
             {
-                if (DirectoryEntry.memoryNodeId(table.entry(suffix)) == node.nodeId())
+                if (DirectoryEntry.memoryNodeId(table.entry(suffix)) == homeId)
                 {
                     read(node, DirectoryEntry.subtableOffset(table.entry(suffix)), table.groupCount(), records);
                 }

@@ -1,5 +1,6 @@
 package io.verbena.memory;
 
+import io.verbena.memory.checkpoint.CheckpointStore;
 import io.verbena.memory.checkpoint.RegionLoads;
 import io.verbena.protocol.bootstrap.MetaServerLocator;
 import io.verbena.rdma.verbs.Device;
@@ -33,9 +34,24 @@ public final class DurableNodes
         return disk.folder().memoryName();
     }
 
-    /** Makes a checkpoint; why not, or empty. */
-    public static String checkpoint(final MemoryNode node, final Function<MemorySegment, RegionLoads> loads)
+    /** When the last complete checkpoint of a group began, ms; 0: there is none. */
+    public static long groupCheckpointStartedMs(final SimDisk disk, final int group)
     {
+        try (CheckpointStore store = disk.folder().openCheckpoint(group))
+        {
+            return Long.parseLong(store.state().getProperty("started_ms", "0"));
+        }
+    }
+
+    /**
+     * Makes a checkpoint; why not, or empty.
+     *
+     * @param meanwhile done again and again until the node knows its views.
+     */
+    public static String checkpoint(
+        final MemoryNode node, final Function<MemorySegment, RegionLoads> loads, final Runnable meanwhile)
+    {
+        node.checkpointer().pause(meanwhile);
         node.checkpointer().make(loads);
         return node.checkpointer().failure();
     }

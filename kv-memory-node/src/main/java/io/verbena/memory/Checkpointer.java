@@ -87,6 +87,12 @@ public final class Checkpointer implements AutoCloseable
         return this;
     }
 
+    /** Sets what is done while the node's thread asks the meta server; where one thread does everything. */
+    void pause(final Runnable meanwhile)
+    {
+        groups.pause(meanwhile);
+    }
+
     void start()
     {
         thread.start();

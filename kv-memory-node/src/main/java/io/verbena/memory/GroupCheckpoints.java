@@ -42,27 +42,29 @@ final class GroupCheckpoints
     private final GroupCoverage coverage;
     private final NanoClock clock;
     private final EpochClock wallClock;
-    private final Runnable pause;
+    private Runnable pause = GroupCheckpoints::park;
 
-    /** @param pause while the node's thread asks the meta server. */
     GroupCheckpoints(
         final MemoryFolder folder,
         final MemorySegment region,
         final GroupCoverage coverage,
         final NanoClock clock,
-        final EpochClock wallClock,
-        final Runnable pause)
+        final EpochClock wallClock)
     {
         this.folder = folder;
         this.region = region;
         this.coverage = coverage;
         this.clock = clock;
         this.wallClock = wallClock;
-        this.pause = pause;
     }
 
-    /** Lets the node's thread go on. */
-    static void park()
+    /** Sets what is done, again and again, while the node's thread asks the meta server. */
+    void pause(final Runnable meanwhile)
+    {
+        pause = meanwhile;
+    }
+
+    private static void park()
     {
         LockSupport.parkNanos(PAUSE_NS);
     }

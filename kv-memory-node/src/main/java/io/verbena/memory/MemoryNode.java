@@ -502,7 +502,7 @@ public final class MemoryNode implements Agent, AutoCloseable
             checkpointer = new Checkpointer(
                 configuration.folder(), region.segment(), configuration.checkpointPeriodNs(), clock,
                 configuration.epochClock()).coverGroups(new GroupCheckpoints(configuration.folder(), region.segment(),
-                coverage, clock, configuration.epochClock(), GroupCheckpoints::park));
+                coverage, clock, configuration.epochClock()));
 
             if (configuration.hasCheckpointThread())
             {

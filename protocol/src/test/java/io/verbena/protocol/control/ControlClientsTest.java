@@ -23,6 +23,7 @@ import io.verbena.protocol.message.TableEntry;
 import io.verbena.protocol.message.TablePage;
 import io.verbena.protocol.view.FillProgress;
 import io.verbena.protocol.view.LeftView;
+import io.verbena.protocol.view.RestoredGroup;
 import io.verbena.protocol.view.View;
 import io.verbena.protocol.view.ViewAttempt;
 import io.verbena.protocol.view.ViewPage;
@@ -395,6 +396,17 @@ class ControlClientsTest
         assertThat(progress.secondsLeft()).isEqualTo(5);
         assertThat(await(meta.reportFill(progress, TIMEOUT_NS)).status()).isEqualTo(ControlStatus.OK);
         assertThat(metaService.asked).contains(progress + " by node 3 incarnation 1");
+    }
+
+    @Test
+    void shouldReportWhatIsRestoredByTheMemoryNodeItselfOnly()
+    {
+        final List<RestoredGroup> restored = List.of(new RestoredGroup(7, 1, 2, 3));
+        assertThat(await(meta.reportRestored(new PeerIdentity(3, 1), restored, TIMEOUT_NS)).status())
+            .isEqualTo(ControlStatus.OK);
+        assertThat(metaService.asked).contains(restored + " restored by node 3 incarnation 1");
+        assertThat(await(meta.reportRestored(new PeerIdentity(4, 1), restored, TIMEOUT_NS)).status())
+            .isEqualTo(ControlStatus.FORBIDDEN);
     }
 
     @Test

@@ -35,6 +35,8 @@ import io.verbena.protocol.view.FailureDomainPageDescriptor;
 import io.verbena.protocol.view.GroupDescriptor;
 import io.verbena.protocol.view.FillProgress;
 import io.verbena.protocol.view.FillProgressDescriptor;
+import io.verbena.protocol.view.RestoredGroup;
+import io.verbena.protocol.view.RestoredGroupsDescriptor;
 import io.verbena.protocol.view.LeftView;
 import io.verbena.protocol.view.LeftViewsDescriptor;
 import io.verbena.protocol.view.PageChecksumsDescriptor;
@@ -257,6 +259,12 @@ class ControlMessagesFuzzTest
         fuzz("entering", (to) -> ViewDescriptor.encode(entering, to, 0), ViewDescriptor::decode);
         fuzz("fills", (to) -> FillProgressDescriptor.encode(List.of(new FillProgress(
             ViewAttempt.of(entering), 1, 2, 3, 4, 1, FillProgress.UNKNOWN)), to, 0), FillProgressDescriptor::decodeOne);
+        fuzz("restored groups", (to) -> RestoredGroupsDescriptor.encode(
+            new PeerIdentity(1, 4), List.of(new RestoredGroup(7, 1, 2, 3)), to, 0), (message, offset, lengthBytes) ->
+            {
+                RestoredGroupsDescriptor.memoryNode(message, offset, lengthBytes);
+                RestoredGroupsDescriptor.decode(message, offset, lengthBytes);
+            });
         fuzz("views", (to) -> ViewPageDescriptor.encode(
             new ViewPage(List.of(view, view.reconciling()), true), to, 0), ViewPageDescriptor::decode);
         fuzz("left", (to) -> LeftViewsDescriptor.encode(

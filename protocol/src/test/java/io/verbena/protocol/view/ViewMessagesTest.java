@@ -35,7 +35,7 @@ class ViewMessagesTest
         final FormatPage page = FormatPage.of("view-messages.md");
         for (final Class<?> descriptor : List.of(ViewDescriptor.class, ViewPageDescriptor.class,
             LeftViewsDescriptor.class, ViewAttemptDescriptor.class, GroupDescriptor.class, RegionKeyDescriptor.class,
-            FillProgressDescriptor.class))
+            FillProgressDescriptor.class, RestoredGroupsDescriptor.class))
         {
             page.shouldAgreeWith(descriptor);
         }
@@ -92,6 +92,33 @@ class ViewMessagesTest
         assertThatThrownBy(() -> FillProgressDescriptor.decode(buffer, AT, most)).hasMessageContaining("at most 64");
         assertThatThrownBy(() -> new FillProgress(new ViewAttempt(7, 1, 1), 2, 1, 3, 4, 1, 0))
             .hasMessageContaining("copied 2 of 1");
+    }
+
+    @Test
+    void shouldReadWhatAMemoryNodeHasRestored()
+    {
+        final RestoredGroup one = new RestoredGroup(7, 1L << 40, 1L << 41, 1L << 42);
+        final List<RestoredGroup> both = List.of(one, RestoredGroup.nothing(8));
+        final int length = RestoredGroupsDescriptor.encode(HEAD, both, buffer, AT);
+        assertThat(RestoredGroupsDescriptor.memoryNode(buffer, AT, length)).isEqualTo(HEAD);
+        assertThat(RestoredGroupsDescriptor.decode(buffer, AT, length)).isEqualTo(both);
+        assertThatThrownBy(() -> RestoredGroupsDescriptor.decode(buffer, AT, length - 1))
+            .isInstanceOf(ControlException.class).hasMessageContaining("needs " + length);
+        assertThatThrownBy(() -> RestoredGroupsDescriptor.memoryNode(buffer, AT, 15))
+            .isInstanceOf(ControlException.class).hasMessageContaining("needs 16");
+        final int most = RestoredGroupsDescriptor.encode(
+            HEAD, Collections.nCopies(RestoredGroupsDescriptor.MAX_ENTRIES, one), buffer, AT);
+        assertThat(most).isLessThanOrEqualTo(RpcClient.MAX_MESSAGE_BYTES - AT);
+        buffer.putInt(AT + RestoredGroupsDescriptor.COUNT_OFFSET, RestoredGroupsDescriptor.MAX_ENTRIES + 1);
+        assertThatThrownBy(() -> RestoredGroupsDescriptor.decode(buffer, AT, most)).hasMessageContaining("at most 100");
+        buffer.putInt(AT + RestoredGroupsDescriptor.COUNT_OFFSET, 1);
+        buffer.putInt(
+            AT + RestoredGroupsDescriptor.ENTRIES_OFFSET + RestoredGroupsDescriptor.GROUP_OFFSET, 0);
+        assertThatThrownBy(() -> RestoredGroupsDescriptor.decode(buffer, AT, most)).hasMessageContaining("group=0");
+        assertThatThrownBy(() -> new RestoredGroup(7, 0, 1, 0)).hasMessageContaining("startedMs=1");
+        assertThat(one.isLaterThan(new RestoredGroup(7, 1, Long.MAX_VALUE, 1))).as("of a later view").isTrue();
+        assertThat(one.isLaterThan(new RestoredGroup(7, 1L << 40, 5, 9))).as("began later").isTrue();
+        assertThat(one.isLaterThan(one)).isFalse();
     }
 
     @Test

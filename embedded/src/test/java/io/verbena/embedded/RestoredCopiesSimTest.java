@@ -1,0 +1,146 @@
+package io.verbena.embedded;
+
+import io.verbena.client.KvTable;
+import io.verbena.memory.DurableNodes;
+import io.verbena.protocol.view.View;
+import io.verbena.raas.identity.PeerIdentity;
+import io.verbena.rdma.sim.SimWorld;
+import io.verbena.rdma.sim.schedule.SimFabricOptions;
+
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.random.RandomGenerator;
+import java.util.stream.LongStream;
+
+import static io.verbena.embedded.OneGroup.awaitEntry;
+import static io.verbena.embedded.OneGroup.awaitMembers;
+import static io.verbena.embedded.OneGroup.requireSound;
+import static io.verbena.embedded.OneGroup.view;
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * The hosts of all members of a group are lost, with their memory, while clients write, and come back with checkpoints.
+ * Each key was, at some moment after the checkpoint began that is taken, as it is then; histories go on from there.
+ */
+class RestoredCopiesSimTest
+{
+    private static final int KEYS = 3;
+    private static final int CLIENTS = 4;
+    private static final int OPERATIONS = 1_600;
+    private static final long TIMEOUT_NS = 8_000_000;
+    private static final long MAX_PAUSE_NS = 1_500_000;
+    private static final long MAX_STEPS = 200_000_000;
+    private static final int ROUNDS = 2;
+
+    /** Seeds 1 to 6, or as many as the system property verbena.restore.groupSeeds says. */
+    static LongStream seeds()
+    {
+        final long only = Long.getLong("verbena.restore.groupSeed", 0);
+        return 0 != only ? LongStream.of(only) :
+            LongStream.rangeClosed(1, Long.getLong("verbena.restore.groupSeeds", 6));
+    }
+
+    private final Map<Integer, int[]> positions = new HashMap<>();
+    private SimCluster cluster;
+    private SimWorld world;
+    private RandomGenerator random;
+    private SimClients clients;
+    private int group;
+
+    @ParameterizedTest
+    @MethodSource("seeds")
+    void shouldGoOnFromTheLatestCheckpointWhenAllMemoryIsGone(final long seed)
+    {
+        final int copies = 2 + (int)(seed % 2);
+        try (SimCluster opened = SimCluster.durableGrowing(seed, new SimFabricOptions(), copies, 2, Flaw.NONE, 48))
+        {
+            cluster = opened;
+            world = cluster.world();
+            random = world.random();
+            final KvTable table = cluster.createTable("t", 100, copies);
+            group = view(cluster).group();
+            clients = new SimClients(world, table, KEYS, OPERATIONS, TIMEOUT_NS);
+            clients.start(CLIENTS, MAX_PAUSE_NS);
+            for (int round = 0; round < ROUNDS; round++)
+            {
+                round(copies);
+            }
+            clients.finish(MAX_STEPS);
+            cluster.runFor(4 * SimCluster.LEASE_NS);
+            cluster.settle();
+            requireSound(cluster, seed);
+        }
+    }
+
+    private void round(final int copies)
+    {
+        final List<SimMemoryHost> hosts = new ArrayList<>(cluster.memoryHosts());
+        Collections.shuffle(hosts, new Random(random.nextLong()));
+        for (final SimMemoryHost host : hosts)
+        {
+            cluster.runFor(random.nextLong(2_000_000));
+            checkpoint(host);
+        }
+        cluster.runFor(random.nextLong(6_000_000));
+        final int newest =
+            hosts.stream().mapToInt((host) -> host.node().incarnation()).max().orElseThrow();
+        for (final SimMemoryHost host : hosts)
+        {
+            world.after(1 + random.nextLong(100_000), host::loseHost);
+        }
+        cluster.runFor(200_000 + random.nextLong(SimCluster.LEASE_NS * 3 / 2));
+        for (final SimMemoryHost host : hosts)
+        {
+            world.after(1 + random.nextLong(SimCluster.LEASE_NS * 2), host::start);
+        }
+        if (random.nextInt(3) == 0)
+        {
+            world.after(1 + random.nextLong(SimCluster.LEASE_NS), cluster::moveMetaServer);
+        }
+        world.runUntil(() -> null != chosen(newest), MAX_STEPS);
+        final SimMemoryHost source = host(chosen(newest));
+        assertThat(hosts).as("nobody was taken back before all were there").allMatch((host) -> 0 != host.nodeId() &&
+            host.node().incarnation() > newest);
+        clients.restored(positions.get(source.nodeId()), SimRecord.of(source.node(), group, cluster.tables()));
+        awaitMembers(cluster, 1);
+        for (final SimMemoryHost host : hosts)
+        {
+            if (host != source)
+            {
+                awaitEntry(cluster, host.nodeId());
+            }
+        }
+        awaitMembers(cluster, copies);
+    }
+
+    /** Who has come back after all were lost. */
+    private PeerIdentity chosen(final int newest)
+    {
+        final View now = view(cluster);
+        return now.survivors().stream().filter((member) -> member.incarnation() > newest).findFirst().orElse(null);
+    }
+
+    private SimMemoryHost host(final PeerIdentity member)
+    {
+        return cluster.memoryHosts().stream().filter((host) -> host.nodeId() == member.nodeId()).findFirst()
+            .orElseThrow();
+    }
+
+    private void checkpoint(final SimMemoryHost host)
+    {
+        final int[] began = clients.positions();
+        final long before = DurableNodes.groupCheckpointStartedMs(host.disk(), group);
+        assertThat(host.checkpoint((region) -> new SteppedLoads(world, region))).isTrue();
+        if (DurableNodes.groupCheckpointStartedMs(host.disk(), group) > before)
+        {
+            positions.put(host.nodeId(), began);
+        }
+    }
+}

@@ -1,0 +1,401 @@
+package io.verbena.memory;
+
+import io.verbena.memory.checkpoint.CheckpointStore;
+import io.verbena.memory.checkpoint.MappedLoads;
+import io.verbena.memory.checkpoint.RegionLoads;
+import io.verbena.protocol.view.RestoredGroup;
+import io.verbena.protocol.view.View;
+import io.verbena.raas.identity.PeerIdentity;
+import io.verbena.table.format.BlockDescriptor;
+import io.verbena.table.format.BucketDescriptor;
+import io.verbena.table.format.ChunkDescriptor;
+import io.verbena.table.format.DirectoryEntry;
+import io.verbena.table.format.KeyHash;
+import io.verbena.table.format.SizeClasses;
+import io.verbena.table.format.SlotWord;
+import io.verbena.table.format.SubtableDescriptor;
+import io.verbena.table.format.Superblock;
+import io.verbena.table.format.SuperblockDescriptor;
+import io.verbena.table.format.TableDescriptor;
+import org.agrona.MutableDirectBuffer;
+import org.agrona.concurrent.UnsafeBuffer;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicLong;
+
+import static io.verbena.table.format.ChunkDescriptor.STATE_FREE;
+import static io.verbena.table.format.ChunkDescriptor.STATE_INDEX;
+import static io.verbena.table.format.ChunkDescriptor.STATE_ORPHAN;
+import static java.nio.ByteOrder.LITTLE_ENDIAN;
+import static org.assertj.core.api.Assertions.assertThat;
+
+/** Checkpoints of a table of a group, beside a table of the memory node alone, and what is restored of them. */
+@Timeout(60)
+class GroupCheckpointTest
+{
+    private static final int GROUP = 9;
+    private static final int NODE_ID = 3;
+    private static final int CHUNKS = 8;
+    private static final int CHUNK_BYTES = 64 << 10;
+    private static final int BLOCK_BYTES = 1280;
+    private static final PeerIdentity SELF = new PeerIdentity(NODE_ID, 7);
+    private static final View VIEW = View.first(GROUP, List.of(new PeerIdentity(1, 5), SELF));
+    private static final TableDescriptor ALONE = table("alone", 6, NODE_ID, 0);
+    private static final TableDescriptor COPIED = table("copied", 7, GROUP, 2);
+
+    @TempDir
+    private Path directory;
+    private final Arena arena = Arena.ofShared();
+    private final KeyHash hash = new KeyHash();
+    private final AtomicLong nowMs = new AtomicLong(1_000);
+    private final AtomicLong nowNs = new AtomicLong();
+    private final GroupCoverage coverage = new GroupCoverage();
+    private MemorySegment region = region();
+    private ChunkTable chunks;
+    private MemoryFolder folder;
+    private Checkpointer checkpointer;
+    private View answered = VIEW;
+
+    private static TableDescriptor table(final String name, final int tableId, final int homeId, final int chunk)
+    {
+        return new TableDescriptor(
+            name, tableId, 0, 300, 99, new long[]{DirectoryEntry.stable(0, homeId, offset(chunk))});
+    }
+
+    @BeforeEach
+    void open()
+    {
+        folder = MemoryFolder.open(directory.resolve("node"), 0, superblock().regionLengthBytes());
+        folder.joined(NODE_ID, 99, SELF.incarnation());
+        chunks = chunks();
+        index(ALONE, 0, 0);
+        index(COPIED, 2, GROUP);
+        blocks(1, 0);
+        blocks(3, GROUP);
+        put(ALONE, 0, "a", offset(1));
+        put(COPIED, 2, "b", offset(3));
+        put(COPIED, 2, "c", offset(3) + BLOCK_BYTES);
+        checkpointer = new Checkpointer(folder, region, 0, nowNs::get, nowMs::incrementAndGet).coverGroups(
+            new GroupCheckpoints(folder, region, coverage, nowNs::get, nowMs::get));
+        checkpointer.pause(this::answer);
+    }
+
+    @AfterEach
+    void close()
+    {
+        folder.close();
+        arena.close();
+    }
+
+    /** As the node's thread does; where there is no answer, time passes. */
+    private void answer()
+    {
+        nowNs.addAndGet(100_000_000);
+        if (null != answered)
+        {
+            coverage.answer(coverage.question(), SELF, List.of(answered));
+        }
+    }
+
+    private MemorySegment region()
+    {
+        final MemorySegment made = arena.allocate(superblock().regionLengthBytes(), 4096);
+        SuperblockDescriptor.writeBoth(made, superblock());
+        return made;
+    }
+
+    private static Superblock superblock()
+    {
+        return new Superblock(NODE_ID, SELF.incarnation(),
+            offset(CHUNKS) + (long)CHUNKS * ChunkDescriptor.HEADER_BYTES, SuperblockDescriptor.SPACE_BYTES,
+            CHUNK_BYTES, CHUNKS, offset(CHUNKS));
+    }
+
+    private static long offset(final int chunk)
+    {
+        return SuperblockDescriptor.SPACE_BYTES + (long)chunk * CHUNK_BYTES;
+    }
+
+    private ChunkTable chunks()
+    {
+        return new ChunkTable(SuperblockDescriptor.SPACE_BYTES, CHUNK_BYTES, CHUNKS,
+            new ChunkHeaders(region, offset(CHUNKS), CHUNKS));
+    }
+
+    private UnsafeBuffer at(final long offset, final int lengthBytes)
+    {
+        return new UnsafeBuffer(region.asSlice(offset, lengthBytes).address(), lengthBytes);
+    }
+
+    private void index(final TableDescriptor table, final int chunk, final int group)
+    {
+        name(chunk, group);
+        chunks.restoredIndex(chunk);
+        final UnsafeBuffer index = at(offset(chunk), CHUNK_BYTES);
+        for (int at = SubtableDescriptor.GROUPS_OFFSET; at < SubtableDescriptor.lengthBytes(table.groupCount());
+            at += BucketDescriptor.BUCKET_BYTES)
+        {
+            index.putLong(at, BucketDescriptor.header(table.tableId(), 0, 0), LITTLE_ENDIAN);
+        }
+        SubtableDescriptor.write(index, 0, table.tableId(), 0, 0, table.groupCount(), table.hashSeed(), 0);
+    }
+
+    private void blocks(final int chunk, final int group)
+    {
+        name(chunk, group);
+        chunks.restoredBlocks(chunk);
+    }
+
+    private void name(final int chunk, final int group)
+    {
+        if (0 != group)
+        {
+            chunks.leaseNames().name(chunk, group, 1, 4);
+        }
+    }
+
+    private void put(final TableDescriptor table, final int chunk, final String key, final long offset)
+    {
+        final byte[] bytes = key.getBytes(StandardCharsets.US_ASCII);
+        final UnsafeBuffer block = at(offset, BLOCK_BYTES);
+        try (Arena shortly = Arena.ofConfined())
+        {
+            hash.compute(KeyHash.function(table.hashSeed()), shortly.allocateFrom(ValueLayout.JAVA_BYTE, bytes));
+        }
+        BlockDescriptor.writeHeader(
+            block, 0, table.tableId(), bytes.length, 0, 1, 1, 1, hash.high(), 0, 0, 0);
+        block.putBytes(BlockDescriptor.KEY_OFFSET, bytes);
+        final long word = SlotWord.committed(KeyHash.fingerprint(hash.high()), KeyHash.window(hash.high(), 0),
+            1, SizeClasses.classFor(BLOCK_BYTES), offset);
+        BlockDescriptor.seal(block, 0, word);
+        final long low = hash.low();
+        long slot = offset(chunk) + SubtableDescriptor.GROUPS_OFFSET + BucketDescriptor.SLOTS_OFFSET +
+            (long)KeyHash.group1(low, table.groupCount()) * BucketDescriptor.GROUP_BYTES +
+            2L * KeyHash.side1(low) * BucketDescriptor.BUCKET_BYTES;
+        while (0 != region.get(ValueLayout.JAVA_LONG, slot))
+        {
+            slot += Long.BYTES;
+        }
+        region.set(ValueLayout.JAVA_LONG, slot, word);
+    }
+
+    private String property(final String name)
+    {
+        try (CheckpointStore store = folder.openCheckpoint(GROUP))
+        {
+            return store.state().getProperty(name);
+        }
+    }
+
+    private void make()
+    {
+        checkpointer.make();
+        assertThat(checkpointer.failure()).isEmpty();
+    }
+
+    /** Into memory that is gone; what was restored of the group. */
+    private RestoredGroup restore(final View view, final TableDescriptor... tables)
+    {
+        region = region();
+        chunks = chunks();
+        final RestoredGroups restored = RestoredGroups.of(folder, false);
+        RegionAdoption.restore(region, superblock(), folder,
+            new GroupRestore(folder, List.of(view), restored, chunks), List.of(tables), (done, all) -> { });
+        assertThat(RestoredGroups.of(folder, true).all()).as("the next process")
+            .containsExactlyElementsOf(restored.all());
+        return restored.of(GROUP);
+    }
+
+    private int words(final int chunk)
+    {
+        int words = 0;
+        for (long at = offset(chunk) + SubtableDescriptor.GROUPS_OFFSET; at < offset(chunk + 1); at += Long.BYTES)
+        {
+            final boolean isSlot = at % BucketDescriptor.BUCKET_BYTES != 0;
+            words += isSlot && SlotWord.isCommitted(region.get(ValueLayout.JAVA_LONG, at)) ? 1 : 0;
+        }
+        return words;
+    }
+
+    @Test
+    void shouldRestoreTheTablesOfAGroupUnderItsLeases()
+    {
+        final long beforeMs = nowMs.get();
+        make();
+        assertThat(checkpointer.records()).as("of both").isEqualTo(3);
+        assertThat(folder.lastCheckpoint()).containsEntry("group_records", "2");
+        assertThat(property("view")).isEqualTo("1");
+        assertThat(property("group")).isEqualTo("9");
+        final View lost = VIEW.closing(3, PeerIdentity.UNREGISTERED);
+        final RestoredGroup restored = restore(lost, ALONE, COPIED);
+        assertThat(restored.records()).isEqualTo(2);
+        assertThat(restored.number()).isEqualTo(1);
+        assertThat(restored.startedMs()).isBetween(beforeMs, nowMs.get());
+        assertThat(words(0)).isEqualTo(1);
+        assertThat(words(2)).isEqualTo(2);
+        assertThat(chunks.state(2)).isEqualTo(STATE_INDEX);
+        assertThat(chunks.state(3)).isEqualTo(STATE_ORPHAN);
+        for (final int chunk : List.of(2, 3))
+        {
+            assertThat(chunks.leaseNames().group(chunk)).isEqualTo(GROUP);
+            assertThat(chunks.leaseNames().view(chunk)).isEqualTo(1);
+            assertThat(chunks.leaseNames().count(chunk)).isEqualTo(1);
+        }
+        assertThat(chunks.leaseNames().isMirrored(0)).isFalse();
+        assertThat(chunks.leaseNames().isMirrored(1)).isFalse();
+    }
+
+    @Test
+    void shouldGiveUpWhatItRestored()
+    {
+        make();
+        restore(VIEW, ALONE, COPIED);
+        new MirrorLeases(chunks, CHUNK_BYTES).giveUp(GROUP);
+        assertThat(chunks.state(2)).isEqualTo(STATE_FREE);
+        assertThat(chunks.state(3)).isEqualTo(STATE_FREE);
+        assertThat(chunks.state(0)).isEqualTo(STATE_INDEX);
+        assertThat(chunks.state(1)).isEqualTo(STATE_ORPHAN);
+    }
+
+    @Test
+    void shouldRestoreNothingOfAGroupThatDoesNotNameIt()
+    {
+        make();
+        final View without = View.first(GROUP, List.of(new PeerIdentity(1, 5)));
+        assertThat(restore(without, ALONE, COPIED)).isNull();
+        assertThat(words(0)).isEqualTo(1);
+        assertThat(chunks.state(2)).isEqualTo(STATE_FREE);
+    }
+
+    /** The group had returned the chunk, and a table of this node alone got it. */
+    @Test
+    void shouldLeaveAGroupOutWhoseChunkAnotherTableHas()
+    {
+        make();
+        assertThat(restore(VIEW, ALONE, COPIED, table("other", 8, NODE_ID, 2))).isNull();
+        assertThat(words(0)).isEqualTo(1);
+        assertThat(words(2)).isZero();
+        assertThat(chunks.leaseNames().isMirrored(2)).isFalse();
+        assertThat(chunks.state(3)).isEqualTo(STATE_FREE);
+    }
+
+    /** Of a time at which the place was the group's, and the other one of a time at which it was not. */
+    @Test
+    void shouldPutNoBlockOfAGroupIntoAChunkOfTheNodeAlone()
+    {
+        make();
+        answered = null;
+        put(ALONE, 0, "d", offset(3) + 4 * BLOCK_BYTES);
+        make();
+        assertThat(restore(VIEW, ALONE, COPIED).records()).isEqualTo(2);
+        assertThat(words(0)).isEqualTo(2);
+        assertThat(words(2)).isEqualTo(2);
+        for (long at = offset(2) + SubtableDescriptor.GROUPS_OFFSET; at < offset(3); at += Long.BYTES)
+        {
+            final long word = region.get(ValueLayout.JAVA_LONG, at);
+            if (at % BucketDescriptor.BUCKET_BYTES != 0 && SlotWord.isCommitted(word))
+            {
+                final int chunk = (int)((SlotWord.blockOffset(word) - offset(0)) / CHUNK_BYTES);
+                assertThat(chunks.leaseNames().group(chunk)).isEqualTo(GROUP);
+            }
+        }
+        assertThat(chunks.leaseNames().isMirrored(3)).as("tables of the node come first").isFalse();
+    }
+
+    /** Records of copies in a checkpoint of the node alone count for nothing: an earlier build put them there. */
+    @Test
+    void shouldLeaveOutRecordsOfAGroupInTheCheckpointOfTheNodeAlone()
+    {
+        chunks.leaseNames().clear(2);
+        chunks.restoredIndex(2);
+        answered = null;
+        make();
+        assertThat(checkpointer.records()).isEqualTo(3);
+        assertThat(restore(VIEW, ALONE, COPIED)).isNull();
+        assertThat(words(0)).isEqualTo(1);
+        assertThat(words(2)).isZero();
+    }
+
+    @Test
+    void shouldKeepTheCheckpointOfBeforeWhenItMayMakeNone()
+    {
+        make();
+        final String before = property("started_ms");
+        put(COPIED, 2, "e", offset(3) + 2 * BLOCK_BYTES);
+        answered = null;
+        make();
+        assertThat(property("started_ms")).as("the meta server does not answer").isEqualTo(before);
+        answered = View.first(GROUP, List.of(new PeerIdentity(1, 5), SELF, new PeerIdentity(2, 6)));
+        make();
+        assertThat(property("started_ms")).as("a middle").isEqualTo(before);
+        assertThat(restore(VIEW, ALONE, COPIED).records()).isEqualTo(2);
+    }
+
+    /** Whatever was read when the group's memory may be changed by others than its operations is dropped. */
+    @Test
+    void shouldBeginAgainWhenCopiesAreMadeEqualMeanwhile()
+    {
+        make();
+        final String before = property("started_ms");
+        final int[] loads = {0};
+        checkpointer.make((mapped) -> new ChangingLoads(mapped, () ->
+        {
+            loads[0]++;
+            if (1 == loads[0])
+            {
+                put(COPIED, 2, "e", offset(3) + 2 * BLOCK_BYTES);
+                coverage.changed(GROUP, 1);
+            }
+        }));
+        assertThat(checkpointer.failure()).isEmpty();
+        assertThat(property("started_ms")).as("the second attempt").isNotEqualTo(before);
+        assertThat(restore(VIEW, ALONE, COPIED).records()).isEqualTo(3);
+    }
+
+    @Test
+    void shouldLeaveTheGroupOutWhenItChangesAgainAndAgain()
+    {
+        make();
+        final String before = property("started_ms");
+        put(COPIED, 2, "e", offset(3) + 2 * BLOCK_BYTES);
+        checkpointer.make((mapped) -> new ChangingLoads(mapped, () -> coverage.changed(GROUP, 1)));
+        assertThat(checkpointer.failure()).as("that of the node alone is made").isEmpty();
+        assertThat(property("started_ms")).isEqualTo(before);
+        assertThat(restore(VIEW, ALONE, COPIED).records()).isEqualTo(2);
+    }
+
+    /** Does something behind each copy of a block of the group. */
+    private record ChangingLoads(MappedLoads loads, Runnable change) implements RegionLoads
+    {
+        private ChangingLoads(final MemorySegment region, final Runnable change)
+        {
+            this(new MappedLoads(region), change);
+        }
+
+        @Override
+        public long word(final long offset)
+        {
+            return loads.word(offset);
+        }
+
+        @Override
+        public void copy(final long offset, final MutableDirectBuffer target, final int lengthBytes)
+        {
+            loads.copy(offset, target, lengthBytes);
+            if (BLOCK_BYTES == lengthBytes && offset >= offset(3))
+            {
+                change.run();
+            }
+        }
+    }
+}
