@@ -7,6 +7,7 @@ import io.verbena.raas.identity.PeerIdentity;
 import io.verbena.rdma.sim.SimWorld;
 import io.verbena.rdma.sim.schedule.SimFabricOptions;
 
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
@@ -21,7 +22,9 @@ import java.util.stream.LongStream;
 
 import static io.verbena.embedded.OneGroup.awaitEntry;
 import static io.verbena.embedded.OneGroup.awaitMembers;
+import static io.verbena.embedded.OneGroup.put;
 import static io.verbena.embedded.OneGroup.requireSound;
+import static io.verbena.embedded.OneGroup.requireValue;
 import static io.verbena.embedded.OneGroup.view;
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -38,6 +41,7 @@ class RestoredCopiesSimTest
     private static final long MAX_PAUSE_NS = 1_500_000;
     private static final long MAX_STEPS = 200_000_000;
     private static final int ROUNDS = 2;
+    private static final long GIVEN_UP_NS = 1_200_000_000;
 
     /** Seeds 1 to 6, or as many as the system property verbena.restore.groupSeeds says. */
     static LongStream seeds()
@@ -76,6 +80,40 @@ class RestoredCopiesSimTest
             cluster.runFor(4 * SimCluster.LEASE_NS);
             cluster.settle();
             requireSound(cluster, seed);
+        }
+    }
+
+    /** It is restored for nothing, and its memory is free again. */
+    @Test
+    void shouldGiveUpWhatIsNotTaken()
+    {
+        try (SimCluster opened = SimCluster.durable(1, new SimFabricOptions(), 2, 2, Flaw.NONE))
+        {
+            cluster = opened;
+            world = cluster.world();
+            final KvTable table = cluster.createTable("t", 100, 2);
+            put(cluster, table, 1, 1);
+            final List<SimMemoryHost> hosts = cluster.memoryHosts();
+            hosts.forEach((host) ->
+            {
+                assertThat(host.checkpoint((region) -> new SteppedLoads(world, region))).isTrue();
+                cluster.runFor(5_000_000);
+            });
+            hosts.forEach(SimMemoryHost::loseHost);
+            hosts.forEach(SimMemoryHost::start);
+            awaitMembers(cluster, 1);
+            final int source = view(cluster).members().getFirst().nodeId();
+            assertThat(source).as("the checkpoint that began last").isEqualTo(hosts.getLast().nodeId());
+            final SimMemoryHost other = hosts.getFirst();
+            assertThat(other.node().stat().indexChunkCount()).as("restored, too").isEqualTo(1);
+            put(cluster, table, 2, 2);
+            cluster.runFor(GIVEN_UP_NS);
+            assertThat(other.node().stat().freeChunkCount()).isEqualTo(other.node().stat().chunkCount());
+            requireValue(cluster, table, 1, 1);
+            requireValue(cluster, table, 2, 2);
+            awaitEntry(cluster, other.nodeId());
+            cluster.settle();
+            requireSound(cluster, 1);
         }
     }
 

@@ -3,7 +3,9 @@ package io.verbena.memory;
 import io.verbena.raas.identity.PeerIdentity;
 import io.verbena.table.format.ChunkDescriptor;
 import io.verbena.table.format.FormatException;
+import io.verbena.table.format.SubtableDescriptor;
 import io.verbena.table.format.SuperblockDescriptor;
+import org.agrona.DirectBuffer;
 import org.agrona.concurrent.UnsafeBuffer;
 
 import java.lang.foreign.MemorySegment;
@@ -67,6 +69,29 @@ final class ChunkHeaders
             }
         }
         return groups;
+    }
+
+    /** The owner that a header names; null for none. */
+    static PeerIdentity owner(final DirectBuffer header)
+    {
+        return identity(ChunkDescriptor.ownerNodeId(header, 0), ChunkDescriptor.ownerIncarnation(header, 0));
+    }
+
+    /** The reaper that a header names; null for none. */
+    static PeerIdentity reaper(final DirectBuffer header)
+    {
+        return identity(ChunkDescriptor.reaperNodeId(header, 0), ChunkDescriptor.reaperIncarnation(header, 0));
+    }
+
+    private static PeerIdentity identity(final int nodeId, final int incarnation)
+    {
+        return 0 == nodeId ? null : new PeerIdentity(nodeId, incarnation);
+    }
+
+    /** What begins at an offset of the region is no subtable any more; nobody uses it. */
+    void clearSubtable(final long offset)
+    {
+        region.asSlice(offset, SubtableDescriptor.HEADER_BYTES).fill((byte)0);
     }
 
     /** Writes one header; {@link #publish} makes it visible. */

@@ -119,10 +119,8 @@ final class ChunkTable
 
             final UnsafeBuffer header = headers.read(i);
             table.states[i] = (byte)ChunkDescriptor.state(header, 0);
-            table.owners[i] =
-                identity(ChunkDescriptor.ownerNodeId(header, 0), ChunkDescriptor.ownerIncarnation(header, 0));
-            table.reapers[i] =
-                identity(ChunkDescriptor.reaperNodeId(header, 0), ChunkDescriptor.reaperIncarnation(header, 0));
+            table.owners[i] = ChunkHeaders.owner(header);
+            table.reapers[i] = ChunkHeaders.reaper(header);
             table.leaseNumbers[i] = ChunkDescriptor.leaseNumber(header, 0);
             table.requestIds[i] = ChunkDescriptor.requestId(header, 0);
             table.leaseNames.restore(i, header);
@@ -195,11 +193,6 @@ final class ChunkTable
         byLease.values().forEach((chunks) -> answers.put(
             owners[chunks.getFirst()], requestIds[chunks.getFirst()],
             layout.runs(chunks.stream().mapToInt(Integer::intValue).toArray())));
-    }
-
-    private static PeerIdentity identity(final int nodeId, final int incarnation)
-    {
-        return 0 == nodeId ? null : new PeerIdentity(nodeId, incarnation);
     }
 
     /**
@@ -558,6 +551,13 @@ final class ChunkTable
     {
         set(index, state, owner, reaper);
         headers.publish();
+    }
+
+    /** Frees a chunk that nobody uses, whose subtable looks as if it counted. */
+    void discard(final int index)
+    {
+        headers.clearSubtable(layout.offset(index));
+        change(index, STATE_FREE, null, null);
     }
 
     int state(final int index)

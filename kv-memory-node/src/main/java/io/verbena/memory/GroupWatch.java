@@ -41,6 +41,7 @@ final class GroupWatch
     private ViewInquiry inquiry;
     private long question;
     private boolean isKnown;
+    private boolean hasReported;
     private long nextNs;
 
     /**
@@ -75,6 +76,7 @@ final class GroupWatch
         self = identity;
         memorySince = since;
         isKnown = false;
+        hasReported = false;
         lacking.clear();
         report = null;
         inquiry = null;
@@ -139,9 +141,9 @@ final class GroupWatch
             final List<View> views = inquiry.views();
             inquiry = null;
             isKnown = true;
-            nextNs = nowNs + PERIOD_NS;
             coverage.answer(question, self, views);
             onViews(views);
+            nextNs = lacking.isEmpty() || hasReported ? nowNs + PERIOD_NS : nowNs;
         }
 
         return workCount;
@@ -158,6 +160,7 @@ final class GroupWatch
             reported.add(null == here ? RestoredGroup.nothing(group) : here);
         }
 
+        hasReported = true;
         report = link.freshClient().reportRestored(self, reported, timeoutNs);
     }
 

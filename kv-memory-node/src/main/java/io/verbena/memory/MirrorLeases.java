@@ -249,7 +249,9 @@ final class MirrorLeases
 
     /**
      * Frees each chunk that a lease of a group has and that was not entered in this attempt: this node comes into the
-     * group, and what stands in these is from an earlier membership or attempt. Their counts stay. Comes after all that
+     * group, and what stands in these is from an earlier membership or attempt. What looks like subtables in them was
+     * given up by the group while this node was away, and does not say so: a checkpoint must not take it for that of
+     * who leases the chunk next. Their counts stay. Comes after all that
      * is entered, so that no chunk of the group is free in between.
      *
      * @param attempt of who may.
@@ -262,7 +264,7 @@ final class MirrorLeases
         {
             if (names.group(i) == attempt.group() && !entered.get(i))
             {
-                chunks.change(i, STATE_FREE, null, null);
+                chunks.discard(i);
             }
         }
     }
@@ -279,7 +281,7 @@ final class MirrorLeases
         {
             if (names.group(i) == group)
             {
-                chunks.change(i, STATE_FREE, null, null);
+                chunks.discard(i);
             }
         }
     }

@@ -267,6 +267,22 @@ class GroupCheckpointTest
         assertThat(chunks.state(1)).isEqualTo(STATE_ORPHAN);
     }
 
+    /** The group leases the chunk again, and has not formatted it yet: what was in it counted in a view before. */
+    @Test
+    void shouldNotTakeWhatWasGivenUpForThatOfTheNextLease()
+    {
+        make();
+        restore(VIEW, ALONE, COPIED);
+        new MirrorLeases(chunks, CHUNK_BYTES).giveUp(GROUP);
+        name(2, GROUP);
+        chunks.leaseToGroup(2, STATE_INDEX, null, null, 0);
+        checkpointer = new Checkpointer(folder, region, 0, nowNs::get, nowMs::incrementAndGet).coverGroups(
+            new GroupCheckpoints(folder, region, coverage, nowNs::get, nowMs::get));
+        checkpointer.pause(this::answer);
+        make();
+        assertThat(property("records")).isEqualTo("0");
+    }
+
     @Test
     void shouldRestoreNothingOfAGroupThatDoesNotNameIt()
     {

@@ -1,6 +1,7 @@
 package io.verbena.cli.cluster;
 
 import io.verbena.cli.CommandLines;
+import io.verbena.cli.console.ExitStatus;
 import io.verbena.client.KvClient;
 import io.verbena.client.KvClientOptions;
 import io.verbena.client.KvTable;
@@ -14,12 +15,17 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Stream;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -159,5 +165,88 @@ class RestoredCopiesSystemTest
             requireRecords(client.table("t"), 2 * RECORDS);
         }
         assertThat(said("table", "check", "--all")).contains("SOUND: every invariant holds");
+    }
+
+    /** As a crash of all processes, after which the hosts of two are restarted. */
+    @Test
+    void shouldLoseNothingWhereOneMemoryNodeHasItsMemory() throws Exception
+    {
+        said("checkpoint");
+        try (KvClient client = client())
+        {
+            put(client.table("t"), RECORDS, 2 * RECORDS);
+        }
+        new ProcessTable(folder().processes()).entries().forEach((entry) ->
+        {
+            final ProcessHandle process = entry.process().orElseThrow();
+            process.destroyForcibly();
+            process.onExit().join();
+        });
+        loseMemory(folder().memoryNodes().subList(0, 2));
+        up();
+        try (KvClient client = client())
+        {
+            requireRecords(client.table("t"), 2 * RECORDS);
+            awaitMembers(3);
+        }
+        assertThat(said("table", "check", "t")).contains("SOUND: every invariant holds");
+    }
+
+    @Test
+    void shouldStayClosedWhereNobodyHasACheckpointOfTheGroup() throws Exception
+    {
+        said("down");
+        loseMemory(folder().memoryNodes());
+        for (final String memoryNode : folder().memoryNodes())
+        {
+            try (Stream<Path> files = Files.list(folder().memoryNode(memoryNode)))
+            {
+                files.filter((file) -> file.getFileName().toString().startsWith("checkpoint-group-"))
+                    .forEach(RestoredCopiesSystemTest::remove);
+            }
+        }
+        up();
+        for (int i = 0; i < MOST_LOOKS && !log().contains("no checkpoint of the group"); i++)
+        {
+            Thread.sleep(100);
+        }
+        assertThat(log()).containsPattern("group \\d+ waits for a member that returns with its memory, since all were " +
+            "lost in view 1; node \\d+ incarnation \\d+ has its memory since incarnation \\d+ only, and no " +
+            "checkpoint of the group");
+        for (int i = 0; i < MOST_LOOKS && ExitStatus.OK == run("status"); i++)
+        {
+            Thread.sleep(100);
+        }
+        assertThat(last.status()).isEqualTo(ExitStatus.FAILED);
+        assertThat(last.out()).contains("all its memory nodes are lost");
+        try (KvClient client = client())
+        {
+            requireRecords(client.table("alone"), RECORDS);
+        }
+    }
+
+    private String log() throws IOException
+    {
+        final StringBuilder all = new StringBuilder();
+        try (Stream<Path> files = Files.list(folder().logs()))
+        {
+            for (final Path file : files.filter((each) -> each.getFileName().toString().startsWith("meta")).toList())
+            {
+                all.append(Files.readString(file));
+            }
+        }
+        return all.toString();
+    }
+
+    private static void remove(final Path folder)
+    {
+        try (Stream<Path> all = Files.walk(folder))
+        {
+            all.sorted(Comparator.reverseOrder()).forEach((file) -> assertThat(file.toFile().delete()).isTrue());
+        }
+        catch (final IOException ex)
+        {
+            throw new UncheckedIOException(ex);
+        }
     }
 }
