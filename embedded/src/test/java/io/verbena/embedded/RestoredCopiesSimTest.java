@@ -12,6 +12,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 import java.util.ArrayList;
+import java.util.BitSet;
 import java.util.Collections;
 import java.util.HashMap;
 import java.util.List;
@@ -41,6 +42,8 @@ class RestoredCopiesSimTest
     private static final long MAX_PAUSE_NS = 1_500_000;
     private static final long MAX_STEPS = 200_000_000;
     private static final int ROUNDS = 2;
+    private static final int FILLED_KEYS = 500;
+    private static final long FILLER_PAUSE_NS = 300_000;
     private static final long GIVEN_UP_NS = 1_200_000_000;
 
     /** Seeds 1 to 6, or as many as the system property verbena.restore.groupSeeds says. */
@@ -51,12 +54,19 @@ class RestoredCopiesSimTest
             LongStream.rangeClosed(1, Long.getLong("verbena.restore.groupSeeds", 6));
     }
 
-    private final Map<Integer, int[]> positions = new HashMap<>();
+    /** Of each memory node, what was done when its last complete checkpoint of the group began. */
+    private final Map<Integer, Began> began = new HashMap<>();
     private SimCluster cluster;
     private SimWorld world;
     private RandomGenerator random;
     private SimClients clients;
+    private SimFiller filler;
     private int group;
+
+    /** What was done when a checkpoint began. */
+    private record Began(int[] positions, BitSet kept)
+    {
+    }
 
     @ParameterizedTest
     @MethodSource("seeds")
@@ -77,6 +87,37 @@ class RestoredCopiesSimTest
                 round(copies);
             }
             clients.finish(MAX_STEPS);
+            cluster.runFor(4 * SimCluster.LEASE_NS);
+            cluster.settle();
+            requireSound(cluster, seed);
+        }
+    }
+
+    /** Subtables are split meanwhile; no key may be missing that was acknowledged before. */
+    @ParameterizedTest
+    @MethodSource("seeds")
+    void shouldHaveAllThatATableHadGrownBy(final long seed)
+    {
+        final int copies = 2 + (int)(seed % 2);
+        try (SimCluster opened = SimCluster.durableGrowing(seed, new SimFabricOptions(), copies, 2, Flaw.NONE, 100))
+        {
+            cluster = opened;
+            world = cluster.world();
+            random = world.random();
+            final KvTable table = cluster.createTable("t", 50, copies);
+            group = view(cluster).group();
+            clients = new SimClients(world, table, KEYS, OPERATIONS / 2, TIMEOUT_NS);
+            clients.start(CLIENTS / 2, 2 * MAX_PAUSE_NS);
+            filler = new SimFiller(world, table, FILLED_KEYS, FILLER_PAUSE_NS);
+            filler.start();
+            for (int round = 0; round < ROUNDS; round++)
+            {
+                round(copies);
+            }
+            clients.finish(MAX_STEPS);
+            world.runUntil(filler::isFinished, MAX_STEPS);
+            filler.assertComplete(MAX_STEPS);
+            assertThat(cluster.tables().getFirst().distinctSubtables()).isGreaterThan(1);
             cluster.runFor(4 * SimCluster.LEASE_NS);
             cluster.settle();
             requireSound(cluster, seed);
@@ -146,7 +187,12 @@ class RestoredCopiesSimTest
         final SimMemoryHost source = host(chosen(newest));
         assertThat(hosts).as("nobody was taken back before all were there").allMatch((host) -> 0 != host.nodeId() &&
             host.node().incarnation() > newest);
-        clients.restored(positions.get(source.nodeId()), SimRecord.of(source.node(), group, cluster.tables()));
+        final Began before = began.get(source.nodeId());
+        clients.restored(before.positions, SimRecord.of(source.node(), group, cluster.tables()));
+        if (null != filler)
+        {
+            filler.restored(before.kept, SimRecord.filled(source.node(), group, cluster.tables()));
+        }
         awaitMembers(cluster, 1);
         for (final SimMemoryHost host : hosts)
         {
@@ -173,12 +219,12 @@ class RestoredCopiesSimTest
 
     private void checkpoint(final SimMemoryHost host)
     {
-        final int[] began = clients.positions();
+        final Began now = new Began(clients.positions(), null == filler ? new BitSet() : filler.kept());
         final long before = DurableNodes.groupCheckpointStartedMs(host.disk(), group);
-        assertThat(host.checkpoint((region) -> new SteppedLoads(world, region))).isTrue();
+        assertThat(host.checkpoint((region) -> new SteppedLoads(world, region, null != filler))).isTrue();
         if (DurableNodes.groupCheckpointStartedMs(host.disk(), group) > before)
         {
-            positions.put(host.nodeId(), began);
+            began.put(host.nodeId(), now);
         }
     }
 }

@@ -47,8 +47,14 @@ record SimRecord(byte[] value, long version)
     /** Numbers of the keys of a {@link SimFiller}. */
     static Set<Integer> filled(final MemoryNode node, final List<TableDescriptor> tables)
     {
+        return filled(node, node.nodeId(), tables);
+    }
+
+    /** As {@link #filled(MemoryNode, List)}, of a group that the node is a member of. */
+    static Set<Integer> filled(final MemoryNode node, final int homeId, final List<TableDescriptor> tables)
+    {
         final Set<Integer> numbers = new HashSet<>();
-        all(node, node.nodeId(), tables).keySet().stream().filter((key) -> key.remaining() > 1)
+        all(node, homeId, tables).keySet().stream().filter((key) -> key.remaining() > 1)
             .forEach((key) -> numbers.add(key.getInt(1)));
         return numbers;
     }
