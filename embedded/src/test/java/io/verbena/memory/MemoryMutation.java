@@ -62,7 +62,7 @@ public enum MemoryMutation
         final MemorySegment region,
         final Superblock superblock,
         final MemoryFolder folder,
-        final ChunkTable chunks,
+        final GroupRestore groups,
         final List<TableDescriptor> tables,
         final CheckpointRestore.Listener listener)
     {

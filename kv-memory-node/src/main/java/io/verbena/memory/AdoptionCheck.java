@@ -16,7 +16,6 @@ import io.verbena.table.format.TableDescriptor;
 import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.List;
-import java.util.function.Consumer;
 
 /**
  * Checks a region that a node has found again or restored, before anybody is let in: asks the meta server for the
@@ -25,10 +24,24 @@ import java.util.function.Consumer;
  */
 final class AdoptionCheck
 {
+    /** What is done when the tables are known, before the memory is walked. */
+    @FunctionalInterface
+    interface Before
+    {
+        /** Whether it can be done now; asked again and again. */
+        default boolean isReady(final List<TableDescriptor> tables, final long nowNs)
+        {
+            return true;
+        }
+
+        /** Does it. */
+        void accept(List<TableDescriptor> tables);
+    }
+
     private final MetaLink link;
     private final RegionReader reader;
     private final MemoryNodeConfiguration configuration;
-    private final Consumer<List<TableDescriptor>> before;
+    private final Before before;
     private final List<String> names = new ArrayList<>();
     private final List<TableDescriptor> tables = new ArrayList<>();
     private ControlCall<TablePage> listing;
@@ -46,7 +59,7 @@ final class AdoptionCheck
         final MetaLink link,
         final RegionReader reader,
         final MemoryNodeConfiguration configuration,
-        final Consumer<List<TableDescriptor>> before,
+        final Before before,
         final long nowNs)
     {
         this.link = link;
@@ -103,7 +116,11 @@ final class AdoptionCheck
             return describe(nowNs);
         }
 
-        walk();
+        if (before.isReady(tables, nowNs))
+        {
+            walk();
+        }
+
         return 1;
     }
 

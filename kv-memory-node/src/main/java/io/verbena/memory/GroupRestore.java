@@ -78,10 +78,11 @@ final class GroupRestore implements ChunkUse, AutoCloseable
         }
     }
 
-    /** Writes down what was restored, before it can be found. */
+    /** Writes down what was restored, and that nothing was, before it can be found. */
     void keep(final Map<Integer, Long> records)
     {
         final List<RestoredGroup> kept = new ArrayList<>();
+        views.stream().filter(this::isMember).map(View::group).map(RestoredGroup::nothing).forEach(kept::add);
         stores.forEach((group, store) ->
         {
             final Long count = records.get(group);

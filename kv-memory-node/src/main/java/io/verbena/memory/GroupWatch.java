@@ -67,15 +67,17 @@ final class GroupWatch
     /**
      * The node has become a member.
      *
-     * @param identity of its present registration.
-     * @param since    incarnation since which its memory has everything.
-     * @param nowNs    time now.
+     * @param identity  of its present registration.
+     * @param since     incarnation since which its memory has everything.
+     * @param hasGroups whether there are chunks of groups in its memory; where there are none, and nothing was restored
+     *                  of any, it asks nobody.
+     * @param nowNs     time now.
      */
-    void begin(final PeerIdentity identity, final int since, final long nowNs)
+    void begin(final PeerIdentity identity, final int since, final boolean hasGroups, final long nowNs)
     {
         self = identity;
         memorySince = since;
-        isKnown = false;
+        isKnown = !hasGroups;
         hasReported = false;
         lacking.clear();
         report = null;
@@ -177,9 +179,11 @@ final class GroupWatch
                 lacking.add(view.group());
             }
 
-            if (null != restored.of(view.group()))
+            final RestoredGroup here = restored.of(view.group());
+
+            if (null != here)
             {
-                settle(view, named);
+                settle(view, named, here);
             }
         }
     }
@@ -190,12 +194,12 @@ final class GroupWatch
         return view.members().stream().filter((member) -> member.nodeId() == self.nodeId()).findFirst().orElse(null);
     }
 
-    private void settle(final View view, final PeerIdentity named)
+    private void settle(final View view, final PeerIdentity named, final RestoredGroup here)
     {
         if (null == named)
         {
-            LOGGER.info("group {} is in view {} without this memory node: what was restored of it is given up",
-                view.group(), view.number());
+            LOGGER.info("group {} is in view {} without this memory node: {} restored records of it are given up",
+                view.group(), view.number(), here.records());
             giveUp.accept(view.group());
             restored.remove(view.group());
         }

@@ -55,6 +55,12 @@ final class LeaseNames
         return null == view ? 0 : view;
     }
 
+    /** @return whether a lease of a group was ever recorded, by this process or the one whose headers it has found. */
+    boolean hasGroups()
+    {
+        return !newestViews.isEmpty();
+    }
+
     /** This node comes into a group: no lease is made in this view of it any more, nor in those before. */
     void over(final int group, final long view)
     {

@@ -515,7 +515,7 @@ public final class MemoryNode implements Agent, AutoCloseable
         // Whoever ended while this node was away has ended before its registration: nobody reports them to it any more.
         chunks.orphanUnless(admission::admits);
         groups.begin(metaLink.credentials().identity(), (int)SuperblockDescriptor.complete(region.segment()),
-            clock.nanoTime());
+            chunks.leaseNames().hasGroups(), clock.nanoTime());
         wasReady = true;
         failure = "";
         state = MemoryNodeState.READY;

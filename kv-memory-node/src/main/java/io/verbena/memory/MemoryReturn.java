@@ -4,6 +4,7 @@ import io.verbena.memory.RegionAdoption.Kind;
 import io.verbena.protocol.session.MetaLink;
 import io.verbena.rdma.verbs.MemoryRegion;
 import io.verbena.table.check.RegionReader;
+import io.verbena.table.directory.Subtable;
 import io.verbena.table.format.Superblock;
 import io.verbena.table.format.TableDescriptor;
 import org.agrona.concurrent.NanoClock;
@@ -34,9 +35,9 @@ final class MemoryReturn
     private final Membership membership;
     private final AdoptionCheck check;
     private final RestoredGroups groups;
-    /** Which groups name this node as a member, whose tables are restored, too; asked for before the tables are. */
-    private final ViewInquiry views;
-    private final boolean restores;
+    private final MetaLink metaLink;
+    /** Which groups name this node as a member, whose tables are restored, too; null where there can be none. */
+    private ViewInquiry views;
     private boolean isClaiming;
     private boolean hasRestored;
     private final NanoClock clock;
@@ -60,17 +61,17 @@ final class MemoryReturn
         final long nowNs)
     {
         this.groups = groups;
-        views = new ViewInquiry(metaLink, configuration.callTimeoutNs(), configuration.retryPauseNs(), nowNs);
+        this.metaLink = metaLink;
         clock = SystemNanoClock.INSTANCE;
         shownNs = clock.nanoTime();
         this.configuration = configuration;
         this.region = region;
         this.chunks = chunks;
         this.membership = membership;
-        restores = Kind.TO_RESTORE == kind;
+        final boolean restores = Kind.TO_RESTORE == kind;
         isClaiming = registersFirst(kind);
         check = new AdoptionCheck(
-            metaLink, reader, configuration, restores ? this::restore : (tables) -> { }, nowNs);
+            metaLink, reader, configuration, restores ? restore : (_) -> { }, nowNs);
     }
 
     /** Who has lost the memory is another incarnation before it asks for the tables: none is made known for it then. */
@@ -88,7 +89,8 @@ final class MemoryReturn
     /** @return what is wrong with the memory, or, before, why the meta server cannot be asked; empty: nothing. */
     String failure()
     {
-        return isClaiming ? membership.failure() : isAskingForViews() ? views.failure() : check.failure();
+        final boolean isAsking = null != views && !views.isDone();
+        return isClaiming ? membership.failure() : isAsking ? views.failure() : check.failure();
     }
 
     /** @return whether the walk over the memory met no damage; once it is over. */
@@ -148,18 +150,8 @@ final class MemoryReturn
         return isClaiming && Membership.State.REFUSED == membership.state();
     }
 
-    private boolean isAskingForViews()
-    {
-        return restores && !views.isDone();
-    }
-
     int poll(final long nowNs)
     {
-        if (!isClaiming && isAskingForViews())
-        {
-            return views.poll(nowNs);
-        }
-
         if (isClaiming)
         {
             final int workCount = membership.poll(nowNs);
@@ -170,10 +162,39 @@ final class MemoryReturn
         return check.poll(nowNs);
     }
 
+    private final AdoptionCheck.Before restore = new AdoptionCheck.Before()
+    {
+        /** Where a table is anywhere else, that may be at a group. */
+        @Override
+        public boolean isReady(final List<TableDescriptor> tables, final long nowNs)
+        {
+            if (null == views && !tables.stream().allMatch(MemoryReturn.this::isHere))
+            {
+                views = new ViewInquiry(
+                    metaLink, configuration.callTimeoutNs(), configuration.retryPauseNs(), nowNs);
+            }
+
+            return null == views || 0 <= views.poll(nowNs) && views.isDone();
+        }
+
+        @Override
+        public void accept(final List<TableDescriptor> tables)
+        {
+            restore(tables);
+        }
+    };
+
+    private boolean isHere(final TableDescriptor table)
+    {
+        return Subtable.of(table).stream()
+            .allMatch((subtable) -> subtable.memoryNodeId() == configuration.folder().nodeId());
+    }
+
     private void restore(final List<TableDescriptor> tables)
     {
         final Superblock superblock = RegionLayout.superblock(configuration, configuration.folder().nodeId(), 0);
-        final GroupRestore ofGroups = new GroupRestore(configuration.folder(), views.views(), groups, chunks);
+        final GroupRestore ofGroups = new GroupRestore(
+            configuration.folder(), null == views ? List.of() : views.views(), groups, chunks);
         final long records = RegionAdoption.restore(region.segment(), superblock, configuration.folder(), ofGroups,
             tables, this::onRestored);
         hasRestored = true;

@@ -298,7 +298,8 @@ class GroupCheckpointTest
     void shouldLeaveAGroupOutWhoseChunkAnotherTableHas()
     {
         make();
-        assertThat(restore(VIEW, ALONE, COPIED, table("other", 8, NODE_ID, 2))).isNull();
+        assertThat(restore(VIEW, ALONE, COPIED, table("other", 8, NODE_ID, 2)))
+            .isEqualTo(RestoredGroup.nothing(GROUP));
         assertThat(words(0)).isEqualTo(1);
         assertThat(words(2)).isZero();
         assertThat(chunks.leaseNames().isMirrored(2)).isFalse();
@@ -337,7 +338,7 @@ class GroupCheckpointTest
         answered = null;
         make();
         assertThat(checkpointer.records()).isEqualTo(3);
-        assertThat(restore(VIEW, ALONE, COPIED)).isNull();
+        assertThat(restore(VIEW, ALONE, COPIED)).isEqualTo(RestoredGroup.nothing(GROUP));
         assertThat(words(0)).isEqualTo(1);
         assertThat(words(2)).isZero();
     }
