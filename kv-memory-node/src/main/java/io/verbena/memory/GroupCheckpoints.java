@@ -25,8 +25,8 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 
 /**
- * Makes checkpoints of the tables that this memory node has as a member of groups, one database for each group: where it
- * is the head or the primary of the view, see {@link GroupCoverage}. Of other groups the database stays as it is: it
+ * Makes checkpoints of the tables that this memory node has as a member of groups, one database for each group: where
+ * it is the head or the primary of the view, see {@link GroupCoverage}. Of other groups the database stays as it is: it
  * says of which view it is. On the checkpointer's thread.
  */
 final class GroupCheckpoints
@@ -116,8 +116,8 @@ final class GroupCheckpoints
 
         if (!groups.isEmpty())
         {
-            LOGGER.warn("checkpoint: the tables of groups {} are left out, since their views changed meanwhile; their " +
-                "checkpoints stay as they were", groups);
+            LOGGER.warn("checkpoint: the tables of groups {} are left out, since their views changed meanwhile; " +
+                "their checkpoints stay as they were", groups);
         }
 
         return records;

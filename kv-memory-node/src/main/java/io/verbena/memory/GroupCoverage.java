@@ -11,9 +11,9 @@ import java.util.concurrent.ConcurrentHashMap;
 /**
  * Of which groups this memory node makes checkpoints: those in whose view it is the head or the primary. Words of a
  * middle may be those of operations that were refused; a member that is made equal to the others, or filled, has words
- * of two states. So the checkpointer asks for the views when a checkpoint has begun, and drops what it has read when the
- * {@linkplain #changes count of changes} has grown since: the node's thread raises it before anybody may write to the
- * group's chunks but by the rules of the view.
+ * of two states. So the checkpointer asks for the views when a checkpoint has begun, and drops what it has read when
+ * the {@linkplain #changes count of changes} has grown since: the node's thread raises it before anybody may write to
+ * the group's chunks but by the rules of the view.
  *
  * <p>Two threads: the checkpointer's asks, the node's answers.
  */

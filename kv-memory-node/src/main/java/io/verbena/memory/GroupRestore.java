@@ -16,9 +16,9 @@ import java.util.Properties;
 import java.util.TreeMap;
 
 /**
- * The part of a restoration that brings back tables of groups of memory nodes: of those that name this node as a member,
- * as far as it has a checkpoint of them. Their chunks get leases of the group, by which a member that comes in later
- * gets the same ones. What becomes of it the meta server decides. One use, one thread; closed by its opener.
+ * The part of a restoration that brings back tables of groups of memory nodes: of those that name this node as a
+ * member, as far as it has a checkpoint of them. Their chunks get leases of the group, by which a member that comes in
+ * later gets the same ones. What becomes of it the meta server decides. One use, one thread; closed by its opener.
  */
 final class GroupRestore implements ChunkUse, AutoCloseable
 {

@@ -210,8 +210,8 @@ class RestoredCopiesSystemTest
         {
             Thread.sleep(100);
         }
-        assertThat(log()).containsPattern("group \\d+ waits for a member that returns with its memory, since all were " +
-            "lost in view 1; node \\d+ incarnation \\d+ has its memory since incarnation \\d+ only, and no " +
+        assertThat(log()).containsPattern("group \\d+ waits for a member that returns with its memory, since all " +
+            "were lost in view 1; node \\d+ incarnation \\d+ has its memory since incarnation \\d+ only, and no " +
             "checkpoint of the group");
         for (int i = 0; i < MOST_LOOKS && ExitStatus.OK == run("status"); i++)
         {

@@ -177,7 +177,10 @@ final class IndexChunks
         return state;
     }
 
-    /** -1 if it is no index of the group. A header that is being written is looked at again; the node's thread never takes long. */
+    /**
+     * -1 if it is no index of the group. A header that is being written is looked at again; the node's thread never
+     * takes long.
+     */
     private long leaseNumber(final int chunk)
     {
         final long offset = headerOffset(chunk);

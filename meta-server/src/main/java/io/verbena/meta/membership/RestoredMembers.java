@@ -9,6 +9,8 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Predicate;
+import java.util.function.ToIntFunction;
+import java.util.function.UnaryOperator;
 
 /**
  * Which member of a view is taken back with the records of a checkpoint: none while a member may still return with its
@@ -19,18 +21,23 @@ import java.util.function.Predicate;
 final class RestoredMembers
 {
     private final MembershipTable members;
-    private final ReturningMembers returning;
+    private final UnaryOperator<PeerIdentity> present;
+    private final ToIntFunction<PeerIdentity> since;
     /** What memory nodes have restored, by group. */
     private final Map<PeerIdentity, Map<Integer, RestoredGroup>> reported = new HashMap<>();
 
     /**
-     * @param members   who has a lease.
-     * @param returning since when memory nodes have their memory.
+     * @param members who was forgotten.
+     * @param present identity under which a memory node has a lease; null when it has none.
+     * @param since   incarnation since which it has its memory; 0: it does not say.
      */
-    RestoredMembers(final MembershipTable members, final ReturningMembers returning)
+    RestoredMembers(
+        final MembershipTable members, final UnaryOperator<PeerIdentity> present,
+        final ToIntFunction<PeerIdentity> since)
     {
         this.members = members;
-        this.returning = returning;
+        this.present = present;
+        this.since = since;
     }
 
     /**
@@ -93,12 +100,12 @@ final class RestoredMembers
         return null != member && StoredNodeState.FORGOTTEN == member.node().state();
     }
 
-    /** What a member has restored whose memory is gone for good; null: it may have its memory, or is to report still. */
+    /** What a member has restored whose memory is gone for good; null: it may have it, or is to report still. */
     private RestoredGroup report(final View view, final PeerIdentity before)
     {
-        final PeerIdentity present = returning.present(before);
-        final boolean isGone = null != present && returning.since(present) > before.incarnation();
-        return isGone ? reported.getOrDefault(present, Map.of()).get(view.group()) : null;
+        final PeerIdentity now = present.apply(before);
+        final boolean isGone = null != now && since.applyAsInt(now) > before.incarnation();
+        return isGone ? reported.getOrDefault(now, Map.of()).get(view.group()) : null;
     }
 
     /**
@@ -113,9 +120,8 @@ final class RestoredMembers
             return " was forgotten";
         }
 
-        final PeerIdentity present = returning.present(before);
-        final RestoredGroup restored =
-            null == present ? null : reported.getOrDefault(present, Map.of()).get(view.group());
+        final PeerIdentity now = present.apply(before);
+        final RestoredGroup restored = null == now ? null : reported.getOrDefault(now, Map.of()).get(view.group());
         return null == restored ? "" : restored.isRestored() ?
             ", and " + restored.records() + " records of a checkpoint of view " + restored.number() :
             ", and no checkpoint of the group";

@@ -25,7 +25,7 @@ public final class ReturningMembers
     ReturningMembers(final MembershipTable members)
     {
         this.members = members;
-        restored = new RestoredMembers(members, this);
+        restored = new RestoredMembers(members, this::present, this::since);
     }
 
     /**
