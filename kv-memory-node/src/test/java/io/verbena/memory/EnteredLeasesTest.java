@@ -18,6 +18,7 @@ import org.junit.jupiter.api.Test;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 import java.util.BitSet;
 import java.util.HashSet;
 import java.util.List;
@@ -98,6 +99,34 @@ class EnteredLeasesTest
     {
         assertThatThrownBy(call::run).isInstanceOfSatisfying(ControlException.class,
             (refused) -> assertThat(refused.status()).isEqualTo(status)).hasMessageContainingAll(texts);
+    }
+
+    /** What was restored of the group, and not taken, is settled by who fills this node. */
+    @Test
+    void shouldGiveUpNothingThatWasEntered()
+    {
+        enter(LEASE);
+        leases.giveUp(LEASE.group());
+        assertThat(table.state(LEASE.index())).isEqualTo(ChunkDescriptor.STATE_BLOCKS);
+        restart(false);
+        leases.giveUp(LEASE.group() + 1);
+        assertThat(table.state(LEASE.index())).isEqualTo(ChunkDescriptor.STATE_BLOCKS);
+        leases.giveUp(LEASE.group());
+        assertThat(table.state(LEASE.index())).isEqualTo(ChunkDescriptor.STATE_FREE);
+    }
+
+    /** The group has given that subtable up while this node was away: it must not look as if it counted. */
+    @Test
+    void shouldLeaveNoSubtableInWhatIsReleased()
+    {
+        enter(LEASE);
+        final long offset = 4096 + (long)LEASE.index() * LENGTH;
+        region.set(ValueLayout.JAVA_LONG, offset, 5);
+        leases.release(ATTEMPT);
+        assertThat(region.get(ValueLayout.JAVA_LONG, offset)).as("it was entered").isEqualTo(5);
+        leases.release(NEXT_ATTEMPT);
+        assertThat(table.state(LEASE.index())).isEqualTo(ChunkDescriptor.STATE_FREE);
+        assertThat(region.get(ValueLayout.JAVA_LONG, offset)).isZero();
     }
 
     @Test
