@@ -70,7 +70,8 @@ public final class GroupLink implements AutoCloseable
     private VirtualQp[] members = NONE;
     /** Of the view of the port: to its primary, which shows what is closed. */
     private MemoryLink primary;
-    private BooleanSupplier isSeen;
+    /** Chunk headers of each member. */
+    private final List<BooleanSupplier> memberLooks = new ArrayList<>();
     private MirrorPort mirror;
     private OneSidedPort port;
     private RegionAccess observerAccess;
@@ -282,7 +283,8 @@ public final class GroupLink implements AutoCloseable
         onLeaseRenewed();
         primary = links.byId().get(view.members().getLast().nodeId());
         primary.watch().add(engine.allocator(group));
-        isSeen = primary.lookAgain();
+        memberLooks.clear();
+        view.members().forEach((member) -> memberLooks.add(links.byId().get(member.nodeId()).lookAgain()));
         return 1;
     }
 
@@ -361,8 +363,10 @@ public final class GroupLink implements AutoCloseable
         {
             areConnected &= isConnected(member);
         }
-        // Nothing is done here before it is known which chunks are closed.
-        if (!areConnected || !isSeen.getAsBoolean())
+        // Nothing is done here before it is known which chunks are closed. And a member that has closed a view takes
+        // calls only from who has left it: a look over a key that is closed ends the connection, and over the next one
+        // it is named what was left.
+        if (!areConnected || !memberLooks.stream().allMatch(BooleanSupplier::getAsBoolean))
         {
             return 0;
         }
