@@ -70,8 +70,7 @@ public final class GroupLink implements AutoCloseable
     private VirtualQp[] members = NONE;
     /** Of the view of the port: to its primary, which shows what is closed. */
     private MemoryLink primary;
-    /** Chunk headers of each member. */
-    private final List<BooleanSupplier> memberLooks = new ArrayList<>();
+    private BooleanSupplier isSeen;
     private MirrorPort mirror;
     private OneSidedPort port;
     private RegionAccess observerAccess;
@@ -283,8 +282,7 @@ public final class GroupLink implements AutoCloseable
         onLeaseRenewed();
         primary = links.byId().get(view.members().getLast().nodeId());
         primary.watch().add(engine.allocator(group));
-        memberLooks.clear();
-        view.members().forEach((member) -> memberLooks.add(links.byId().get(member.nodeId()).lookAgain()));
+        isSeen = primary.lookAgain();
         return 1;
     }
 
@@ -363,10 +361,8 @@ public final class GroupLink implements AutoCloseable
         {
             areConnected &= isConnected(member);
         }
-        // Nothing is done here before it is known which chunks are closed. And a member that has closed a view takes
-        // calls only from who has left it: a look over a key that is closed ends the connection, and over the next one
-        // it is named what was left.
-        if (!areConnected || !memberLooks.stream().allMatch(BooleanSupplier::getAsBoolean))
+        // Nothing is done here before it is known which chunks are closed.
+        if (!areConnected || !isSeen.getAsBoolean())
         {
             return 0;
         }
