@@ -249,7 +249,8 @@ public final class MemoryLink implements AutoCloseable
     /** @return which epoch may be passed as far as closed chunks here go; any, while nothing is used here. */
     public long passableEpoch()
     {
-        return State.READY == state || State.LEAVING == state ? Math.min(watch.epoch(), maintenance.passableEpoch()) : Long.MAX_VALUE;
+        return State.READY == state || State.LEAVING == state ?
+            Math.min(watch.epoch(), maintenance.passableEpoch()) : Long.MAX_VALUE;
     }
 
     /** @return what this node does there beside operations. */

@@ -419,7 +419,8 @@ final class ClusterModel
 
         compute.memoryNodes = reply.memoryNodes();
         reply.toLeave().forEach((memoryNode) -> leave(compute, memoryNode));
-        compute.running.removeIf((o) -> !reach.canReach(compute, o.look().memoryNodeId(), o.look().memoryIncarnation()));
+        compute.running.removeIf((o) ->
+            !reach.canReach(compute, o.look().memoryNodeId(), o.look().memoryIncarnation()));
         reuse(compute, reply.safeEpoch());
 
         if (reply.epoch() > compute.epoch)

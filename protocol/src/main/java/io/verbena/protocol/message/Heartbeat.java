@@ -15,8 +15,8 @@ import java.util.List;
  *                          ascending incarnation.
  * @param spares            of a memory node: identities that compute nodes may be given any time.
  * @param renewed           what proves the registration from now on, as it is sent; null: the node has the latest.
- * @param toLeave           of a compute node: lost memory nodes that it is to leave, these incarnations and earlier ones,
- *                          and to report then.
+ * @param toLeave           of a compute node: lost memory nodes that it is to leave, these incarnations and earlier
+ *                          ones, and to report then.
  */
 public record Heartbeat(
     long epoch, long safeEpoch, long membershipVersion, long leaseNs, List<AdmissionToken> tokens,
