@@ -43,7 +43,9 @@ public final class MemoryLink implements AutoCloseable
         LOOKING_UP, CONNECTING,
         /** The memory node has closed a view, and gives a key to who names it as left. */
         NAMING,
-        VIEWING, READY, PAUSING, REFUSED
+        VIEWING, READY,
+        /** Nothing more is posted to a lost incarnation; what was posted ends. */
+        LEAVING, PAUSING, REFUSED
     }
 
     private static final Logger LOGGER = LoggerFactory.getLogger(MemoryLink.class);
@@ -78,6 +80,8 @@ public final class MemoryLink implements AutoCloseable
     private boolean isUnregistered;
     private String failure = "";
     private boolean isRestored;
+    /** This incarnation and earlier ones are never to be used again. */
+    private int leftIncarnation;
 
     /** @param refusal why it is never connected; empty for one that is. */
     MemoryLink(final SessionParts session, final int memoryNodeId, final String refusal)
@@ -208,10 +212,45 @@ public final class MemoryLink implements AutoCloseable
         return State.READY == state && (maintenance.isBusy() || watch.isBusy());
     }
 
+    /**
+     * Leaves an incarnation of the memory node, and all earlier ones, for good: what was posted ends, and nothing more
+     * is. Operations on tables there fail as those on a memory node that cannot be reached, until a later one is there.
+     *
+     * @param incarnation to leave; 0: none.
+     */
+    void leave(final int incarnation)
+    {
+        leftIncarnation = Math.max(leftIncarnation, incarnation);
+        if (isOpen() && State.LEAVING != state && record.incarnation() <= leftIncarnation)
+        {
+            naming = null;
+            engine.suspend(memoryNodeId, true);
+            maintenance.disconnect();
+            vqp.grantedUntil(Long.MIN_VALUE);
+            state = State.LEAVING;
+        }
+    }
+
+    /** @return whether nothing is under way any more to what {@link #leave} has named. */
+    boolean hasLeft()
+    {
+        return !isOpen() || record.incarnation() > leftIncarnation;
+    }
+
+    private boolean isOpen()
+    {
+        return switch (state)
+        {
+            case CONNECTING, NAMING, VIEWING, READY, LEAVING -> true;
+            case LOOKING_UP, PAUSING, REFUSED -> false;
+        };
+    }
+
     /** @return which epoch may be passed as far as closed chunks here go; any, while nothing is used here. */
     public long passableEpoch()
     {
-        return State.READY == state ? Math.min(watch.epoch(), maintenance.passableEpoch()) : Long.MAX_VALUE;
+        return State.READY == state || State.LEAVING == state ?
+            Math.min(watch.epoch(), maintenance.passableEpoch()) : Long.MAX_VALUE;
     }
 
     /** @return what this node does there beside operations. */
@@ -268,6 +307,7 @@ public final class MemoryLink implements AutoCloseable
             case NAMING -> pollNaming(nowNs);
             case VIEWING -> pollView(nowNs);
             case READY -> hasNoKey() ? name() : watch.poll() + pollMaintenance() + pollFailed(nowNs);
+            case LEAVING -> pollLeaving(nowNs);
             case PAUSING -> pollPause(nowNs);
             case REFUSED -> 0;
         };
@@ -276,7 +316,7 @@ public final class MemoryLink implements AutoCloseable
     /** Posts until the lease ends, and nothing afterwards: what comes after the fence would break the queue pair. */
     void onLeaseRenewed()
     {
-        if (null != vqp)
+        if (null != vqp && State.LEAVING != state)
         {
             vqp.grantedUntil(session.leaseEndsNs().getAsLong());
         }
@@ -305,6 +345,11 @@ public final class MemoryLink implements AutoCloseable
             }
             case FOUND ->
             {
+                if (lookup.record().incarnation() <= leftIncarnation)
+                {
+                    giveUpRecord(nowNs);
+                    return 1;
+                }
                 record = lookup.record();
                 isUnregistered = false;
                 vqp = raas.connect(
@@ -391,6 +436,13 @@ public final class MemoryLink implements AutoCloseable
                 " by now, and was looked up as " + record.incarnation() + ": its record is read again");
             return 1;
         }
+        if (0 != watch.memoryNodeIncarnation() && watch.memoryNodeIncarnation() < record.incarnation())
+        {
+            // Its process may never hear of the registration: then it has not cut off those who are fenced.
+            giveUp(nowNs, "memory node " + memoryNodeId + " is incarnation " + watch.memoryNodeIncarnation() +
+                " still, and was looked up as " + record.incarnation());
+            return 1;
+        }
         if (hasNoKey())
         {
             return name();
@@ -443,6 +495,31 @@ public final class MemoryLink implements AutoCloseable
             }
         }
         return 0;
+    }
+
+    private int pollLeaving(final long nowNs)
+    {
+        if (0 != vqp.outstandingBatches())
+        {
+            return 0;
+        }
+        engine.detach(memoryNodeId);
+        giveUp(nowNs, lost());
+        raas.forget(vqp.peer());
+        LOGGER.info("left: {}", failure);
+        return 1;
+    }
+
+    private void giveUpRecord(final long nowNs)
+    {
+        metaLink.directory().forget(memoryNodeId, lookup.record().incarnation());
+        pause(nowNs, lost());
+    }
+
+    private String lost()
+    {
+        return "memory node " + memoryNodeId + " is lost, and is used again when it has returned: until then a " +
+            "compute node that ended may still write there";
     }
 
     private void giveUp(final long nowNs, final String why)

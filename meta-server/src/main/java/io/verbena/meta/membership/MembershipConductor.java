@@ -10,6 +10,7 @@ import io.verbena.meta.store.StoredNodeState;
 import io.verbena.meta.store.StoredSecrets;
 import io.verbena.protocol.message.NodeRegistration;
 import io.verbena.raas.directory.NodeRole;
+import io.verbena.raas.identity.PeerIdentity;
 
 import java.util.ArrayList;
 import java.util.List;
@@ -33,6 +34,7 @@ public final class MembershipConductor
     private final ConductorOptions options;
     private final MembershipListener listener;
     private final List<FencingRound> rounds = new ArrayList<>();
+    private final LostMemoryNodes lostMemory;
     private long lastWorkNs;
     /** Who is to be announced when all are durable; null outside of {@link #together}. */
     private List<Member> joinedTogether;
@@ -71,6 +73,9 @@ public final class MembershipConductor
         views = new ViewConductor(
             ledger, table, options.nodesAreGone() ? List.of() : state.views(), listener,
             options.fenceRetryNs());
+
+        lostMemory =
+            new LostMemoryNodes(table, options.membership().leaseNs(), options.fenceRetryNs(), nowNs);
 
         for (final Member member : table.members())
         {
@@ -230,6 +235,24 @@ public final class MembershipConductor
     }
 
     /**
+     * A compute node with a lease has left lost memory nodes: it posts nothing to these incarnations any more, nor to
+     * earlier ones, connects to them never again, and nothing rests on what it posted before.
+     *
+     * @param computeNode who.
+     * @param memoryNodes which; none where it has left none.
+     */
+    public void onLeft(final PeerIdentity computeNode, final List<PeerIdentity> memoryNodes)
+    {
+        lostMemory.onLeft(computeNode, memoryNodes);
+    }
+
+    /** @return lost memory nodes that compute nodes are to leave, and to report then; immutable. */
+    public List<PeerIdentity> memoryNodesToLeave()
+    {
+        return lostMemory.toLeave();
+    }
+
+    /**
      * Has clients sent to a node on standby. Durable; the second time changes nothing.
      *
      * @param nodeId      who.
@@ -315,6 +338,7 @@ public final class MembershipConductor
 
         int workCount = expire(nowNs);
         workCount += driveRounds(nowNs, caller);
+        workCount += lostMemory.poll(rounds, nowNs) ? passOver() : 0;
         return epochs.advance(nowNs) ? workCount + 1 : workCount;
     }
 
@@ -511,6 +535,27 @@ public final class MembershipConductor
             complete();
         }
         return workCount + completeCount;
+    }
+
+    /** Epochs pass without nodes that are cut off wherever somebody uses memory; else they are what they were. */
+    private int passOver()
+    {
+        int workCount = 0;
+
+        for (int i = 0; i < rounds.size(); i++)
+        {
+            final FencingRound round = rounds.get(i);
+
+            if (round.delaysEpochs() && lostMemory.haveBeenLeft(round))
+            {
+                round.letEpochsPass();
+                epochs.release(round.nodeId());
+                listener.onPassedOver(table.member(round.nodeId()));
+                workCount++;
+            }
+        }
+
+        return workCount;
     }
 
     /** Nodes that end together are forgotten together. */
