@@ -20,6 +20,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Random;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
@@ -50,6 +51,10 @@ final class LossesClients implements AutoCloseable
     private static final long HOT_NS = TimeUnit.MILLISECONDS.toNanos(100);
     private static final int MAX_PADDING_BYTES = 1_500;
     private static final int PERCENT = 100;
+
+    /** What no loss explains. */
+    private static final Set<KvException.Category> NEVER = Set.of(
+        KvException.Category.CORRUPT, KvException.Category.INVALID_REQUEST, KvException.Category.CLOSED);
 
     private final LossesHistory history;
     private final List<KvClient> clients = new ArrayList<>();
@@ -231,6 +236,10 @@ final class LossesClients implements AutoCloseable
             catch (final KvException ex)
             {
                 final boolean isUnknown = KvException.Category.OUTCOME_UNKNOWN == ex.category();
+                if (NEVER.contains(ex.category()))
+                {
+                    broken.compareAndSet(null, ex);
+                }
                 end = isUnknown ? EventType.INFO : EventType.FAIL;
                 output = ex.getMessage();
                 failures.merge(ex.category() + ": " + function + ' ' + key + ": " + ex.getMessage(), 1, Integer::sum);

@@ -15,7 +15,6 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
@@ -187,22 +186,24 @@ final class LossesCluster implements AutoCloseable
     /** Sends a signal to a process, if it still runs. */
     void signal(final String name, final String signal)
     {
-        try
+        entry(name).process().ifPresent((process) ->
         {
-            final Optional<ProcessHandle> process = entry(name).process();
-            if (process.isPresent())
+            try
             {
-                new ProcessBuilder("kill", "-" + signal, Long.toString(process.get().pid())).start().waitFor();
-                if ("KILL".equals(signal))
-                {
-                    process.get().onExit().orTimeout(STEP_NS, TimeUnit.NANOSECONDS).join();
-                }
+                new ProcessBuilder("kill", "-" + signal, Long.toString(process.pid())).start().waitFor();
             }
-        }
-        catch (final IOException | InterruptedException ex)
-        {
-            throw new AssertionError(ex);
-        }
+            catch (final IOException | InterruptedException ex)
+            {
+                throw new AssertionError(ex);
+            }
+        });
+    }
+
+    /** Waits for the end of a process that was killed. */
+    void awaitEnd(final String name)
+    {
+        entry(name).process().ifPresent(
+            (process) -> process.onExit().orTimeout(STEP_NS, TimeUnit.NANOSECONDS).join());
     }
 
     /** Frees the memory of a memory node that has ended; with its folder it comes back as another one. */
@@ -296,6 +297,7 @@ final class LossesCluster implements AutoCloseable
             printLogs();
         }
         processes.entries().forEach((entry) -> signal(entry.name(), "KILL"));
+        processes.entries().forEach((entry) -> awaitEnd(entry.name()));
         command("down", "--discard");
         assertThat(processes.entries()).isEmpty();
     }

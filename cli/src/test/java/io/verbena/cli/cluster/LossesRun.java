@@ -159,7 +159,7 @@ final class LossesRun
                 cluster.loseMemory(loss.name, Return.AS_ANOTHER_ONE == loss.how);
             }
         }
-        note("memory is lost: " + cluster.group());
+        note("meta servers are started, memory is freed: " + cluster.group());
         goOn.forEach(CompletableFuture::join);
         // Stopped compute nodes are ended by memory nodes in which they stand.
         cluster.startDead();
@@ -195,6 +195,8 @@ final class LossesRun
                     CompletableFuture.delayedExecutor(loss.lengthMs, TimeUnit.MILLISECONDS)));
             }
         }
+        losses.stream().filter((loss) -> Return.GOES_ON != loss.how)
+            .forEach((loss) -> cluster.awaitEnd(loss.name));
         return goOn;
     }
 
