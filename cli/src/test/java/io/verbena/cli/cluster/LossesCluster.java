@@ -206,7 +206,10 @@ final class LossesCluster implements AutoCloseable
             (process) -> process.onExit().orTimeout(STEP_NS, TimeUnit.NANOSECONDS).join());
     }
 
-    /** Frees the memory of a memory node that has ended; with its folder it comes back as another one. */
+    /**
+     * Frees the memory of a memory node that has ended; with its folder it comes back as another one, and so it does
+     * when it has made no checkpoint yet, without which its folder is refused.
+     */
     void loseMemory(final String name, final boolean withFolder)
     {
         assertThat(entry(name).isLive()).isFalse();
@@ -214,7 +217,7 @@ final class LossesCluster implements AutoCloseable
         {
             fabric.discardNamed(MemoryFolder.memoryName(folder.memoryNode(name)));
         }
-        if (withFolder)
+        if (withFolder || !MemoryFolder.lastCheckpoint(folder.memoryNode(name)).containsKey("finished_ms"))
         {
             folder.removeMemoryNode(name);
             final String id = Integer.toString(nodeId(name));
