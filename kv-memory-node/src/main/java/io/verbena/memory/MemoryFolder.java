@@ -22,20 +22,21 @@ import java.util.stream.Stream;
  * The data folder of a memory node: who it is, so that its next process is the same node. {@code node.properties} says
  * that, {@code node.lock} is locked while a process has the folder, {@code checkpoint} is the database of its
  * checkpoints, {@code checkpoint.properties} says how the last one went, {@code checkpoint.request} asks for one. Not
- * thread-safe. Closed by its opener, after the node.
+ * thread-safe, but another thread makes checkpoints and reports them. Closed by its opener, after the node.
  */
 public final class MemoryFolder implements AutoCloseable
 {
     /** Format of {@code node.properties}. */
     public static final int FORMAT_VERSION = 1;
     private static final String PROPERTIES = "node.properties";
-    private static final String UNFINISHED = "node.properties.unfinished";
+    /** Behind the name of a file that is written: each has its own, since two threads write. */
+    private static final String UNFINISHED = ".unfinished";
     private static final String LOCK = "node.lock";
     static final String CHECKPOINT = FolderFiles.CHECKPOINT;
     private static final String REPORT = "checkpoint.properties";
     private static final String REQUEST = "checkpoint.request";
-    private static final Set<String> OURS = Set.of(PROPERTIES, UNFINISHED, LOCK, CHECKPOINT,
-        CHECKPOINT + CheckpointStore.LIBRARY_SUFFIX, REPORT, REQUEST, "lost+found");
+    private static final Set<String> OURS = Set.of(PROPERTIES, PROPERTIES + UNFINISHED, LOCK, CHECKPOINT,
+        CHECKPOINT + CheckpointStore.LIBRARY_SUFFIX, REPORT, REPORT + UNFINISHED, REQUEST, "lost+found");
     /** Memory is walked, restored or saved at this pace at least, on a slow machine too. */
     private static final long WALKED_BYTES_PER_S = 16 << 20;
     private static final int HEX = 16;
@@ -419,8 +420,8 @@ public final class MemoryFolder implements AutoCloseable
         {
             final ByteArrayOutputStream bytes = new ByteArrayOutputStream();
             properties.store(bytes, "memory node: do not change, do not copy to a second node");
-            files.write(UNFINISHED, bytes.toByteArray());
-            files.rename(UNFINISHED, name);
+            files.write(name + UNFINISHED, bytes.toByteArray());
+            files.rename(name + UNFINISHED, name);
             files.syncNames();
         }
         catch (final IOException ex)

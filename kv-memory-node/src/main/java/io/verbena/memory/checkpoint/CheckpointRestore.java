@@ -150,6 +150,10 @@ public final class CheckpointRestore
         {
             return; // dropped since
         }
+        if (!table.isPartHere())
+        {
+            return; // a copy: it was in memory that a group had leased, and comes back when this node is filled
+        }
         hash.compute(hashFunctions.get(table.table().tableId()), block.addressOffset() + BlockDescriptor.KEY_OFFSET,
             BlockDescriptor.keyLength(block, 0));
         if (!table.isHere(hash))

@@ -12,6 +12,7 @@ import io.verbena.table.format.TableDescriptor;
 import org.agrona.collections.LongArrayList;
 
 import java.util.Arrays;
+import java.util.List;
 import java.util.function.IntFunction;
 
 /**
@@ -38,6 +39,7 @@ final class RestoredTable
     private final FreePlaces places;
     private final TableDescriptor table;
     private final int nodeId;
+    private final boolean isPartHere;
     private Subtable[] directory;
     /** The slots of two groups in which a key may be, in the order in which they are filled. */
     private final LongArrayList candidates = new LongArrayList();
@@ -49,10 +51,9 @@ final class RestoredTable
         this.table = table;
         this.nodeId = nodeId;
         directory = new Subtable[table.subtableCount()];
-        for (final Subtable subtable : Subtable.of(table))
-        {
-            put(subtable);
-        }
+        final List<Subtable> subtables = Subtable.of(table);
+        subtables.forEach(this::put);
+        isPartHere = subtables.stream().anyMatch((subtable) -> subtable.memoryNodeId() == nodeId);
     }
 
     private void put(final Subtable subtable)
@@ -249,6 +250,12 @@ final class RestoredTable
                 words.put(slot, SlotWord.frozen(SlotWord.EMPTY));
             }
         }
+    }
+
+    /** Whether a part of the table is kept at this node alone; none of a table whose copies a group keeps. */
+    boolean isPartHere()
+    {
+        return isPartHere;
     }
 
     /** Whether a key is kept at this node. */
