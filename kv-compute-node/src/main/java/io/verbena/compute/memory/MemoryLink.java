@@ -7,7 +7,6 @@ import io.verbena.protocol.control.MemoryNodeClient;
 import io.verbena.protocol.message.ControlStatus;
 import io.verbena.protocol.session.MetaLink;
 import io.verbena.protocol.view.LeftView;
-import io.verbena.raas.BatchListener;
 import io.verbena.raas.OneSidedPort;
 import io.verbena.raas.identity.PeerIdentity;
 import io.verbena.raas.RaasContext;
@@ -16,7 +15,6 @@ import io.verbena.raas.VirtualQp;
 import io.verbena.raas.directory.PeerLookup;
 import io.verbena.raas.directory.PeerRecord;
 import io.verbena.raas.failure.Backoff;
-import io.verbena.rdma.verbs.WorkCompletionStatus;
 import io.verbena.table.TableEngine;
 import io.verbena.table.access.RegionAccess;
 import io.verbena.table.allocation.ChunkView;
@@ -225,7 +223,6 @@ public final class MemoryLink implements AutoCloseable
         {
             naming = null;
             engine.suspend(memoryNodeId, true);
-            maintenance.disconnect();
             vqp.grantedUntil(Long.MIN_VALUE);
             state = State.LEAVING;
         }
@@ -234,16 +231,12 @@ public final class MemoryLink implements AutoCloseable
     /** @return whether nothing is under way any more to what {@link #leave} has named. */
     boolean hasLeft()
     {
-        return !isOpen() || record.incarnation() > leftIncarnation;
+        return null == vqp || record.incarnation() > leftIncarnation || !isOpen() && 0 == vqp.outstandingBatches();
     }
 
     private boolean isOpen()
     {
-        return switch (state)
-        {
-            case CONNECTING, NAMING, VIEWING, READY, LEAVING -> true;
-            case LOOKING_UP, PAUSING, REFUSED -> false;
-        };
+        return State.LOOKING_UP != state && State.PAUSING != state && State.REFUSED != state;
     }
 
     /** @return which epoch may be passed as far as closed chunks here go; any, while nothing is used here. */
@@ -345,12 +338,13 @@ public final class MemoryLink implements AutoCloseable
             }
             case FOUND ->
             {
-                if (lookup.record().incarnation() <= leftIncarnation)
+                record = lookup.record();
+                if (record.incarnation() <= leftIncarnation)
                 {
-                    giveUpRecord(nowNs);
+                    metaLink.directory().forget(memoryNodeId, record.incarnation());
+                    pause(nowNs, lost());
                     return 1;
                 }
-                record = lookup.record();
                 isUnregistered = false;
                 vqp = raas.connect(
                     record.address(), failure.isEmpty() ? record.readTarget() : ReadTargetAddress.NONE,
@@ -362,7 +356,7 @@ public final class MemoryLink implements AutoCloseable
             case NOT_FOUND ->
             {
                 isUnregistered = true;
-                pause(nowNs, "memory node is not registered: nodeId=" + memoryNodeId);
+                pause(nowNs, 0 == leftIncarnation ? "memory node is not registered: nodeId=" + memoryNodeId : lost());
             }
             case FAILED -> pause(nowNs, lookup.failure());
         }
@@ -438,9 +432,7 @@ public final class MemoryLink implements AutoCloseable
         }
         if (0 != watch.memoryNodeIncarnation() && watch.memoryNodeIncarnation() < record.incarnation())
         {
-            // Its process may never hear of the registration: then it has not cut off those who are fenced.
-            giveUp(nowNs, "memory node " + memoryNodeId + " is incarnation " + watch.memoryNodeIncarnation() +
-                " still, and was looked up as " + record.incarnation());
+            onEarlierIncarnation(nowNs);
             return 1;
         }
         if (hasNoKey())
@@ -471,6 +463,24 @@ public final class MemoryLink implements AutoCloseable
             return 1;
         }
         return workCount + pollFailed(nowNs);
+    }
+
+    /**
+     * Its process may never hear of the registration: then it has not cut off those who are fenced. Mostly it is about
+     * to, which is no loss: operations wait for a while as for the first connection.
+     */
+    private void onEarlierIncarnation(final long nowNs)
+    {
+        disconnect();
+        if (nowNs - begunNs - FIRST_WAIT_NS <= 0)
+        {
+            lookUpLater(nowNs);
+        }
+        else
+        {
+            pause(nowNs, "memory node " + memoryNodeId + " is incarnation " + watch.memoryNodeIncarnation() +
+                " still, and was looked up as " + record.incarnation());
+        }
     }
 
     private int pollMaintenance()
@@ -510,12 +520,6 @@ public final class MemoryLink implements AutoCloseable
         return 1;
     }
 
-    private void giveUpRecord(final long nowNs)
-    {
-        metaLink.directory().forget(memoryNodeId, lookup.record().incarnation());
-        pause(nowNs, lost());
-    }
-
     private String lost()
     {
         return "memory node " + memoryNodeId + " is lost, and is used again when it has returned: until then a " +
@@ -524,16 +528,26 @@ public final class MemoryLink implements AutoCloseable
 
     private void giveUp(final long nowNs, final String why)
     {
+        disconnect();
+        pause(nowNs, why);
+    }
+
+    private void disconnect()
+    {
         maintenance.disconnect();
         vqp.close();
         metaLink.directory().forget(memoryNodeId, record.incarnation());
-        pause(nowNs, why);
     }
 
     private void pause(final long nowNs, final String why)
     {
         failure = why;
         unreachable(true);
+        lookUpLater(nowNs);
+    }
+
+    private void lookUpLater(final long nowNs)
+    {
         retryAtNs = nowNs + backoff.nextPauseNs();
         state = State.PAUSING;
     }
@@ -550,7 +564,7 @@ public final class MemoryLink implements AutoCloseable
 
     private void onBatchComplete(final VirtualQp from, final int cookie, final int status)
     {
-        final int counted = counted(from.carriesWrites(), status, session.holdsLease());
+        final int counted = CountedStatus.of(from.carriesWrites(), status, session.holdsLease());
         switch (cookie)
         {
             case ChunkWatch.COOKIE -> watch.access().onComplete(counted);
@@ -559,21 +573,6 @@ public final class MemoryLink implements AutoCloseable
             case OBSERVER_COOKIE -> observerAccess.onComplete(counted);
             default -> engine.onBatchComplete(cookie, counted);
         }
-    }
-
-    /**
-     * What a READ over DC brought counts only if the lease holds after it: when a node is fenced its queue pairs are
-     * closed, but not the read target, which others use; and memory is used again once it is fenced.
-     */
-    static int counted(final boolean isConnected, final int status, final BooleanSupplier holdsLease)
-    {
-        if (BatchListener.OUTCOME_UNKNOWN == status)
-        {
-            // To the engine as when the connection was lost; it is in use again when another queue pair is there.
-            return WorkCompletionStatus.WR_FLUSH_ERR;
-        }
-        return isConnected || WorkCompletionStatus.SUCCESS != status || holdsLease.getAsBoolean() ?
-            status : WorkCompletionStatus.WR_FLUSH_ERR;
     }
 
     @Override

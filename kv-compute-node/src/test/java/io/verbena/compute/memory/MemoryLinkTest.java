@@ -255,6 +255,9 @@ class MemoryLinkTest
         rig.register();
         rig.publish(2);
         final MemoryLink link = rig.connect();
+        rig.meta.runFor(SECOND_NS / 1_000);
+        assertThat(link.isReady()).isFalse();
+        assertThat(link.isConnecting()).as("it may be about to hear of it").isTrue();
         rig.meta.runUntil(() -> !link.failure().isEmpty());
         assertThat(link.failure()).contains("incarnation 1 still").contains("looked up as 2");
         rig.meta.runFor(SECOND_NS);
@@ -275,27 +278,27 @@ class MemoryLinkTest
     @Test
     void shouldNotCountWhatWasReadOverDcWhenTheLeaseIsOver()
     {
-        assertThat(MemoryLink.counted(false, WorkCompletionStatus.SUCCESS, () -> false))
+        assertThat(CountedStatus.of(false, WorkCompletionStatus.SUCCESS, () -> false))
             .isEqualTo(WorkCompletionStatus.WR_FLUSH_ERR);
-        assertThat(MemoryLink.counted(false, WorkCompletionStatus.SUCCESS, () -> true))
+        assertThat(CountedStatus.of(false, WorkCompletionStatus.SUCCESS, () -> true))
             .isEqualTo(WorkCompletionStatus.SUCCESS);
     }
 
     @Test
     void shouldTakeAnUnknownOutcomeAsALostConnection()
     {
-        assertThat(MemoryLink.counted(true, BatchListener.OUTCOME_UNKNOWN, () -> true))
+        assertThat(CountedStatus.of(true, BatchListener.OUTCOME_UNKNOWN, () -> true))
             .isEqualTo(WorkCompletionStatus.WR_FLUSH_ERR);
     }
 
     @Test
     void shouldAskForTheLeaseOnlyAfterReadsOverDc()
     {
-        assertThat(MemoryLink.counted(true, WorkCompletionStatus.SUCCESS, () ->
+        assertThat(CountedStatus.of(true, WorkCompletionStatus.SUCCESS, () ->
         {
             throw new AssertionError("a queue pair is closed when its node is fenced");
         })).isEqualTo(WorkCompletionStatus.SUCCESS);
-        assertThat(MemoryLink.counted(false, WorkCompletionStatus.RETRY_EXC_ERR, () -> false))
+        assertThat(CountedStatus.of(false, WorkCompletionStatus.RETRY_EXC_ERR, () -> false))
             .isEqualTo(WorkCompletionStatus.RETRY_EXC_ERR);
     }
 }

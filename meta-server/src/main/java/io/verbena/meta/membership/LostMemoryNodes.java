@@ -11,8 +11,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Lost memory nodes for whose fence epochs need not wait, as {@code docs/protocol/membership.md} has it. A compute node
- * that is not cut off at a memory node may still change that one's memory. Nothing rests on that memory once every
+ * Lost memory nodes for whose fence epochs need not wait, as {@code docs/protocol/lost-memory-nodes.md} has it. A
+ * compute node that is not cut off at a memory node may still change that one's memory. Nothing rests on that memory once every
  * compute node with a lease has left it: it posts nothing more to this incarnation, connects to it never again, and
  * whatever comes back from it is over. The next incarnation cuts off everybody before it registers.
  *
@@ -78,7 +78,7 @@ final class LostMemoryNodes
      *
      * @param rounds of fencing.
      * @param nowNs  the clock now.
-     * @return whether it has looked, and {@link #haveBeenLeft} may say something else than before.
+     * @return whether {@link #haveBeenLeft} may say something else than before: it has looked, and some are to be left.
      */
     boolean poll(final List<FencingRound> rounds, final long nowNs)
     {

@@ -18,9 +18,10 @@ import java.util.SortedMap;
 
 /**
  * Puts registrations, epochs and fencing together. How a compute node comes and goes: it registers and counts for the
- * epoch; it leaves or its lease ends; every memory node is asked to cut it off; only then it stops counting, and its id
- * and writer number are free. One thread; time comes in; after a failed durable write, {@link
- * io.verbena.meta.store.DurableWriteError}, nothing more may be asked of it.
+ * epoch; it leaves or its lease ends; every memory node is asked to cut it off. When all have, or all but lost ones that
+ * nobody uses ({@link LostMemoryNodes}), it stops counting; when all have, its id and writer number are free. One
+ * thread; time comes in; after a failed durable write, {@link io.verbena.meta.store.DurableWriteError}, nothing more may
+ * be asked of it.
  */
 public final class MembershipConductor
 {
@@ -356,18 +357,19 @@ public final class MembershipConductor
 
     /**
      * @param nowNs the clock now.
-     * @return how long {@link #doWork} has nothing to do, if no request comes; 0 while somebody is fenced, or a
-     *     view is changed. At most half of what counts as having been away, so that a sleep that was meant, and ends
-     *     late, lengthens no lease.
+     * @return how long {@link #doWork} has nothing to do, if no request comes; 0 while epochs wait for somebody to be
+     *     fenced, or a view is changed. At most half of what counts as having been away, so that a sleep that was
+     *     meant, and ends late, lengthens no lease.
      */
     public long idleNs(final long nowNs)
     {
-        if (!rounds.isEmpty() || views.isChanging())
+        if (views.isChanging() || rounds.stream().anyMatch(FencingRound::delaysEpochs))
         {
             return 0;
         }
 
-        final long dueNs = Math.min(table.leaseLeftNs(nowNs), epochs.idleNs(nowNs));
+        final long askAgainNs = rounds.isEmpty() ? Long.MAX_VALUE : options.fenceRetryNs();
+        final long dueNs = Math.min(askAgainNs, Math.min(table.leaseLeftNs(nowNs), epochs.idleNs(nowNs)));
         return Math.clamp(dueNs, 0, options.membership().leaseNs() / (2 * AWAY_FRACTION));
     }
 

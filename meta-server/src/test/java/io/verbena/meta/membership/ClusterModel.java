@@ -567,7 +567,8 @@ final class ClusterModel
         }
 
         lastSafeEpoch = safeEpoch;
-        reach.checkSafeEpoch(safeEpoch, step, nowNs);
+        reach.checkSafeEpoch(safeEpoch, step, nowNs, (compute) -> conductor.rounds().stream().anyMatch((round) ->
+            round.nodeId() == compute.nodeId && !round.delaysEpochs()));
     }
 
     private void withCompute(final Consumer<ModelCompute> action)

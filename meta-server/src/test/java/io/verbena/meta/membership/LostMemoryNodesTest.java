@@ -62,9 +62,11 @@ class LostMemoryNodesTest
         leave(first, lost);
         passTime(LEASE_NS, first, second);
         assertThat(conductor.epoch()).as("the other one uses it still").isEqualTo(stoppedEpoch);
+        assertThat(conductor.idleNs(nowNs)).as("epochs wait").isZero();
         leave(second, lost);
         passTime(LEASE_NS, first, second);
 
+        assertThat(conductor.idleNs(nowNs)).as("it is asked again by then").isBetween(1L, STEP_NS);
         assertThat(conductor.safeEpoch()).isGreaterThan(stoppedEpoch + 3);
         assertThat(events.counts()).containsEntry("passed over", 1).doesNotContainKey("fenced");
         assertThat(conductor.passedEpochs()).doesNotContainKey(ended.nodeId());

@@ -5,6 +5,7 @@ import io.verbena.meta.membership.ModelCompute.RunningOperation;
 
 import java.util.List;
 import java.util.Map;
+import java.util.function.Predicate;
 
 /** Which compute nodes of a {@link ClusterModel} reach which memory, and what must not happen to what they rely on. */
 final class ModelReach
@@ -41,8 +42,12 @@ final class ModelReach
         }
     }
 
-    /** That no operation of an epoch that all have passed is under way at memory that is used. */
-    void checkSafeEpoch(final long safeEpoch, final long step, final long nowNs)
+    /**
+     * That no operation of an epoch that all have passed is under way, but those of nodes for which epochs do not wait,
+     * at memory that nobody uses.
+     */
+    void checkSafeEpoch(
+        final long safeEpoch, final long step, final long nowNs, final Predicate<ModelCompute> isPassedOver)
     {
         for (final ModelCompute compute : computes)
         {
@@ -50,7 +55,8 @@ final class ModelReach
             {
                 if (operation.epoch() <= safeEpoch &&
                     canReach(compute, operation.look().memoryNodeId(), operation.look().memoryIncarnation()) &&
-                    isUsed(operation.look().memoryNodeId(), operation.look().memoryIncarnation(), nowNs))
+                    (!isPassedOver.test(compute) ||
+                    isUsed(operation.look().memoryNodeId(), operation.look().memoryIncarnation(), nowNs)))
                 {
                     throw new AssertionError("step " + step + ": safe epoch " + safeEpoch + " passed " + operation +
                         " of node " + compute.nodeId + ", which is not fenced");

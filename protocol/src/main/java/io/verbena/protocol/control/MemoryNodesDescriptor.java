@@ -80,8 +80,14 @@ final class MemoryNodesDescriptor
         for (int i = 0; i < count; i++)
         {
             final int at = offset + NODES_OFFSET + i * NODE_LENGTH_BYTES;
-            nodes.add(new PeerIdentity(buffer.getInt(at + NODE_ID_OFFSET, ORDER),
-                buffer.getInt(at + NODE_INCARNATION_OFFSET, ORDER)));
+            final int nodeId = buffer.getInt(at + NODE_ID_OFFSET, ORDER);
+            final int incarnation = buffer.getInt(at + NODE_INCARNATION_OFFSET, ORDER);
+            if (nodeId < 1 || incarnation < 1)
+            {
+                throw new ControlException(ControlStatus.INVALID_REQUEST,
+                    "list of memory nodes with id " + nodeId + " and incarnation " + incarnation);
+            }
+            nodes.add(new PeerIdentity(nodeId, incarnation));
         }
         return nodes;
     }
