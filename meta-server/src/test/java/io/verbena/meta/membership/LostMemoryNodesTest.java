@@ -96,6 +96,28 @@ class LostMemoryNodesTest
         assertThat(conductor.rounds()).isEmpty();
     }
 
+    /** It may confirm without a lease: then it runs, and the next fence is confirmed soon, too. */
+    @Test
+    void shouldWaitForALeaseAnewWhenNoFenceWaitedForItMeanwhile()
+    {
+        final Member lost = memory();
+        final Member first = compute();
+        final Member second = compute();
+        final Member alive = compute();
+        passTime(4 * LEASE_NS, second, alive);
+        assertThat(conductor.memoryNodesToLeave()).containsExactly(lost.node().identity());
+        assertThat(conductor.rounds().getFirst().nodeId()).isEqualTo(first.nodeId());
+        conductor.rounds().getFirst().onAnswer(lost.nodeId(), true, nowNs);
+        passTime(2 * STEP_NS, second, alive);
+        assertThat(conductor.rounds()).isEmpty();
+        assertThat(conductor.memoryNodesToLeave()).isEmpty();
+        conductor.leave(second.nodeId(), second.incarnation(), nowNs);
+        passTime(LEASE_NS, alive);
+        assertThat(conductor.memoryNodesToLeave()).isEmpty();
+        passTime(2 * STEP_NS, alive);
+        assertThat(conductor.memoryNodesToLeave()).containsExactly(lost.node().identity());
+    }
+
     @Test
     void shouldAskNobodyToLeaveAMemoryNodeThatLivesAndDoesNotConfirm()
     {
