@@ -12,9 +12,9 @@ import java.util.Map;
 
 /**
  * Lost memory nodes for whose fence epochs need not wait, as {@code docs/protocol/lost-memory-nodes.md} has it. A
- * compute node that is not cut off at a memory node may still change that one's memory. Nothing rests on that memory once every
- * compute node with a lease has left it: it posts nothing more to this incarnation, connects to it never again, and
- * whatever comes back from it is over. The next incarnation cuts off everybody before it registers.
+ * compute node that is not cut off at a memory node may still change that one's memory. Nothing rests on that memory
+ * once every compute node with a lease has left it: it posts nothing more to this incarnation, connects to it never
+ * again, and whatever comes back from it is over. The next incarnation cuts off everybody before it registers.
  *
  * <p>A memory node is to be left when it has been lost, and a fence has waited for it, for a lease's length: leaving
  * costs the tables that only it has, where one-sided access still serves them, so a short loss costs nothing.

@@ -18,10 +18,10 @@ import java.util.SortedMap;
 
 /**
  * Puts registrations, epochs and fencing together. How a compute node comes and goes: it registers and counts for the
- * epoch; it leaves or its lease ends; every memory node is asked to cut it off. When all have, or all but lost ones that
- * nobody uses ({@link LostMemoryNodes}), it stops counting; when all have, its id and writer number are free. One
- * thread; time comes in; after a failed durable write, {@link io.verbena.meta.store.DurableWriteError}, nothing more may
- * be asked of it.
+ * epoch; it leaves or its lease ends; every memory node is asked to cut it off. When all have, or all but lost ones
+ * that nobody uses ({@link LostMemoryNodes}), it stops counting; when all have, its id and writer number are free. One
+ * thread; time comes in; after a failed durable write, {@link io.verbena.meta.store.DurableWriteError}, nothing more
+ * may be asked of it.
  */
 public final class MembershipConductor
 {
