@@ -30,6 +30,7 @@ class ReturningMemberSimTest
     private static final int MOMENTS = 24;
     private static final int LARGE_RECORDS = 80;
     private static final int GROUP_TABLES = 3;
+    private static final long FIRST_PUTS_NS = SimCluster.LEASE_NS / 2;
     /** About: of a call to the memory node that comes in, of which there is one for each lease. */
     private static final long CALL_NS = 5_000;
 
@@ -99,6 +100,30 @@ class ReturningMemberSimTest
             {
                 requireLarge(cluster, table, key, key + (key % (LARGE_RECORDS / 4) == 0 ? 1 : 0));
             }
+        }
+    }
+
+    /**
+     * Survivors take calls only from who has said that it left the view that they have closed. One that did nothing
+     * meanwhile has connections from before: it finds its keys closed before it has waited for long.
+     */
+    @Test
+    void shouldLeaseAtOnceInTheNextView()
+    {
+        try (SimCluster cluster = new SimCluster(1, new SimFabricOptions(), 3, 3))
+        {
+            final KvTable table = cluster.createTable("t", 100, 3);
+            machine(cluster, view(cluster).members().getFirst().nodeId()).kill();
+            cluster.world().runUntil(() -> 2 == view(cluster).members().size(), MAX_STEPS);
+            final long beganNs = cluster.world().clock().nanoTime();
+            for (int key = 0; key < 3 * cluster.computes().size(); key++)
+            {
+                put(cluster, table, key, key);
+            }
+            assertThat(cluster.world().clock().nanoTime() - beganNs).as("of which each node's first leases a chunk")
+                .isLessThan(FIRST_PUTS_NS);
+            assertThat(MirroredStore.chunks(cluster, ChunkDescriptor.STATE_BLOCKS))
+                .hasSize(2).containsOnly((long)cluster.computes().size());
         }
     }
 

@@ -6,13 +6,16 @@ import io.verbena.protocol.message.NotificationRequest;
 import io.verbena.protocol.message.Registration;
 import io.verbena.protocol.session.Heartbeats;
 import io.verbena.protocol.session.MetaLink;
+import io.verbena.raas.identity.PeerIdentity;
 
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
+import java.util.List;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
+import java.util.function.Supplier;
 
 /**
  * Sends heartbeats and knows how long this registration may act. A busy node sends them often, and so learns of epochs;
@@ -34,6 +37,7 @@ final class LeaseKeeper
     private final Consumer<Heartbeat> onHeartbeat;
     private final LongSupplier passedEpoch;
     private final BooleanSupplier wantsEpochs;
+    private final Supplier<List<PeerIdentity>> left;
     private final long intervalNs;
     private final long waitingIntervalNs;
     private final long restingIntervalNs;
@@ -47,6 +51,7 @@ final class LeaseKeeper
     private long tellingEpoch;
     private long heardEpoch;
     private long heardVersion;
+    private List<PeerIdentity> reportedLeft = List.of();
     private boolean isResting;
     private long lastAtNs;
     private long nextAtNs;
@@ -61,17 +66,20 @@ final class LeaseKeeper
      * @param operationCount operations answered so far.
      * @param passedEpoch    the epoch that this node may say it has passed.
      * @param wantsEpochs    whether anything here waits for epochs.
+     * @param left           lost memory nodes that this node was asked to leave and has left.
      */
     LeaseKeeper(
         final MetaLink metaLink, final ControlCall<Registration> registered,
         final ComputeNodeConfiguration configuration, final Consumer<Heartbeat> onHeartbeat,
-        final LongSupplier operationCount, final LongSupplier passedEpoch, final BooleanSupplier wantsEpochs)
+        final LongSupplier operationCount, final LongSupplier passedEpoch, final BooleanSupplier wantsEpochs,
+        final Supplier<List<PeerIdentity>> left)
     {
         final Registration registration = registered.result();
         this.metaLink = metaLink;
         this.onHeartbeat = onHeartbeat;
         this.passedEpoch = passedEpoch;
         this.wantsEpochs = wantsEpochs;
+        this.left = left;
         heartbeats = new Heartbeats(registered, metaLink.credentials());
         intervalNs = Math.min(configuration.heartbeatIntervalNs(), registration.leaseNs() / 4);
         waitingIntervalNs = Math.min(WAITING_FACTOR * intervalNs, registration.leaseNs() / 4);
@@ -160,7 +168,8 @@ final class LeaseKeeper
         {
             return onAnswer(nowNs);
         }
-        if (isResting && (operationCount.getAsLong() != operationsAtLastBeat || wantsEpochs.getAsBoolean()))
+        if (isResting && (operationCount.getAsLong() != operationsAtLastBeat || wantsEpochs.getAsBoolean() ||
+            !reportedLeft.equals(left.get())))
         {
             hasten();
         }
@@ -180,7 +189,8 @@ final class LeaseKeeper
     {
         final boolean isWaiting = wantsEpochs.getAsBoolean();
         tellingEpoch = passedEpoch.getAsLong();
-        heartbeats.send(metaLink.client(), tellingEpoch, isWaiting, timeoutNs);
+        reportedLeft = left.get();
+        heartbeats.send(metaLink.client(), tellingEpoch, isWaiting, reportedLeft, timeoutNs);
         final long operations = operationCount.getAsLong();
         final boolean isIdle = operations == operationsAtLastBeat;
         isResting = isIdle && !isWaiting;

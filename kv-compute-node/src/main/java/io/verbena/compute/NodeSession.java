@@ -156,7 +156,7 @@ final class NodeSession implements AutoCloseable
         tasks = new ControlTasks(new TableTasks(parts, tables, memoryLinks, chunks, this::returnIndex, random,
             configuration.splitsSubtables() && configuration.fillsChunks()), failures);
         lease = new LeaseKeeper(metaLink, registered, configuration, this::onHeartbeat, dispatcher::answeredCount,
-            this::passedEpoch, this::wantsEpochs);
+            this::passedEpoch, this::wantsEpochs, () -> memoryLinks.left(parts.views().views()));
         timeline.registered(raas.clock().nanoTime());
         LOGGER.info("compute node joined: nodeId={} incarnation={} transport to meta server={}",
             registration.nodeId(), registration.incarnation(), metaLink.transport());
@@ -190,6 +190,7 @@ final class NodeSession implements AutoCloseable
     {
         memoryLinks.onLeaseRenewed();
         groups.onLeaseRenewed();
+        memoryLinks.leave(heartbeat.toLeave());
         failures.onUsage(raas.usage());
         engine.onEpoch(heartbeat.epoch(), heartbeat.safeEpoch());
         catalog.onHeard(heartbeat.epoch(), heartbeat.membershipVersion());

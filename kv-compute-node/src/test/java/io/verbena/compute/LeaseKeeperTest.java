@@ -2,6 +2,7 @@ package io.verbena.compute;
 
 import io.verbena.protocol.message.ControlStatus;
 import io.verbena.protocol.message.Heartbeat;
+import io.verbena.raas.identity.PeerIdentity;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -21,13 +22,15 @@ class LeaseKeeperTest
     private long passedEpoch = 9;
     private boolean wantsEpochs;
     private boolean isWorking = true;
+    private List<PeerIdentity> left = List.of();
 
     LeaseKeeperTest()
     {
         rig.answer("heartbeat", (arguments) -> new Heartbeat(11, 9, 20, MetaRig.LEASE_NS, List.of(), List.of()));
         keeper = new LeaseKeeper(rig.link, rig.registered(),
             new ComputeNodeConfiguration().heartbeatIntervalNs(INTERVAL_NS).callTimeoutNs(MetaRig.TIMEOUT_NS),
-            heard::add, () -> isWorking ? ++operations : operations, () -> passedEpoch, () -> wantsEpochs);
+            heard::add, () -> isWorking ? ++operations : operations, () -> passedEpoch, () -> wantsEpochs,
+            () -> left);
         rig.run(keeper::poll);
     }
 
@@ -125,6 +128,26 @@ class LeaseKeeperTest
         rig.runFor(4 * MetaRig.LEASE_NS);
         assertThat(rig.count("heartbeat") - before).isBetween(4L, 4L * 6);
         assertThat(rig.count("awaitChange")).as("once, until it is answered").isEqualTo(1);
+    }
+
+    @Test
+    void shouldReportSoonWhichMemoryNodesItHasLeft()
+    {
+        isWorking = false;
+        rig.runUntil(() -> !rig.awaitingChanges.isEmpty());
+        final List<Object> reported = new ArrayList<>();
+        rig.answer("heartbeat", (arguments) ->
+        {
+            reported.add(arguments[6]);
+            return new Heartbeat(11, 9, 20, MetaRig.LEASE_NS, List.of(), List.of());
+        });
+        left = List.of(new PeerIdentity(3, 4));
+        final long leftAtNs = rig.nowNs();
+        rig.runUntil(() -> reported.contains(left));
+        assertThat(rig.nowNs() - leftAtNs).isLessThan(2 * INTERVAL_NS);
+        rig.runFor(MetaRig.LEASE_NS);
+        assertThat(reported.getLast()).as("again and again").isEqualTo(left);
+        assertThat(reported).as("a few times a lease again").hasSizeLessThan(9);
     }
 
     @Test

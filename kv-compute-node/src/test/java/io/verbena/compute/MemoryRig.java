@@ -67,6 +67,7 @@ public final class MemoryRig implements AutoCloseable
     private final SimNode memoryNode;
     private RaasContext memory;
     private MemoryRegion region;
+    private MemoryRegion local;
     private long viewVersion;
     private long leaseEndsNs = Long.MAX_VALUE;
     private boolean holdsLease = true;
@@ -170,6 +171,12 @@ public final class MemoryRig implements AutoCloseable
     public void register(final int incarnation)
     {
         superblock(incarnation);
+        publish(incarnation);
+    }
+
+    /** It is registered as an incarnation, of which its memory does not know. */
+    public void publish(final int incarnation)
+    {
         meta.view.publish(new PeerRecord(memoryNodeId, incarnation, 1, NodeRole.MEMORY_NODE,
             memoryNode.device().address(), PORT, RemoteRegion.of(region)));
     }
@@ -271,6 +278,16 @@ public final class MemoryRig implements AutoCloseable
         script.refuse(method, status);
     }
 
+    /** @return memory of the compute node, to read to. */
+    public MemoryRegion local()
+    {
+        if (null == local)
+        {
+            local = meta.raas.protectionDomain().allocateRegistered(64, AccessFlags.LOCAL_WRITE);
+        }
+        return local;
+    }
+
     /** @return a word of its memory. */
     public long word(final long offset)
     {
@@ -288,6 +305,10 @@ public final class MemoryRig implements AutoCloseable
     {
         links.all().forEach(MemoryLink::close);
         engine.close();
+        if (null != local)
+        {
+            local.close();
+        }
         if (null != memory)
         {
             stop();

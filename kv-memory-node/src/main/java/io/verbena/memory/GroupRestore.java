@@ -52,7 +52,7 @@ final class GroupRestore implements ChunkUse, AutoCloseable
     {
         views.stream().filter(this::isMember).map(View::group).filter(folder::hasCheckpoint).forEach(this::open);
         stores.forEach(restore::addGroup);
-        return restore.groups((id) -> null != view(id));
+        return restore;
     }
 
     private boolean isMember(final View view)

@@ -43,8 +43,8 @@ final class MemoryAnswers implements MemoryNodeService
         /** As {@link MemoryViews#fill}. */
         boolean fill(View view);
 
-        /** As {@link MemoryViews#isFilled}. */
-        boolean isFilled(int group);
+        /** As {@link MemoryViews#isLate}. */
+        boolean isLate(PeerIdentity node, int group);
 
         /** As {@link MemoryViews#name}. */
         List<LeftView> name(PeerIdentity node, List<LeftView> left);
@@ -127,11 +127,11 @@ final class MemoryAnswers implements MemoryNodeService
     {
         refuseUnregistered(caller);
 
-        if (views.get().isFilled(chunk.group()))
+        if (views.get().isLate(caller, chunk.group()))
         {
-            throw new ControlException(ControlStatus.UNAVAILABLE,
-                "this memory node is no member of group " + chunk.group() + ", it is filled: it was one in a view " +
-                "that is over");
+            throw new ControlException(ControlStatus.UNAVAILABLE, "the leases of group " + chunk.group() +
+                " are not changed for " + caller + ": it has not left the view that is over, or this memory node is " +
+                "no member and is filled");
         }
 
         return mirrorLeases.act(caller, action, chunk, purpose, requestId);

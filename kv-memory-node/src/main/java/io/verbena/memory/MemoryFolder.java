@@ -23,21 +23,23 @@ import java.util.stream.Stream;
  * that, {@code node.lock} is locked while a process has the folder, {@code checkpoint} is the database of its
  * checkpoints, {@code checkpoint-group-N} that of a group of memory nodes, {@code checkpoint.properties} says how the
  * last one went, {@code checkpoint.request} asks for one, {@code restored.properties} says which groups were restored.
- * Not thread-safe. Closed by its opener, after the node.
+ * Not thread-safe, but another thread makes checkpoints and reports them. Closed by its opener, after the node.
  */
 public final class MemoryFolder implements AutoCloseable
 {
     /** Format of {@code node.properties}. */
     public static final int FORMAT_VERSION = 1;
     private static final String PROPERTIES = "node.properties";
-    private static final String UNFINISHED = "node.properties.unfinished";
+    /** Behind the name of a file that is written: each has its own, since two threads write. */
+    private static final String UNFINISHED = ".unfinished";
     private static final String LOCK = "node.lock";
     static final String CHECKPOINT = FolderFiles.CHECKPOINT;
     private static final String REPORT = "checkpoint.properties";
     private static final String REQUEST = "checkpoint.request";
     private static final String RESTORED = "restored.properties";
-    private static final Set<String> OURS = Set.of(PROPERTIES, UNFINISHED, LOCK, CHECKPOINT,
-        CHECKPOINT + CheckpointStore.LIBRARY_SUFFIX, REPORT, REQUEST, RESTORED, "lost+found");
+    private static final Set<String> OURS = Set.of(PROPERTIES, PROPERTIES + UNFINISHED, LOCK, CHECKPOINT,
+        CHECKPOINT + CheckpointStore.LIBRARY_SUFFIX, REPORT, REPORT + UNFINISHED, REQUEST, RESTORED,
+        RESTORED + UNFINISHED, "lost+found");
     /** Memory is walked, restored or saved at this pace at least, on a slow machine too. */
     private static final long WALKED_BYTES_PER_S = 16 << 20;
     private static final int HEX = 16;
@@ -442,16 +444,16 @@ public final class MemoryFolder implements AutoCloseable
         write(path, files, PROPERTIES, properties);
     }
 
-    /** All of it or nothing, and on disk; one at a time, since the checkpointer writes, too. */
-    private static synchronized void write(
+    /** All of it or nothing, and on disk. */
+    private static void write(
         final Path path, final FolderFiles files, final String name, final Properties properties)
     {
         try
         {
             final ByteArrayOutputStream bytes = new ByteArrayOutputStream();
             properties.store(bytes, "memory node: do not change, do not copy to a second node");
-            files.write(UNFINISHED, bytes.toByteArray());
-            files.rename(UNFINISHED, name);
+            files.write(name + UNFINISHED, bytes.toByteArray());
+            files.rename(name + UNFINISHED, name);
             files.syncNames();
         }
         catch (final IOException ex)

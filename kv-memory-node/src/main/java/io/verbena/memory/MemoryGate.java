@@ -194,9 +194,9 @@ final class MemoryGate implements MemoryAnswers.Views, AutoCloseable
     }
 
     @Override
-    public boolean isFilled(final int group)
+    public boolean isLate(final PeerIdentity node, final int group)
     {
-        return views.isFilled(group);
+        return views.isLate(node, group);
     }
 
     /** What a fenced node says is not kept. */

@@ -119,13 +119,18 @@ final class MemoryViews
     }
 
     /**
-     * @param group which.
-     * @return whether this memory node is filled for it, and so no member: a request for its leases that comes now, as
-     *     of members, is of an earlier view, and would free what is being written.
+     * Whether a request for the leases of a group is of a view that is over: it would free what is being written. So is
+     * each one while this memory node is filled, since it is no member; and, since a view was closed here, that of who
+     * has not left it.
+     *
+     * @param node  that asks.
+     * @param group whose leases.
+     * @return whether the request comes too late.
      */
-    boolean isFilled(final int group)
+    boolean isLate(final PeerIdentity node, final int group)
     {
-        return fillings.containsKey(group);
+        final Closed closed = closedViews.get(group);
+        return fillings.containsKey(group) || null != closed && leftOf(node, group) < closed.number;
     }
 
     /**

@@ -276,6 +276,30 @@ class CheckpointRestoreTest
         assertThat(chunks.orphanCount()).isEqualTo(1);
     }
 
+    /** A group has the number of no memory node. */
+    @Test
+    void shouldLeaveOutRecordsOfATableWhoseCopiesAGroupKeeps()
+    {
+        fill();
+        checkpoint(() -> { });
+        final StoreCheck check = restore(CHUNKS, new TableDescriptor("t", 7, 0, 300, 99,
+            new long[]{DirectoryEntry.stable(0, NODE_ID + 1, SuperblockDescriptor.SPACE_BYTES)}));
+        assertThat(check.tables().get("t").committed).isZero();
+        assertThat(chunks.orphanCount()).isZero();
+        assertThat(chunks.freeCount()).isEqualTo(CHUNKS);
+    }
+
+    @Test
+    void shouldRefuseARecordThatIsNotWhereItsTableHasIt()
+    {
+        fill();
+        checkpoint(() -> { });
+        final long here = SuperblockDescriptor.SPACE_BYTES;
+        assertThatThrownBy(() -> restore(CHUNKS, new TableDescriptor("t", 7, 1, 300, 99, new long[]{
+            DirectoryEntry.stable(1, NODE_ID, here), DirectoryEntry.stable(1, NODE_ID + 1, here)})))
+            .isInstanceOf(CheckpointException.class).hasMessageContaining("is not whole");
+    }
+
     @Test
     void shouldTakeTheLaterOneOfAKeyThatChangedItsSlotMeanwhile()
     {

@@ -212,7 +212,7 @@ class MemoryAnswersTest
         }
 
         @Override
-        public boolean isFilled(final int group)
+        public boolean isLate(final PeerIdentity node, final int group)
         {
             return false;
         }

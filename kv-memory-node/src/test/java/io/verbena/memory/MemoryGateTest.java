@@ -7,6 +7,7 @@ import io.verbena.protocol.message.EnteredLease;
 import io.verbena.protocol.message.MirrorAction;
 import io.verbena.protocol.message.MirrorAnswer;
 import io.verbena.protocol.message.MirroredChunk;
+import io.verbena.protocol.view.LeftView;
 import io.verbena.protocol.view.View;
 import io.verbena.protocol.view.ViewAttempt;
 import io.verbena.raas.RaasConfiguration;
@@ -188,14 +189,54 @@ class MemoryGateTest
         answers.fillView(PeerIdentity.META_SERVER, filling);
         enter(ANN, ViewAttempt.of(filling), 1);
         final MirroredChunk chunk = new MirroredChunk(7, 1, 1, LENGTH, 3);
-        assertThatThrownBy(() -> answers.mirrorChunk(ANN, MirrorAction.RETURN, chunk, ChunkPurpose.BLOCKS, 0))
-            .isInstanceOfSatisfying(ControlException.class,
-                (refused) -> assertThat(refused.status()).isEqualTo(ControlStatus.UNAVAILABLE))
-            .hasMessageContaining("no member of group 7, it is filled");
-        assertThat(chunks.blockCount()).isEqualTo(1);
+        shouldBeLate(ANN, chunk);
         gate.close(filling.filled());
-        assertThat(answers.mirrorChunk(ANN, MirrorAction.RETURN, chunk, ChunkPurpose.BLOCKS, 0).outcome())
-            .as("it is a member soon").isEqualTo(MirrorAnswer.Outcome.DONE);
+        shouldBeLate(ANN, chunk);
+        gate.name(ANN, List.of(new LeftView(7, 1)));
+        shouldReturn(ANN, chunk);
+    }
+
+    private void shouldBeLate(final PeerIdentity caller, final MirroredChunk chunk)
+    {
+        final int taken = chunks.blockCount();
+        for (final MirrorAction action : MirrorAction.values())
+        {
+            assertThatThrownBy(() -> answers.mirrorChunk(caller, action, chunk, ChunkPurpose.BLOCKS, 0))
+                .isInstanceOfSatisfying(ControlException.class,
+                    (refused) -> assertThat(refused.status()).isEqualTo(ControlStatus.UNAVAILABLE))
+                .hasMessageContaining("the leases of group 7 are not changed for " + caller);
+        }
+        assertThat(chunks.blockCount()).isEqualTo(taken);
+    }
+
+    private void shouldReturn(final PeerIdentity caller, final MirroredChunk chunk)
+    {
+        assertThat(answers.mirrorChunk(caller, MirrorAction.RETURN, chunk, ChunkPurpose.BLOCKS, 0).outcome())
+            .isEqualTo(MirrorAnswer.Outcome.DONE);
+        assertThat(chunks.blockCount()).isZero();
+    }
+
+    /**
+     * A survivor, too: its chunk would be free, and soon another node's, while who makes the copies equal writes there
+     * what the source has.
+     */
+    @Test
+    void shouldReturnNothingInAViewThatItHasClosed()
+    {
+        final MirroredChunk chunk = new MirroredChunk(7, 1, 1, LENGTH, 3);
+        final MirroredChunk ofAnotherGroup = new MirroredChunk(8, 1, 2, LENGTH, 3);
+        gate.admit(new ComputeAdmission(INCARNATION, Set.of(ANN, BEN)));
+        answers.mirrorChunk(ANN, MirrorAction.RECORD, chunk, ChunkPurpose.BLOCKS, 9);
+        answers.mirrorChunk(ANN, MirrorAction.RECORD, ofAnotherGroup, ChunkPurpose.BLOCKS, 10);
+        gate.close(FIRST.closing(1, BEN));
+        shouldBeLate(ANN, chunk);
+        gate.name(BEN, List.of(new LeftView(7, 1)));
+        gate.name(ANN, List.of(new LeftView(8, 1)));
+        shouldBeLate(ANN, chunk);
+        answers.mirrorChunk(ANN, MirrorAction.RETURN, ofAnotherGroup, ChunkPurpose.BLOCKS, 0);
+        assertThat(chunks.blockCount()).isEqualTo(1);
+        gate.name(ANN, List.of(new LeftView(7, 1)));
+        shouldReturn(ANN, chunk);
     }
 
     @Test

@@ -227,7 +227,7 @@ final class LeaderWarmUp implements AutoCloseable
             final Registration node = joined.result();
             final Heartbeats heartbeats = new Heartbeats(joined, link.actAs(node));
             final MetaClient client = link.client();
-            heartbeats.send(client, node.epoch(), true, STEP_NS);
+            heartbeats.send(client, node.epoch(), true, List.of(), STEP_NS);
             while (Heartbeats.Outcome.NONE == heartbeats.poll())
             {
                 poll();

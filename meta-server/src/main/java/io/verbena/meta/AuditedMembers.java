@@ -42,6 +42,12 @@ final class AuditedMembers implements MembershipListener
     }
 
     @Override
+    public void onPassedOver(final Member member)
+    {
+        next.onPassedOver(member);
+    }
+
+    @Override
     public void onFenced(final Member member)
     {
         next.onFenced(member);

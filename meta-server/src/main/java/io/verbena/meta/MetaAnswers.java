@@ -129,7 +129,7 @@ final class MetaAnswers implements MetaService
     @Override
     public Heartbeat heartbeat(
         final int nodeId, final int incarnation, final long passedEpoch, final boolean wantsEpochs,
-        final HeldSecrets held, final int memorySince)
+        final HeldSecrets held, final int memorySince, final List<PeerIdentity> left)
     {
         refuseRevoked(nodeId, incarnation);
         final Member member = answer(() -> conductor.heartbeat(nodeId, incarnation, passedEpoch, clock.nanoTime()));
@@ -138,12 +138,14 @@ final class MetaAnswers implements MetaService
             conductor.wantEpoch();
         }
         conductor.views().onReturned(member.node().identity(), memorySince);
+        conductor.onLeft(member.node().identity(), left);
 
         final List<AdmissionToken> tokens = secrets.tokens(new PeerIdentity(nodeId, incarnation), held);
         return new Heartbeat(
             conductor.epoch(), conductor.safeEpoch(), conductor.table().version(), conductor.table().leaseNs(),
             tokens, member.isCompute() ? List.of() : conductor.table().spares(),
-            secrets.renewed(member, held, tokens));
+            secrets.renewed(member, held, tokens),
+            member.isCompute() ? conductor.memoryNodesToLeave() : List.of());
     }
 
     @Override

@@ -70,6 +70,13 @@ final class NodeDirectory implements MembershipListener
     }
 
     @Override
+    public void onPassedOver(final Member member)
+    {
+        logger.info("fenced at every memory node but lost ones, which all other compute nodes have left; epochs go " +
+            "on: {}", member);
+    }
+
+    @Override
     public void onFenced(final Member member)
     {
         logger.info("fenced at every memory node: {}", member);

@@ -78,7 +78,8 @@ class SecretRoundsTest
             final Member known = conductor.heartbeat(member.nodeId(), member.incarnation(), 0, nowNs);
             final HeldSecrets held = credentials.held();
             tokens = secrets.tokens(identity, held);
-            return new Heartbeat(1, 1, 1, LEASE_NS, tokens, List.of(), secrets.renewed(known, held, tokens));
+            return new Heartbeat(1, 1, 1, LEASE_NS, tokens, List.of(), secrets.renewed(known, held, tokens),
+                List.of());
         }
 
         private PeerAddress address()
@@ -331,7 +332,7 @@ class SecretRoundsTest
         }
         final Heartbeat answer = compute.answer();
         compute.credentials.renew(new Heartbeat(
-            1, 1, 1, 1, answer.tokens().subList(0, 1), List.of(), answer.renewed()));
+            1, 1, 1, 1, answer.tokens().subList(0, 1), List.of(), answer.renewed(), List.of()));
         assertThat(compute.credentials.held())
             .isEqualTo(new HeldSecrets(2, 2, answer.tokens().getFirst().incarnation()));
         compute.beat();

@@ -7,7 +7,6 @@ import io.verbena.protocol.control.MemoryNodeClient;
 import io.verbena.protocol.message.ControlStatus;
 import io.verbena.protocol.session.MetaLink;
 import io.verbena.protocol.view.LeftView;
-import io.verbena.raas.BatchListener;
 import io.verbena.raas.OneSidedPort;
 import io.verbena.raas.identity.PeerIdentity;
 import io.verbena.raas.RaasContext;
@@ -16,7 +15,6 @@ import io.verbena.raas.VirtualQp;
 import io.verbena.raas.directory.PeerLookup;
 import io.verbena.raas.directory.PeerRecord;
 import io.verbena.raas.failure.Backoff;
-import io.verbena.rdma.verbs.WorkCompletionStatus;
 import io.verbena.table.TableEngine;
 import io.verbena.table.access.RegionAccess;
 import io.verbena.table.allocation.ChunkView;
@@ -43,7 +41,9 @@ public final class MemoryLink implements AutoCloseable
         LOOKING_UP, CONNECTING,
         /** The memory node has closed a view, and gives a key to who names it as left. */
         NAMING,
-        VIEWING, READY, PAUSING, REFUSED
+        VIEWING, READY,
+        /** Nothing more is posted to a lost incarnation; what was posted ends. */
+        LEAVING, PAUSING, REFUSED
     }
 
     private static final Logger LOGGER = LoggerFactory.getLogger(MemoryLink.class);
@@ -78,6 +78,8 @@ public final class MemoryLink implements AutoCloseable
     private boolean isUnregistered;
     private String failure = "";
     private boolean isRestored;
+    /** This incarnation and earlier ones are never to be used again. */
+    private int leftIncarnation;
 
     /** @param refusal why it is never connected; empty for one that is. */
     MemoryLink(final SessionParts session, final int memoryNodeId, final String refusal)
@@ -208,10 +210,40 @@ public final class MemoryLink implements AutoCloseable
         return State.READY == state && (maintenance.isBusy() || watch.isBusy());
     }
 
+    /**
+     * Leaves an incarnation of the memory node, and all earlier ones, for good: what was posted ends, and nothing more
+     * is. Operations on tables there fail as those on a memory node that cannot be reached, until a later one is there.
+     *
+     * @param incarnation to leave; 0: none.
+     */
+    void leave(final int incarnation)
+    {
+        leftIncarnation = Math.max(leftIncarnation, incarnation);
+        if (isOpen() && State.LEAVING != state && record.incarnation() <= leftIncarnation)
+        {
+            naming = null;
+            engine.suspend(memoryNodeId, true);
+            vqp.grantedUntil(Long.MIN_VALUE);
+            state = State.LEAVING;
+        }
+    }
+
+    /** @return whether nothing is under way any more to what {@link #leave} has named. */
+    boolean hasLeft()
+    {
+        return null == vqp || record.incarnation() > leftIncarnation || !isOpen() && 0 == vqp.outstandingBatches();
+    }
+
+    private boolean isOpen()
+    {
+        return State.LOOKING_UP != state && State.PAUSING != state && State.REFUSED != state;
+    }
+
     /** @return which epoch may be passed as far as closed chunks here go; any, while nothing is used here. */
     public long passableEpoch()
     {
-        return State.READY == state ? Math.min(watch.epoch(), maintenance.passableEpoch()) : Long.MAX_VALUE;
+        return State.READY == state || State.LEAVING == state ?
+            Math.min(watch.epoch(), maintenance.passableEpoch()) : Long.MAX_VALUE;
     }
 
     /** @return what this node does there beside operations. */
@@ -268,6 +300,7 @@ public final class MemoryLink implements AutoCloseable
             case NAMING -> pollNaming(nowNs);
             case VIEWING -> pollView(nowNs);
             case READY -> hasNoKey() ? name() : watch.poll() + pollMaintenance() + pollFailed(nowNs);
+            case LEAVING -> pollLeaving(nowNs);
             case PAUSING -> pollPause(nowNs);
             case REFUSED -> 0;
         };
@@ -276,7 +309,7 @@ public final class MemoryLink implements AutoCloseable
     /** Posts until the lease ends, and nothing afterwards: what comes after the fence would break the queue pair. */
     void onLeaseRenewed()
     {
-        if (null != vqp)
+        if (null != vqp && State.LEAVING != state)
         {
             vqp.grantedUntil(session.leaseEndsNs().getAsLong());
         }
@@ -306,6 +339,12 @@ public final class MemoryLink implements AutoCloseable
             case FOUND ->
             {
                 record = lookup.record();
+                if (record.incarnation() <= leftIncarnation)
+                {
+                    metaLink.directory().forget(memoryNodeId, record.incarnation());
+                    pause(nowNs, lost());
+                    return 1;
+                }
                 isUnregistered = false;
                 vqp = raas.connect(
                     record.address(), failure.isEmpty() ? record.readTarget() : ReadTargetAddress.NONE,
@@ -317,7 +356,7 @@ public final class MemoryLink implements AutoCloseable
             case NOT_FOUND ->
             {
                 isUnregistered = true;
-                pause(nowNs, "memory node is not registered: nodeId=" + memoryNodeId);
+                pause(nowNs, 0 == leftIncarnation ? "memory node is not registered: nodeId=" + memoryNodeId : lost());
             }
             case FAILED -> pause(nowNs, lookup.failure());
         }
@@ -391,6 +430,11 @@ public final class MemoryLink implements AutoCloseable
                 " by now, and was looked up as " + record.incarnation() + ": its record is read again");
             return 1;
         }
+        if (0 != watch.memoryNodeIncarnation() && watch.memoryNodeIncarnation() < record.incarnation())
+        {
+            onEarlierIncarnation(nowNs);
+            return 1;
+        }
         if (hasNoKey())
         {
             return name();
@@ -421,6 +465,24 @@ public final class MemoryLink implements AutoCloseable
         return workCount + pollFailed(nowNs);
     }
 
+    /**
+     * Its process may never hear of the registration: then it has not cut off those who are fenced. Mostly it is about
+     * to, which is no loss: operations wait for a while as for the first connection.
+     */
+    private void onEarlierIncarnation(final long nowNs)
+    {
+        disconnect();
+        if (nowNs - begunNs - FIRST_WAIT_NS <= 0)
+        {
+            lookUpLater(nowNs);
+        }
+        else
+        {
+            pause(nowNs, "memory node " + memoryNodeId + " is incarnation " + watch.memoryNodeIncarnation() +
+                " still, and was looked up as " + record.incarnation());
+        }
+    }
+
     private int pollMaintenance()
     {
         if (!maintenance.isConnected() && vqp.carriesWrites())
@@ -445,18 +507,47 @@ public final class MemoryLink implements AutoCloseable
         return 0;
     }
 
+    private int pollLeaving(final long nowNs)
+    {
+        if (0 != vqp.outstandingBatches())
+        {
+            return 0;
+        }
+        engine.detach(memoryNodeId);
+        giveUp(nowNs, lost());
+        raas.forget(vqp.peer());
+        LOGGER.info("left: {}", failure);
+        return 1;
+    }
+
+    private String lost()
+    {
+        return "memory node " + memoryNodeId + " is lost, and is used again when it has returned: until then a " +
+            "compute node that ended may still write there";
+    }
+
     private void giveUp(final long nowNs, final String why)
+    {
+        disconnect();
+        pause(nowNs, why);
+    }
+
+    private void disconnect()
     {
         maintenance.disconnect();
         vqp.close();
         metaLink.directory().forget(memoryNodeId, record.incarnation());
-        pause(nowNs, why);
     }
 
     private void pause(final long nowNs, final String why)
     {
         failure = why;
         unreachable(true);
+        lookUpLater(nowNs);
+    }
+
+    private void lookUpLater(final long nowNs)
+    {
         retryAtNs = nowNs + backoff.nextPauseNs();
         state = State.PAUSING;
     }
@@ -473,7 +564,7 @@ public final class MemoryLink implements AutoCloseable
 
     private void onBatchComplete(final VirtualQp from, final int cookie, final int status)
     {
-        final int counted = counted(from.carriesWrites(), status, session.holdsLease());
+        final int counted = CountedStatus.of(from.carriesWrites(), status, session.holdsLease());
         switch (cookie)
         {
             case ChunkWatch.COOKIE -> watch.access().onComplete(counted);
@@ -482,21 +573,6 @@ public final class MemoryLink implements AutoCloseable
             case OBSERVER_COOKIE -> observerAccess.onComplete(counted);
             default -> engine.onBatchComplete(cookie, counted);
         }
-    }
-
-    /**
-     * What a READ over DC brought counts only if the lease holds after it: when a node is fenced its queue pairs are
-     * closed, but not the read target, which others use; and memory is used again once it is fenced.
-     */
-    static int counted(final boolean isConnected, final int status, final BooleanSupplier holdsLease)
-    {
-        if (BatchListener.OUTCOME_UNKNOWN == status)
-        {
-            // To the engine as when the connection was lost; it is in use again when another queue pair is there.
-            return WorkCompletionStatus.WR_FLUSH_ERR;
-        }
-        return isConnected || WorkCompletionStatus.SUCCESS != status || holdsLease.getAsBoolean() ?
-            status : WorkCompletionStatus.WR_FLUSH_ERR;
     }
 
     @Override

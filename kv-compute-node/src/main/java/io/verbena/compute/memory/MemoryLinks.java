@@ -1,10 +1,13 @@
 package io.verbena.compute.memory;
 
 import io.verbena.compute.session.SessionParts;
+import io.verbena.protocol.view.KnownViews;
+import io.verbena.raas.identity.PeerIdentity;
 import io.verbena.raas.limit.RaasLimit;
 import io.verbena.rdma.verbs.VerbCounters;
 import io.verbena.table.access.RegionAccess;
 
+import org.agrona.collections.Int2IntHashMap;
 import org.agrona.collections.Int2ObjectHashMap;
 
 import java.util.ArrayList;
@@ -19,6 +22,9 @@ public final class MemoryLinks
 
     private final Int2ObjectHashMap<MemoryLink> byId = new Int2ObjectHashMap<>();
     private final List<MemoryLink> all = new ArrayList<>();
+    /** By the ids of memory nodes: the latest incarnation that is never to be used again, 0 for none. */
+    private final Int2IntHashMap leftIncarnations = new Int2IntHashMap(0);
+    private List<PeerIdentity> toLeave = List.of();
     private final String nodeName;
     private final int maxMemoryNodes;
 
@@ -59,9 +65,46 @@ public final class MemoryLinks
                 nodeName + " does not connect to memory node " + memoryNodeId + ": it has " + all.size() +
                 " others; tables there cannot be used here: raise " + settingText(maxMemoryNodes);
             final MemoryLink link = new MemoryLink(parts, memoryNodeId, refusal);
+            link.leave(leftIncarnations.get(memoryNodeId));
             all.add(link);
             byId.put(memoryNodeId, link);
         }
+    }
+
+    /**
+     * Leaves lost memory nodes, for good: {@link #left} says when nothing more is posted to these incarnations.
+     *
+     * @param lost as the meta server has asked for last; with each goes what is earlier.
+     */
+    public void leave(final List<PeerIdentity> lost)
+    {
+        toLeave = lost;
+        for (final PeerIdentity each : lost)
+        {
+            leftIncarnations.put(
+                each.nodeId(), Math.max(leftIncarnations.get(each.nodeId()), each.incarnation()));
+            if (byId.containsKey(each.nodeId()))
+            {
+                byId.get(each.nodeId()).leave(each.incarnation());
+            }
+        }
+    }
+
+    /**
+     * @param views that are known, and whose ports are left as soon as they are over.
+     * @return those of the memory nodes to be left that are: neither by a connection nor as a member of a group is one
+     *     of them used here. The same list as long as nothing changes, as far as {@code equals} goes.
+     */
+    public List<PeerIdentity> left(final KnownViews views)
+    {
+        return toLeave.isEmpty() ? toLeave :
+            toLeave.stream().filter((each) -> hasLeft(each) && !views.relyOn(each)).toList();
+    }
+
+    private boolean hasLeft(final PeerIdentity memoryNode)
+    {
+        final MemoryLink link = byId.get(memoryNode.nodeId());
+        return null == link || link.hasLeft();
     }
 
     /** Ends the connection to what turns out to be no memory node. @return whether there was one. */

@@ -4,12 +4,19 @@ import io.verbena.compute.MemoryRig;
 import io.verbena.protocol.message.ChunkLease;
 import io.verbena.protocol.message.ChunkRun;
 import io.verbena.protocol.message.ControlStatus;
+import io.verbena.protocol.view.KnownViews;
+import io.verbena.protocol.view.View;
 import io.verbena.raas.BatchListener;
+import io.verbena.raas.OneSidedPort;
 import io.verbena.raas.directory.PeerListing;
+import io.verbena.raas.identity.PeerIdentity;
+import io.verbena.rdma.verbs.PostStatus;
 import io.verbena.rdma.verbs.WorkCompletionStatus;
 
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
@@ -22,6 +29,7 @@ class MemoryLinkTest
 {
     private static final long SECOND_NS = 1_000_000_000;
     private static final long LONGEST_PAUSE_NS = 128_000_000;
+    private static final PeerIdentity OTHER = new PeerIdentity(8, 8);
 
     private final MemoryRig rig = new MemoryRig();
 
@@ -161,6 +169,103 @@ class MemoryLinkTest
         assertThat(isRead(link)).isTrue();
     }
 
+    @Test
+    void shouldPostNothingMoreToALostIncarnationAndLetEndWhatWasPosted()
+    {
+        final MemoryLink link = rig.reach();
+        final List<Integer> pieces = new ArrayList<>();
+        final OneSidedPort port = link.port();
+        final PeerIdentity lost = link.identity();
+        final KnownViews views = new KnownViews();
+        assertThat(rig.links().left(views)).isEmpty();
+        link.observerAccess().read(port, 0, 8, (buffer, lengthBytes, offset) -> pieces.add(lengthBytes));
+        rig.links().leave(List.of(lost, OTHER));
+        assertThat(link.isReady()).isFalse();
+        assertThat(rig.links().left(views)).as("a READ is under way").containsExactly(OTHER);
+        link.onLeaseRenewed();
+        port.begin();
+        port.read(rig.local(), 0, 8, 0);
+        assertThat(port.complete(MemoryLink.OBSERVER_COOKIE)).isEqualTo(PostStatus.INVALID_STATE);
+        rig.meta.runUntil(() -> rig.links().left(views).contains(lost));
+        assertThat(pieces).as("what was posted has ended before").containsExactly(8);
+        assertThat(port.isFailed()).isTrue();
+        assertThat(link.failure()).contains("memory node 2 is lost");
+
+        final View view = View.first(7, List.of(lost));
+        views.hear(view);
+        assertThat(rig.links().left(views)).as("a port of a group may be open").containsExactly(OTHER);
+        views.hear(view.closing(1, PeerIdentity.UNREGISTERED));
+        assertThat(rig.links().left(views)).containsExactly(lost, OTHER);
+        rig.links().leave(List.of());
+        assertThat(rig.links().left(views)).as("nobody asks any more").isEmpty();
+    }
+
+    @Test
+    void shouldReachTheNextIncarnationAndNoneThatWasLeft()
+    {
+        final MemoryLink link = rig.reach();
+        rig.links().leave(List.of(new PeerIdentity(MemoryRig.MEMORY_NODE, 3)));
+        rig.meta.runFor(SECOND_NS);
+        rig.register(2);
+        rig.meta.runFor(SECOND_NS);
+        assertThat(link.isReady()).isFalse();
+        rig.register(3);
+        rig.meta.runFor(SECOND_NS);
+        assertThat(link.isReady()).isFalse();
+        assertThat(link.failure()).contains("memory node 2 is lost");
+        rig.register(4);
+        rig.meta.runUntil(link::isReady);
+        assertThat(link.identity().incarnation()).isEqualTo(4);
+        assertThat(link.hasLeft()).isTrue();
+    }
+
+    /** Tables that are opened later may name it, too. */
+    @Test
+    void shouldNotReachWhatWasLeftBeforeThereWasALink()
+    {
+        rig.register();
+        rig.links().leave(List.of(new PeerIdentity(MemoryRig.MEMORY_NODE, 1)));
+        final MemoryLink link = rig.connect();
+        rig.meta.runFor(SECOND_NS);
+        assertThat(link.isReady()).isFalse();
+        rig.register(2);
+        rig.meta.runUntil(link::isReady);
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {1, 2, 3, 5, 8, 13, 21, 34, 55, 89})
+    void shouldLeaveWhileItConnects(final int steps)
+    {
+        rig.register();
+        final MemoryLink link = rig.connect();
+        for (int i = 0; i < steps; i++)
+        {
+            rig.meta.runFor(1_000);
+        }
+        rig.links().leave(List.of(new PeerIdentity(MemoryRig.MEMORY_NODE, 1)));
+        rig.meta.runFor(SECOND_NS);
+        assertThat(link.isReady()).isFalse();
+        assertThat(rig.links().left(new KnownViews())).hasSize(1);
+    }
+
+    /** Its process has not heard of the registration, and cut off nobody. */
+    @Test
+    void shouldNotUseMemoryOfAnEarlierIncarnationThanItsRecord()
+    {
+        rig.register();
+        rig.publish(2);
+        final MemoryLink link = rig.connect();
+        rig.meta.runFor(SECOND_NS / 1_000);
+        assertThat(link.isReady()).isFalse();
+        assertThat(link.isConnecting()).as("it may be about to hear of it").isTrue();
+        rig.meta.runUntil(() -> !link.failure().isEmpty());
+        assertThat(link.failure()).contains("incarnation 1 still").contains("looked up as 2");
+        rig.meta.runFor(SECOND_NS);
+        assertThat(link.isReady()).isFalse();
+        rig.register(2);
+        rig.meta.runUntil(link::isReady);
+    }
+
     private boolean isRead(final MemoryLink link)
     {
         final List<Integer> pieces = new ArrayList<>();
@@ -173,27 +278,27 @@ class MemoryLinkTest
     @Test
     void shouldNotCountWhatWasReadOverDcWhenTheLeaseIsOver()
     {
-        assertThat(MemoryLink.counted(false, WorkCompletionStatus.SUCCESS, () -> false))
+        assertThat(CountedStatus.of(false, WorkCompletionStatus.SUCCESS, () -> false))
             .isEqualTo(WorkCompletionStatus.WR_FLUSH_ERR);
-        assertThat(MemoryLink.counted(false, WorkCompletionStatus.SUCCESS, () -> true))
+        assertThat(CountedStatus.of(false, WorkCompletionStatus.SUCCESS, () -> true))
             .isEqualTo(WorkCompletionStatus.SUCCESS);
     }
 
     @Test
     void shouldTakeAnUnknownOutcomeAsALostConnection()
     {
-        assertThat(MemoryLink.counted(true, BatchListener.OUTCOME_UNKNOWN, () -> true))
+        assertThat(CountedStatus.of(true, BatchListener.OUTCOME_UNKNOWN, () -> true))
             .isEqualTo(WorkCompletionStatus.WR_FLUSH_ERR);
     }
 
     @Test
     void shouldAskForTheLeaseOnlyAfterReadsOverDc()
     {
-        assertThat(MemoryLink.counted(true, WorkCompletionStatus.SUCCESS, () ->
+        assertThat(CountedStatus.of(true, WorkCompletionStatus.SUCCESS, () ->
         {
             throw new AssertionError("a queue pair is closed when its node is fenced");
         })).isEqualTo(WorkCompletionStatus.SUCCESS);
-        assertThat(MemoryLink.counted(false, WorkCompletionStatus.RETRY_EXC_ERR, () -> false))
+        assertThat(CountedStatus.of(false, WorkCompletionStatus.RETRY_EXC_ERR, () -> false))
             .isEqualTo(WorkCompletionStatus.RETRY_EXC_ERR);
     }
 }

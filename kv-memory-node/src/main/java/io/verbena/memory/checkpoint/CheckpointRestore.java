@@ -20,7 +20,6 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
-import java.util.function.IntPredicate;
 import java.util.stream.Collectors;
 
 import static io.verbena.table.format.SlotWord.BLOCK_ALIGNMENT_BYTES;
@@ -95,7 +94,6 @@ public final class CheckpointRestore
     private final ChunkUse use;
     private final Listener listener;
     private final List<Part> parts = new ArrayList<>();
-    private IntPredicate isOfGroup = (home) -> false;
     private final Int2ObjectHashMap<LongTupleHashFunction> hashFunctions = new Int2ObjectHashMap<>();
     private final KeyHash hash = new KeyHash();
     /** Slots whose words name blocks that need another place. */
@@ -134,19 +132,6 @@ public final class CheckpointRestore
     public CheckpointRestore addGroup(final int group, final CheckpointStore store)
     {
         parts.add(new Part(store, group));
-        return this;
-    }
-
-    /**
-     * Says which ids in directory entries are those of groups: a checkpoint that an earlier build made of this memory
-     * node alone has records of their tables, too, at offsets that count for nothing; they are left out.
-     *
-     * @param test of an id.
-     * @return this.
-     */
-    public CheckpointRestore groups(final IntPredicate test)
-    {
-        isOfGroup = test;
         return this;
     }
 
@@ -217,14 +202,13 @@ public final class CheckpointRestore
         {
             return; // dropped since
         }
+        if (!table.isPartHere())
+        {
+            return; // of a table with copies: an earlier build put them into the checkpoint of the node alone
+        }
         hash.compute(hashFunctions.get(table.table().tableId()), block.addressOffset() + BlockDescriptor.KEY_OFFSET,
             BlockDescriptor.keyLength(block, 0));
-        final int home = table.home(hash);
-        if (0 == part.group && isOfGroup.test(home))
-        {
-            return;
-        }
-        if (home != part.homeId())
+        if (table.home(hash) != part.homeId())
         {
             throw damaged(slot);
         }

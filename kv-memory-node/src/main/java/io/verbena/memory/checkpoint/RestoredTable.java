@@ -12,6 +12,7 @@ import io.verbena.table.format.TableDescriptor;
 import org.agrona.collections.LongArrayList;
 
 import java.util.Arrays;
+import java.util.List;
 import java.util.function.IntFunction;
 
 /**
@@ -40,6 +41,7 @@ final class RestoredTable
     /** Memory node or group, as directory entries name it. */
     private final int homeId;
     private final int owner;
+    private final boolean isPartHere;
     private Subtable[] directory;
     /** The slots of two groups in which a key may be, in the order in which they are filled. */
     private final LongArrayList candidates = new LongArrayList();
@@ -58,10 +60,9 @@ final class RestoredTable
         this.homeId = homeId;
         this.owner = owner;
         directory = new Subtable[table.subtableCount()];
-        for (final Subtable subtable : Subtable.of(table))
-        {
-            put(subtable);
-        }
+        final List<Subtable> subtables = Subtable.of(table);
+        subtables.forEach(this::put);
+        isPartHere = subtables.stream().anyMatch((subtable) -> subtable.memoryNodeId() == homeId);
     }
 
     private void put(final Subtable subtable)
@@ -265,6 +266,12 @@ final class RestoredTable
                 words.put(slot, SlotWord.frozen(SlotWord.EMPTY));
             }
         }
+    }
+
+    /** Whether a part of the table is kept at this memory node, or by this group. */
+    boolean isPartHere()
+    {
+        return isPartHere;
     }
 
     /** Memory node or group at which a key is kept, as directory entries name it. */

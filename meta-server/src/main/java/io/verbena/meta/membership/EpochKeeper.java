@@ -19,7 +19,8 @@ import java.util.TreeMap;
  * nodes forget what they cached, so it is not spent for nothing.</li>
  * <li>The safe epoch is the smallest one passed by a counted node. It never goes back.</li>
  * <li>A node counts from its registration until {@link #release}, which is for its owner to call only when the node can
- * change nothing any more. A silent node therefore stops the epoch instead of being overlooked.</li>
+ * change nothing any more that anybody relies on. A silent node therefore stops the epoch instead of being
+ * overlooked.</li>
  * <li>After a restart the epoch begins above every epoch ever announced. Nodes that knew the old ones then lag by more
  * than rule 1 allows, so nothing new is safe until all have passed two epochs of the new series
  * ({@link #RESTART_BARRIER_EPOCHS}); until then the safe epoch is 0.</li>

@@ -2,6 +2,8 @@ package io.verbena.meta.membership;
 
 import org.agrona.collections.Int2ObjectHashMap;
 
+import java.util.function.IntPredicate;
+
 /**
  * Tells every memory node that one registration of a compute node is over, until each has cut it off. Complete when
  * every memory node that could have let it in has answered, or can be shown not to let it in any more ({@link
@@ -35,6 +37,7 @@ public final class FencingRound
     private final int incarnation;
     private final long retryNs;
     private final Int2ObjectHashMap<Target> pending = new Int2ObjectHashMap<>();
+    private boolean delaysEpochs = true;
 
     /**
      * @param nodeId      who is fenced.
@@ -135,6 +138,37 @@ public final class FencingRound
     public boolean isPending(final int memoryNodeId)
     {
         return pending.containsKey(memoryNodeId);
+    }
+
+    /**
+     * @param isTrue of the id of a memory node.
+     * @return whether it is true of all that have not confirmed yet.
+     */
+    boolean pendingMatch(final IntPredicate isTrue)
+    {
+        final Int2ObjectHashMap<Target>.KeyIterator ids = pending.keySet().iterator();
+
+        while (ids.hasNext())
+        {
+            if (!isTrue.test(ids.nextInt()))
+            {
+                return false;
+            }
+        }
+
+        return true;
+    }
+
+    /** @return whether epochs wait for it; if not, those who have not confirmed are asked all the same. */
+    public boolean delaysEpochs()
+    {
+        return delaysEpochs;
+    }
+
+    /** No epoch waits for it from now on: see {@link LostMemoryNodes}. */
+    void letEpochsPass()
+    {
+        delaysEpochs = false;
     }
 
     /** @return who is fenced. */

@@ -10,6 +10,7 @@ import io.verbena.meta.store.StoredNodeState;
 import io.verbena.meta.store.StoredSecrets;
 import io.verbena.protocol.message.NodeRegistration;
 import io.verbena.raas.directory.NodeRole;
+import io.verbena.raas.identity.PeerIdentity;
 
 import java.util.ArrayList;
 import java.util.List;
@@ -17,9 +18,10 @@ import java.util.SortedMap;
 
 /**
  * Puts registrations, epochs and fencing together. How a compute node comes and goes: it registers and counts for the
- * epoch; it leaves or its lease ends; every memory node is asked to cut it off; only then it stops counting, and its id
- * and writer number are free. One thread; time comes in; after a failed durable write, {@link
- * io.verbena.meta.store.DurableWriteError}, nothing more may be asked of it.
+ * epoch; it leaves or its lease ends; every memory node is asked to cut it off. When all have, or all but lost ones
+ * that nobody uses ({@link LostMemoryNodes}), it stops counting; when all have, its id and writer number are free. One
+ * thread; time comes in; after a failed durable write, {@link io.verbena.meta.store.DurableWriteError}, nothing more
+ * may be asked of it.
  */
 public final class MembershipConductor
 {
@@ -33,6 +35,7 @@ public final class MembershipConductor
     private final ConductorOptions options;
     private final MembershipListener listener;
     private final List<FencingRound> rounds = new ArrayList<>();
+    private final LostMemoryNodes lostMemory;
     private long lastWorkNs;
     /** Who is to be announced when all are durable; null outside of {@link #together}. */
     private List<Member> joinedTogether;
@@ -71,6 +74,9 @@ public final class MembershipConductor
         views = new ViewConductor(
             ledger, table, options.nodesAreGone() ? List.of() : state.views(), listener,
             options.fenceRetryNs());
+
+        lostMemory =
+            new LostMemoryNodes(table, options.membership().leaseNs(), options.fenceRetryNs(), nowNs);
 
         for (final Member member : table.members())
         {
@@ -230,6 +236,24 @@ public final class MembershipConductor
     }
 
     /**
+     * A compute node with a lease has left lost memory nodes: it posts nothing to these incarnations any more, nor to
+     * earlier ones, connects to them never again, and nothing rests on what it posted before.
+     *
+     * @param computeNode who.
+     * @param memoryNodes which; none where it has left none.
+     */
+    public void onLeft(final PeerIdentity computeNode, final List<PeerIdentity> memoryNodes)
+    {
+        lostMemory.onLeft(computeNode, memoryNodes);
+    }
+
+    /** @return lost memory nodes that compute nodes are to leave, and to report then; immutable. */
+    public List<PeerIdentity> memoryNodesToLeave()
+    {
+        return lostMemory.toLeave();
+    }
+
+    /**
      * Has clients sent to a node on standby. Durable; the second time changes nothing.
      *
      * @param nodeId      who.
@@ -315,6 +339,7 @@ public final class MembershipConductor
 
         int workCount = expire(nowNs);
         workCount += driveRounds(nowNs, caller);
+        workCount += lostMemory.poll(rounds, nowNs) ? passOver() : 0;
         return epochs.advance(nowNs) ? workCount + 1 : workCount;
     }
 
@@ -332,18 +357,19 @@ public final class MembershipConductor
 
     /**
      * @param nowNs the clock now.
-     * @return how long {@link #doWork} has nothing to do, if no request comes; 0 while somebody is fenced, or a
-     *     view is changed. At most half of what counts as having been away, so that a sleep that was meant, and ends
-     *     late, lengthens no lease.
+     * @return how long {@link #doWork} has nothing to do, if no request comes; 0 while epochs wait for somebody to be
+     *     fenced, or a view is changed. At most half of what counts as having been away, so that a sleep that was
+     *     meant, and ends late, lengthens no lease.
      */
     public long idleNs(final long nowNs)
     {
-        if (!rounds.isEmpty() || views.isChanging())
+        if (views.isChanging() || rounds.stream().anyMatch(FencingRound::delaysEpochs))
         {
             return 0;
         }
 
-        final long dueNs = Math.min(table.leaseLeftNs(nowNs), epochs.idleNs(nowNs));
+        final long askAgainNs = rounds.isEmpty() ? Long.MAX_VALUE : options.fenceRetryNs();
+        final long dueNs = Math.min(askAgainNs, Math.min(table.leaseLeftNs(nowNs), epochs.idleNs(nowNs)));
         return Math.clamp(dueNs, 0, options.membership().leaseNs() / (2 * AWAY_FRACTION));
     }
 
@@ -511,6 +537,27 @@ public final class MembershipConductor
             complete();
         }
         return workCount + completeCount;
+    }
+
+    /** Epochs pass without nodes that are cut off wherever somebody uses memory; else they are what they were. */
+    private int passOver()
+    {
+        int workCount = 0;
+
+        for (int i = 0; i < rounds.size(); i++)
+        {
+            final FencingRound round = rounds.get(i);
+
+            if (round.delaysEpochs() && lostMemory.haveBeenLeft(round))
+            {
+                round.letEpochsPass();
+                epochs.release(round.nodeId());
+                listener.onPassedOver(table.member(round.nodeId()));
+                workCount++;
+            }
+        }
+
+        return workCount;
     }
 
     /** Nodes that end together are forgotten together. */

@@ -29,6 +29,16 @@ public interface MembershipListener
     void onEnded(Member member);
 
     /**
+     * Epochs pass without a compute node that ended, although lost memory nodes have not cut it off: all others have
+     * left these. It is fenced still.
+     *
+     * @param member without a lease.
+     */
+    default void onPassedOver(final Member member)
+    {
+    }
+
+    /**
      * A compute node that ended can reach no memory node any more.
      *
      * @param member forgotten by now.

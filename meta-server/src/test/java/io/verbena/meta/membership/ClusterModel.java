@@ -2,6 +2,7 @@ package io.verbena.meta.membership;
 
 import io.verbena.meta.membership.ModelCompute.Look;
 import io.verbena.meta.membership.ModelCompute.Reply;
+import io.verbena.meta.membership.ModelCompute.Request;
 import io.verbena.meta.membership.ModelCompute.RetiredBlock;
 import io.verbena.meta.membership.ModelCompute.RunningOperation;
 import io.verbena.meta.store.InMemoryMetaStore;
@@ -9,6 +10,7 @@ import io.verbena.meta.store.MetaState;
 import io.verbena.protocol.message.NodeRegistration;
 import io.verbena.raas.RemoteRegion;
 import io.verbena.raas.directory.NodeRole;
+import io.verbena.raas.identity.PeerIdentity;
 import io.verbena.rdma.verbs.DeviceAddress;
 
 import java.util.ArrayList;
@@ -34,7 +36,7 @@ final class ClusterModel
     static final long EPOCH_INTERVAL_NS = 10;
     static final long FENCE_RETRY_NS = 30;
     private static final int QUARANTINE_EPOCHS = 3;
-    private static final int FORGETS_ONE_IN = 4;
+    private static final int FORGETS_ONE_IN = 40;
     private static final int MOST_MEMORIES = 8;
     private static final int SPARES = 3;
 
@@ -43,10 +45,12 @@ final class ClusterModel
     }
 
     private final Random random;
+    private final Disobedience disobedience;
     private long endpoints;
     private final InMemoryMetaStore store = new InMemoryMetaStore();
     private final List<ModelCompute> computes = new ArrayList<>();
     private final Map<Integer, ModelMemory> memories = new TreeMap<>();
+    private final ModelReach reach = new ModelReach(computes, memories);
     private final List<FenceCall> fenceCalls = new ArrayList<>();
     private final Set<Integer> incarnations = new HashSet<>();
     private final ModelEvents events = new ModelEvents();
@@ -56,9 +60,10 @@ final class ClusterModel
     private long lastSafeEpoch;
     private int newestIncarnation;
 
-    ClusterModel(final long seed)
+    ClusterModel(final long seed, final Disobedience disobedience)
     {
         random = new Random(seed);
+        this.disobedience = disobedience;
         start();
 
         for (int i = 0; i < 2; i++)
@@ -279,7 +284,7 @@ final class ClusterModel
     {
         if (null != compute.cached && compute.cached.epoch() >= compute.epoch - 1 && random.nextBoolean())
         {
-            if (canReach(compute, compute.cached.memoryNodeId(), compute.cached.memoryIncarnation()))
+            if (reach.canReach(compute, compute.cached.memoryNodeId(), compute.cached.memoryIncarnation()))
             {
                 compute.running.add(new RunningOperation(compute.cached, compute.epoch));
             }
@@ -308,6 +313,11 @@ final class ClusterModel
             return false;
         }
 
+        if (compute.hasLeft(memory.nodeId, incarnation))
+        {
+            return false;
+        }
+
         if (memory.sessions.contains(compute.incarnation))
         {
             return memory.incarnation == incarnation;
@@ -322,13 +332,6 @@ final class ClusterModel
         return true;
     }
 
-    private boolean canReach(final ModelCompute compute, final int memoryNodeId, final int incarnation)
-    {
-        final ModelMemory memory = memories.get(memoryNodeId);
-        return !memory.isForgotten && memory.incarnation == incarnation &&
-            memory.sessions.contains(compute.incarnation);
-    }
-
     private void endOperation(final ModelCompute compute)
     {
         if (!compute.running.isEmpty())
@@ -340,7 +343,7 @@ final class ClusterModel
     private void retire(final ModelCompute compute)
     {
         if (null != compute.cached &&
-            canReach(compute, compute.cached.memoryNodeId(), compute.cached.memoryIncarnation()))
+            reach.canReach(compute, compute.cached.memoryNodeId(), compute.cached.memoryIncarnation()))
         {
             compute.retired.add(new RetiredBlock(
                 compute.cached.memoryNodeId(), compute.cached.memoryIncarnation(), step, compute.epoch));
@@ -349,7 +352,8 @@ final class ClusterModel
 
     private void sendHeartbeat(final ModelCompute compute)
     {
-        final long[] request = {nowNs, compute.passed()};
+        final Request request = new Request(nowNs, compute.passed(), compute.reportedLeft.entrySet().stream()
+            .map((left) -> new PeerIdentity(left.getKey(), left.getValue())).toList());
         (0 == random.nextInt(20) ? compute.veryLate : compute.requests).add(request);
     }
 
@@ -359,7 +363,7 @@ final class ClusterModel
         {
             if (!compute.requests.isEmpty() && random.nextBoolean())
             {
-                final long[] request = compute.requests.remove(random.nextInt(compute.requests.size()));
+                final Request request = compute.requests.remove(random.nextInt(compute.requests.size()));
 
                 if (0 != random.nextInt(5))
                 {
@@ -378,16 +382,19 @@ final class ClusterModel
         }
     }
 
-    private void handle(final ModelCompute compute, final long[] request)
+    private void handle(final ModelCompute compute, final Request request)
     {
         try
         {
-            conductor.heartbeat(compute.nodeId, compute.incarnation, request[1], nowNs);
+            final Member member =
+                conductor.heartbeat(compute.nodeId, compute.incarnation, request.passed(), nowNs);
+            conductor.onLeft(member.node().identity(), request.left());
             compute.replies.add(new Reply(
-                request[0],
+                request.sentAtNs(),
                 conductor.epoch(),
                 conductor.safeEpoch(),
-                liveMemoryNodes()));
+                liveMemoryNodes(),
+                conductor.memoryNodesToLeave()));
         }
         catch (final MembershipRefusedException ex)
         {
@@ -411,7 +418,9 @@ final class ClusterModel
         compute.leaseEndsNs = Math.max(compute.leaseEndsNs, reply.sentAtNs() + LEASE_NS);
 
         compute.memoryNodes = reply.memoryNodes();
-        compute.running.removeIf((o) -> !canReach(compute, o.look().memoryNodeId(), o.look().memoryIncarnation()));
+        reply.toLeave().forEach((memoryNode) -> leave(compute, memoryNode));
+        compute.running.removeIf((o) ->
+            !reach.canReach(compute, o.look().memoryNodeId(), o.look().memoryIncarnation()));
         reuse(compute, reply.safeEpoch());
 
         if (reply.epoch() > compute.epoch)
@@ -420,30 +429,33 @@ final class ClusterModel
         }
     }
 
+    private void leave(final ModelCompute compute, final PeerIdentity memoryNode)
+    {
+        compute.reportedLeft.merge(memoryNode.nodeId(), memoryNode.incarnation(), Math::max);
+
+        switch (disobedience)
+        {
+            case NONE -> compute.left.merge(memoryNode.nodeId(), memoryNode.incarnation(), Math::max);
+            case STAY ->
+            {
+                // It goes on.
+            }
+            case CONNECT_AGAIN -> compute.running.removeIf((o) -> o.look().memoryNodeId() == memoryNode.nodeId());
+        }
+    }
+
     private void reuse(final ModelCompute compute, final long safeEpoch)
     {
         for (final RetiredBlock block : List.copyOf(compute.retired))
         {
             if (safeEpoch >= block.epoch() + QUARANTINE_EPOCHS &&
-                canReach(compute, block.memoryNodeId(), block.memoryIncarnation()))
+                reach.canReach(compute, block.memoryNodeId(), block.memoryIncarnation()))
             {
                 compute.retired.remove(block);
                 events.count("reuse");
-                computes.forEach((other) -> checkNobodyRelies(other, block));
-            }
-        }
-    }
-
-    private void checkNobodyRelies(final ModelCompute other, final RetiredBlock block)
-    {
-        for (final RunningOperation operation : other.running)
-        {
-            if (operation.look().memoryNodeId() == block.memoryNodeId() &&
-                operation.look().atStep() <= block.atStep() &&
-                canReach(other, block.memoryNodeId(), block.memoryIncarnation()))
-            {
-                throw new AssertionError("step " + step + ": " + block + " is reused while node " + other.nodeId +
-                    " incarnation " + other.incarnation + " still runs " + operation);
+                events.count(conductor.rounds().stream().allMatch(FencingRound::delaysEpochs) ?
+                    "reuse with nobody passed over" : "reuse with somebody passed over");
+                computes.forEach((other) -> reach.checkNobodyRelies(other, block, step));
             }
         }
     }
@@ -555,18 +567,8 @@ final class ClusterModel
         }
 
         lastSafeEpoch = safeEpoch;
-        for (final ModelCompute compute : computes)
-        {
-            for (final RunningOperation operation : compute.running)
-            {
-                if (operation.epoch() <= safeEpoch &&
-                    canReach(compute, operation.look().memoryNodeId(), operation.look().memoryIncarnation()))
-                {
-                    throw new AssertionError("step " + step + ": safe epoch " + safeEpoch + " passed " + operation +
-                        " of node " + compute.nodeId + ", which is not fenced");
-                }
-            }
-        }
+        reach.checkSafeEpoch(safeEpoch, step, nowNs, (compute) -> conductor.rounds().stream().anyMatch((round) ->
+            round.nodeId() == compute.nodeId && !round.delaysEpochs()));
     }
 
     private void withCompute(final Consumer<ModelCompute> action)

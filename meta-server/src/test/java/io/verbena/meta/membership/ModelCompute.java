@@ -1,8 +1,11 @@
 package io.verbena.meta.membership;
 
+import io.verbena.raas.identity.PeerIdentity;
+
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.TreeMap;
 
 /** A compute node of the {@link ClusterModel}. */
 final class ModelCompute extends ModelProcess
@@ -21,7 +24,12 @@ final class ModelCompute extends ModelProcess
     {
     }
 
-    record Reply(long sentAtNs, long epoch, long safeEpoch, Map<Integer, Integer> memoryNodes)
+    record Request(long sentAtNs, long passed, List<PeerIdentity> left)
+    {
+    }
+
+    record Reply(
+        long sentAtNs, long epoch, long safeEpoch, Map<Integer, Integer> memoryNodes, List<PeerIdentity> toLeave)
     {
     }
 
@@ -31,8 +39,12 @@ final class ModelCompute extends ModelProcess
     final List<RunningOperation> running = new ArrayList<>();
     final List<RetiredBlock> retired = new ArrayList<>();
     final List<Reply> replies = new ArrayList<>();
-    final List<long[]> requests = new ArrayList<>();
-    final List<long[]> veryLate = new ArrayList<>();
+    final List<Request> requests = new ArrayList<>();
+    final List<Request> veryLate = new ArrayList<>();
+    /** Incarnations of lost memory nodes that it has left, as it says, by node id. */
+    final Map<Integer, Integer> reportedLeft = new TreeMap<>();
+    /** And those that it never uses again. */
+    final Map<Integer, Integer> left = new TreeMap<>();
     Map<Integer, Integer> memoryNodes;
     Look cached;
     long leaseEndsNs;
@@ -52,6 +64,11 @@ final class ModelCompute extends ModelProcess
     void onPause()
     {
         isPastLeaseCheck = true;
+    }
+
+    boolean hasLeft(final int memoryNodeId, final int memoryIncarnation)
+    {
+        return left.getOrDefault(memoryNodeId, 0) >= memoryIncarnation;
     }
 
     long passed()

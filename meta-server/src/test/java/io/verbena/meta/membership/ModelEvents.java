@@ -32,6 +32,12 @@ final class ModelEvents implements MembershipListener
     }
 
     @Override
+    public void onPassedOver(final Member member)
+    {
+        count("passed over");
+    }
+
+    @Override
     public void onFenced(final Member member)
     {
         count("fenced");

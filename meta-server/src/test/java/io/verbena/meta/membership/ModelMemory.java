@@ -1,6 +1,7 @@
 package io.verbena.meta.membership;
 
 import java.util.HashSet;
+import java.util.Random;
 import java.util.Set;
 
 /** A memory node of the {@link ClusterModel}. */
@@ -18,6 +19,13 @@ final class ModelMemory extends ModelProcess
     ModelMemory(final int nodeId)
     {
         this.nodeId = nodeId;
+    }
+
+    /** Some are lost for good. */
+    @Override
+    int longPauseLength(final Random random)
+    {
+        return 0 == random.nextInt(3) ? 1_000 : super.longPauseLength(random);
     }
 
     boolean admits(final int computeIncarnation)

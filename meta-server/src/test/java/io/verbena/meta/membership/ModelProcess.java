@@ -19,9 +19,14 @@ class ModelProcess
         else if (0 == random.nextInt(PAUSES_ONE_IN))
         {
             paused = true;
-            pauseLength = random.nextBoolean() ? 3 : 30;
+            pauseLength = random.nextBoolean() ? 3 : longPauseLength(random);
             onPause();
         }
+    }
+
+    int longPauseLength(final Random random)
+    {
+        return 30;
     }
 
     void onPause()

@@ -4,6 +4,7 @@ import io.verbena.protocol.message.AdmissionToken;
 import io.verbena.protocol.message.ControlStatus;
 import io.verbena.protocol.message.Heartbeat;
 import io.verbena.protocol.message.HeldSecrets;
+import io.verbena.raas.identity.PeerIdentity;
 import org.agrona.DirectBuffer;
 import org.agrona.MutableDirectBuffer;
 
@@ -28,13 +29,15 @@ import java.util.List;
  *  40 +---------------+---------------+  40 +-------------------------------+
  *     | memory since  |   reserved    |     |        renewed secret         |
  *  48 +---------------+---------------+  80 +-------------------------------+
- *                                           |            tokens             |
- *                                           +-------------------------------+
+ *     |  memory nodes that were left  |     |            tokens             |
+ *     +-------------------------------+     +-------------------------------+
  *                                           |            spares             |
+ *                                           +-------------------------------+
+ *                                           |    memory nodes to be left    |
  *                                           +-------------------------------+
  * </pre>
  *
- * <p>Builds that do not say since when their memory has everything send 32 bytes.
+ * <p>Builds that leave no memory nodes end their requests, and their replies, before these.
  */
 final class HeartbeatDescriptor
 {
@@ -47,7 +50,7 @@ final class HeartbeatDescriptor
     static final int TOKENS_ROUND_OFFSET = ROUND_OFFSET + Integer.BYTES;
     static final int MEMORY_SINCE_OFFSET = TOKENS_ROUND_OFFSET + Integer.BYTES;
     static final int RESERVED_OFFSET = MEMORY_SINCE_OFFSET + Integer.BYTES;
-    static final int REQUEST_LENGTH_BYTES = RESERVED_OFFSET + Integer.BYTES;
+    static final int LEFT_OFFSET = RESERVED_OFFSET + Integer.BYTES;
 
     static final int REPLY_EPOCH_OFFSET = ControlHeaderDescriptor.LENGTH_BYTES;
     static final int REPLY_SAFE_EPOCH_OFFSET = REPLY_EPOCH_OFFSET + Long.BYTES;
@@ -69,6 +72,7 @@ final class HeartbeatDescriptor
         final boolean wantsEpochs,
         final HeldSecrets held,
         final int memorySince,
+        final List<PeerIdentity> left,
         final MutableDirectBuffer buffer,
         final int offset)
     {
@@ -82,12 +86,12 @@ final class HeartbeatDescriptor
         buffer.putInt(offset + TOKENS_ROUND_OFFSET, held.tokensRound(), ORDER);
         buffer.putInt(offset + MEMORY_SINCE_OFFSET, memorySince, ORDER);
         buffer.putInt(offset + RESERVED_OFFSET, 0, ORDER);
-        return REQUEST_LENGTH_BYTES;
+        return LEFT_OFFSET + MemoryNodesDescriptor.encode(left, buffer, offset + LEFT_OFFSET);
     }
 
     static void requireRequest(final int lengthBytes)
     {
-        ControlHeaderDescriptor.require(lengthBytes, REQUEST_LENGTH_BYTES, "heartbeat request");
+        ControlHeaderDescriptor.require(lengthBytes, LEFT_OFFSET, "heartbeat request");
     }
 
     static int nodeId(final DirectBuffer buffer, final int offset)
@@ -124,6 +128,11 @@ final class HeartbeatDescriptor
         return buffer.getInt(offset + MEMORY_SINCE_OFFSET, ORDER);
     }
 
+    static List<PeerIdentity> left(final DirectBuffer buffer, final int offset, final int lengthBytes)
+    {
+        return MemoryNodesDescriptor.decode(buffer, offset + LEFT_OFFSET, lengthBytes - LEFT_OFFSET);
+    }
+
     static int encodeReply(final Heartbeat reply, final MutableDirectBuffer buffer, final int offset)
     {
         ControlHeaderDescriptor.encode(buffer, offset, ControlStatus.OK);
@@ -134,7 +143,8 @@ final class HeartbeatDescriptor
         RegistrationSecretDescriptor.encode(reply.renewed(), buffer, offset + REPLY_SECRET_OFFSET);
         final int spares = REPLY_TOKENS_OFFSET +
             AdmissionTokensDescriptor.encode(reply.tokens(), buffer, offset + REPLY_TOKENS_OFFSET);
-        return spares + SparesDescriptor.encode(reply.spares(), buffer, offset + spares);
+        final int toLeave = spares + SparesDescriptor.encode(reply.spares(), buffer, offset + spares);
+        return toLeave + MemoryNodesDescriptor.encode(reply.toLeave(), buffer, offset + toLeave);
     }
 
     static Heartbeat decodeReply(final DirectBuffer buffer, final int offset, final int lengthBytes)
@@ -143,13 +153,17 @@ final class HeartbeatDescriptor
         final List<AdmissionToken> tokens = AdmissionTokensDescriptor.decode(
             buffer, offset + REPLY_TOKENS_OFFSET, lengthBytes - REPLY_TOKENS_OFFSET);
         final int spares = REPLY_TOKENS_OFFSET + AdmissionTokensDescriptor.lengthBytes(tokens.size());
+        final List<PeerIdentity> identities =
+            SparesDescriptor.decode(buffer, offset + spares, lengthBytes - spares);
+        final int toLeave = spares + SparesDescriptor.lengthBytes(identities.size());
         return new Heartbeat(
             buffer.getLong(offset + REPLY_EPOCH_OFFSET, ORDER),
             buffer.getLong(offset + REPLY_SAFE_EPOCH_OFFSET, ORDER),
             buffer.getLong(offset + REPLY_MEMBERSHIP_VERSION_OFFSET, ORDER),
             buffer.getLong(offset + REPLY_LEASE_OFFSET, ORDER),
             tokens,
-            SparesDescriptor.decode(buffer, offset + spares, lengthBytes - spares),
-            RegistrationSecretDescriptor.decode(buffer, offset + REPLY_SECRET_OFFSET));
+            identities,
+            RegistrationSecretDescriptor.decode(buffer, offset + REPLY_SECRET_OFFSET),
+            MemoryNodesDescriptor.decode(buffer, offset + toLeave, lengthBytes - toLeave));
     }
 }

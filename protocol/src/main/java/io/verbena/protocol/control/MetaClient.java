@@ -228,7 +228,7 @@ public final class MetaClient
         final HeldSecrets held,
         final long timeoutNs)
     {
-        return heartbeat(nodeId, incarnation, passedEpoch, wantsEpochs, held, 0, timeoutNs);
+        return heartbeat(nodeId, incarnation, passedEpoch, wantsEpochs, held, 0, List.of(), timeoutNs);
     }
 
     /**
@@ -240,6 +240,7 @@ public final class MetaClient
      * @param wantsEpochs whether this node waits for epochs; without anybody who does they pass slowly.
      * @param held        secrets that this node has.
      * @param memorySince of a memory node: incarnation since which its memory has everything; 0: it does not say.
+     * @param left        of a compute node: memory nodes that it has left, at most {@link MetaService#MAX_TO_LEAVE}.
      * @param timeoutNs   deadline.
      * @return the call.
      */
@@ -250,12 +251,13 @@ public final class MetaClient
         final boolean wantsEpochs,
         final HeldSecrets held,
         final int memorySince,
+        final List<PeerIdentity> left,
         final long timeoutNs)
     {
         return proxy.call(
             ControlMethod.HEARTBEAT,
             (buffer, offset) -> HeartbeatDescriptor.encodeRequest(
-                nodeId, incarnation, passedEpoch, wantsEpochs, held, memorySince, buffer, offset),
+                nodeId, incarnation, passedEpoch, wantsEpochs, held, memorySince, left, buffer, offset),
             HeartbeatDescriptor::decodeReply,
             timeoutNs);
     }

@@ -353,7 +353,8 @@ public final class MetaDispatcher extends ControlDispatcher
             HeartbeatDescriptor.passedEpoch(request, offset),
             HeartbeatDescriptor.wantsEpochs(request, offset),
             HeartbeatDescriptor.held(request, offset),
-            HeartbeatDescriptor.memorySince(request, offset));
+            HeartbeatDescriptor.memorySince(request, offset),
+            HeartbeatDescriptor.left(request, offset, lengthBytes));
         return HeartbeatDescriptor.encodeReply(heartbeat, to.buffer(), to.offset());
     }
 

@@ -37,6 +37,8 @@ public interface MetaService
 {
     /** Most identities of compute nodes that may come, which memory nodes hear of. */
     int MAX_SPARES = 64;
+    /** Most lost memory nodes that compute nodes are asked to leave at a time. */
+    int MAX_TO_LEAVE = 16;
 
     /**
      * Called for each request after it was received and before anything else. Of a group of meta servers only the
@@ -67,10 +69,13 @@ public interface MetaService
      * @param held        secrets that the node has.
      * @param memorySince of a memory node: the incarnation of it since which its memory has everything that was written
      *                    to it; 0: it does not say.
+     * @param left        of a compute node: lost memory nodes that it has left, as it was asked to, with all earlier
+     *                    incarnations of them; at most {@link #MAX_TO_LEAVE}.
      * @return epochs and the new lease, and secrets that it has not.
      */
     Heartbeat heartbeat(
-        int nodeId, int incarnation, long passedEpoch, boolean wantsEpochs, HeldSecrets held, int memorySince);
+        int nodeId, int incarnation, long passedEpoch, boolean wantsEpochs, HeldSecrets held, int memorySince,
+        List<PeerIdentity> left);
 
     /**
      * @param identity for which a connection acts.

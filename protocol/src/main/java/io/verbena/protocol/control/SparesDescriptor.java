@@ -57,12 +57,18 @@ final class SparesDescriptor
         return at - offset;
     }
 
-    /** Reads a list that ends with the message, of which so many bytes are left. */
+    /** Bytes of a list. */
+    static int lengthBytes(final int count)
+    {
+        return SPARES_OFFSET + count * SPARE_LENGTH_BYTES;
+    }
+
+    /** Reads a list at the beginning of so many bytes of the message. */
     static List<PeerIdentity> decode(final DirectBuffer buffer, final int offset, final int leftBytes)
     {
         ControlHeaderDescriptor.require(leftBytes, SPARES_OFFSET, "list of spares");
         final int count = buffer.getInt(offset + COUNT_OFFSET, ORDER);
-        if (count < 0 || count > MAX_SPARES || SPARES_OFFSET + count * SPARE_LENGTH_BYTES > leftBytes)
+        if (count < 0 || count > MAX_SPARES || lengthBytes(count) > leftBytes)
         {
             throw new ControlException(
                 ControlStatus.INVALID_REQUEST, "list of " + count + " spares in " + leftBytes + " bytes");

@@ -15,16 +15,18 @@ import java.util.List;
  *                          ascending incarnation.
  * @param spares            of a memory node: identities that compute nodes may be given any time.
  * @param renewed           what proves the registration from now on, as it is sent; null: the node has the latest.
+ * @param toLeave           of a compute node: lost memory nodes that it is to leave, these incarnations and earlier
+ *                          ones, and to report then.
  */
 public record Heartbeat(
     long epoch, long safeEpoch, long membershipVersion, long leaseNs, List<AdmissionToken> tokens,
-    List<PeerIdentity> spares, RegistrationSecret renewed)
+    List<PeerIdentity> spares, RegistrationSecret renewed, List<PeerIdentity> toLeave)
 {
     /** Of a node that has the latest secret. */
     public Heartbeat(
         final long epoch, final long safeEpoch, final long membershipVersion, final long leaseNs,
         final List<AdmissionToken> tokens, final List<PeerIdentity> spares)
     {
-        this(epoch, safeEpoch, membershipVersion, leaseNs, tokens, spares, null);
+        this(epoch, safeEpoch, membershipVersion, leaseNs, tokens, spares, null, List.of());
     }
 }

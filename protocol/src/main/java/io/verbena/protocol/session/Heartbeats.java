@@ -5,6 +5,9 @@ import io.verbena.protocol.control.MetaClient;
 import io.verbena.protocol.message.ControlStatus;
 import io.verbena.protocol.message.Heartbeat;
 import io.verbena.protocol.message.Registration;
+import io.verbena.raas.identity.PeerIdentity;
+
+import java.util.List;
 
 /**
  * The heartbeats of one registration, one at a time, and the lease that they renew. When to send them is the caller's
@@ -51,18 +54,21 @@ public final class Heartbeats
     }
 
     /**
-     * Sends one; not while {@link #isUnderWay()}.
+     * Sends one of a compute node; not while {@link #isUnderWay()}.
      *
      * @param client      to the meta server.
      * @param passedEpoch see {@link MetaClient#heartbeat}.
      * @param wantsEpochs see {@link MetaClient#heartbeat}.
+     * @param left        memory nodes that it was asked to leave and has left.
      * @param timeoutNs   until it has FAILED.
      */
     public void send(
-        final MetaClient client, final long passedEpoch, final boolean wantsEpochs, final long timeoutNs)
+        final MetaClient client, final long passedEpoch, final boolean wantsEpochs, final List<PeerIdentity> left,
+        final long timeoutNs)
     {
         begin(timeoutNs);
-        call = client.heartbeat(nodeId, incarnation, passedEpoch, wantsEpochs, credentials.held(), timeoutNs);
+        call = client.heartbeat(
+            nodeId, incarnation, passedEpoch, wantsEpochs, credentials.held(), 0, left, timeoutNs);
     }
 
     /**
@@ -76,7 +82,7 @@ public final class Heartbeats
     {
         begin(timeoutNs);
         call = client.heartbeat(
-            nodeId, incarnation, 0, false, credentials.held(), memorySince, timeoutNs);
+            nodeId, incarnation, 0, false, credentials.held(), memorySince, List.of(), timeoutNs);
     }
 
     private void begin(final long timeoutNs)

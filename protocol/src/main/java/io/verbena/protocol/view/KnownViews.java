@@ -1,5 +1,7 @@
 package io.verbena.protocol.view;
 
+import io.verbena.raas.identity.PeerIdentity;
+
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -55,6 +57,22 @@ public final class KnownViews
     public List<View> all()
     {
         return List.copyOf(views.values());
+    }
+
+    /**
+     * @param memoryNode that is lost.
+     * @return whether it, or an earlier incarnation of it, is in a view as far as is known here, and not lost: then a
+     *     port to it may be open.
+     */
+    public boolean relyOn(final PeerIdentity memoryNode)
+    {
+        return views.values().stream().anyMatch((view) -> view.survivors().stream().anyMatch(
+            (member) -> isOf(memoryNode, member)) || view.hasEntering() && isOf(memoryNode, view.entering()));
+    }
+
+    private static boolean isOf(final PeerIdentity memoryNode, final PeerIdentity member)
+    {
+        return member.nodeId() == memoryNode.nodeId() && member.incarnation() <= memoryNode.incarnation();
     }
 
     /** @return for each group that is known the newest view that this node has left, 0 where none; a new list. */

@@ -154,12 +154,13 @@ class ControlClientsTest
             new Heartbeat(42, 41, 3, 9, List.of(), List.of()));
         assertThat(await(meta.heartbeat(7, 2, 42, true, HeldSecrets.NONE, TIMEOUT_NS)).status())
             .isEqualTo(ControlStatus.OK);
-        assertThat(await(meta.heartbeat(7, 2, 0, false, HeldSecrets.NONE, 6, TIMEOUT_NS)).status())
+        assertThat(await(meta.heartbeat(
+            7, 2, 0, false, HeldSecrets.NONE, 6, List.of(new PeerIdentity(3, 4)), TIMEOUT_NS)).status())
             .isEqualTo(ControlStatus.OK);
         assertThat(await(meta.leave(7, 2, TIMEOUT_NS)).result()).isNull();
         assertThat(metaService.asked).containsExactly(
             "register " + request, "heartbeat 7 2 41", "heartbeat 7 2 42 wants epochs",
-            "heartbeat 7 2 0 memory since 6", "leave 7 2");
+            "heartbeat 7 2 0 memory since 6 left [" + new PeerIdentity(3, 4) + "]", "leave 7 2");
     }
 
     private void accept()

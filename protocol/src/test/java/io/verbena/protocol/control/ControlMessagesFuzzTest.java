@@ -101,7 +101,7 @@ class ControlMessagesFuzzTest
             3, NodeRole.MEMORY_NODE, new DeviceAddress(1, 2, 3), 4_000, new RemoteRegion(1, 2, 3))
             .inFailureDomain("rack-1"), to, 0), RegisterDescriptor::decodeRequest);
         fuzz("heartbeat", (to) -> HeartbeatDescriptor.encodeRequest(
-            3, 9, 2, true, new HeldSecrets(3, 2, 8), 6, to, 0),
+            3, 9, 2, true, new HeldSecrets(3, 2, 8), 6, SPARES, to, 0),
             (message, offset, lengthBytes) ->
             {
                 HeartbeatDescriptor.requireRequest(lengthBytes);
@@ -110,6 +110,7 @@ class ControlMessagesFuzzTest
                 HeartbeatDescriptor.passedEpoch(message, offset);
                 HeartbeatDescriptor.wantsEpochs(message, offset);
                 HeartbeatDescriptor.held(message, offset);
+                HeartbeatDescriptor.left(message, offset, lengthBytes);
                 HeartbeatDescriptor.memorySince(message, offset);
             });
         fuzz("identity", (to) -> IdentityDescriptor.encode(new PeerIdentity(3, 4), to, 0), IdentityDescriptor::decode);
@@ -175,7 +176,7 @@ class ControlMessagesFuzzTest
             RegisterDescriptor::decodeReply);
         fuzz("heartbeat",
             (to) -> HeartbeatDescriptor.encodeReply(
-                new Heartbeat(100, 97, 12, 1, TOKENS, SPARES, RENEWED), to, 0),
+                new Heartbeat(100, 97, 12, 1, TOKENS, SPARES, RENEWED, SPARES), to, 0),
             HeartbeatDescriptor::decodeReply);
         fuzz("forgotten", (to) -> ForgetNodeDescriptor.encodeReply(new ForgottenNode(3, 9, 5, true), to, 0),
             ForgetNodeDescriptor::decodeReply);

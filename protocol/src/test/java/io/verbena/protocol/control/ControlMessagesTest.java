@@ -37,6 +37,7 @@ import org.junit.jupiter.api.Test;
 
 import java.util.ArrayList;
 import java.util.HexFormat;
+import java.util.Collections;
 import java.util.List;
 import java.util.function.ToIntFunction;
 
@@ -134,19 +135,21 @@ class ControlMessagesTest
     void shouldWriteTheseBytesForHeartbeatAndIdentity()
     {
         assertThat(hex(to -> HeartbeatDescriptor.encodeRequest(
-            3, 9, 0x0102L, true, new HeldSecrets(6, 5, 8), 4, to, AT))).isEqualTo(HEADER +
+            3, 9, 0x0102L, true, new HeldSecrets(6, 5, 8), 4, List.of(), to, AT))).isEqualTo(HEADER +
             "0300000009000000" + "0201000000000000" + "0100000008000000" + "0600000005000000" + "0400000000000000");
+        assertThat(HeartbeatDescriptor.left(buffer, AT, 48)).isEmpty();
         assertThat(HeartbeatDescriptor.memorySince(buffer, AT)).isEqualTo(4);
         assertThat(HeartbeatDescriptor.held(buffer, AT)).isEqualTo(new HeldSecrets(6, 5, 8));
         assertThat(HeartbeatDescriptor.wantsEpochs(buffer, AT)).isTrue();
         final Heartbeat reply = new Heartbeat(100, 97, 12, 1, List.of(new AdmissionToken(5, 6, 3, SECRET)),
-            List.of(new PeerIdentity(7, 8)), new RegistrationSecret(4, BEFORE, SECRET));
+            List.of(new PeerIdentity(7, 8)), new RegistrationSecret(4, BEFORE, SECRET), List.of());
         assertThat(hex(to -> HeartbeatDescriptor.encodeReply(reply, to, AT))).isEqualTo(
             HEADER + "6400000000000000" + "6100000000000000" + "0c00000000000000" + "0100000000000000" +
             "0400000000000000" + "f0f1f2f3f4f5f6f7f8f9fafbfcfdfeff" + "000102030405060708090a0b0c0d0e0f" +
             "0100000003000000" + "0500000006000000" + "000102030405060708090a0b0c0d0e0f" +
             "0100000000000000" + "0700000008000000");
         assertThat(HeartbeatDescriptor.decodeReply(buffer, AT, 88 + 24 + 16)).isEqualTo(reply);
+        shouldWriteTheseBytesForMemoryNodesThatAreLeft(reply);
         final NotificationRequest news = new NotificationRequest(3, 9, 0x0102L, 0x0304L);
         assertThat(hex(to -> NotificationDescriptor.encode(news, to, AT))).isEqualTo(
             HEADER + "0300000009000000" + "0201000000000000" + "0403000000000000");
@@ -154,6 +157,25 @@ class ControlMessagesTest
         final PeerIdentity identity = new PeerIdentity(65_535, 2);
         assertThat(hex(to -> IdentityDescriptor.encode(identity, to, AT))).isEqualTo(HEADER + "ffff000002000000");
         assertThat(IdentityDescriptor.decode(buffer, AT, 16)).isEqualTo(identity);
+    }
+
+    private void shouldWriteTheseBytesForMemoryNodesThatAreLeft(final Heartbeat without)
+    {
+        final List<PeerIdentity> nodes = List.of(new PeerIdentity(10, 11), new PeerIdentity(12, 13));
+        final String bytes = "0200000000000000" + "0a0000000b000000" + "0c0000000d000000";
+        assertThat(hex(to -> HeartbeatDescriptor.encodeRequest(
+            3, 9, 0, false, HeldSecrets.NONE, 0, nodes, to, AT))).endsWith(bytes).hasSize(2 * (48 + 24));
+        assertThat(HeartbeatDescriptor.left(buffer, AT, 48 + 24)).isEqualTo(nodes);
+        assertThatThrownBy(() -> HeartbeatDescriptor.left(buffer, AT, 48 + 23)).isInstanceOf(ControlException.class);
+        final Heartbeat reply = new Heartbeat(100, 97, 12, 1, without.tokens(), without.spares(), without.renewed(),
+            nodes);
+        assertThat(hex(to -> HeartbeatDescriptor.encodeReply(reply, to, AT))).endsWith(bytes);
+        assertThat(HeartbeatDescriptor.decodeReply(buffer, AT, 88 + 24 + 16 + 24)).isEqualTo(reply);
+        final List<AdmissionToken> tokens = Collections.nCopies(160, new AdmissionToken(1, 1, 1, SECRET));
+        final List<PeerIdentity> most = Collections.nCopies(MetaService.MAX_TO_LEAVE, new PeerIdentity(1, 1));
+        assertThat(HeartbeatDescriptor.encodeReply(
+            new Heartbeat(1, 1, 1, 1, tokens, List.of(), without.renewed(), most), new UnsafeBuffer(new byte[4096]), 0))
+            .as("fits in a message").isLessThanOrEqualTo(4096);
     }
 
     @Test
@@ -409,6 +431,7 @@ class ControlMessagesTest
         {
             page.shouldAgreeWith(descriptor);
         }
+        FormatPage.of("left-memory-nodes.md").shouldAgreeWith(MemoryNodesDescriptor.class);
         FormatPage.of("mirror-chunk.md").shouldAgreeWith(MirrorChunkDescriptor.class);
         FormatPage.of("user.md").shouldAgreeWith(UsersDescriptor.class);
         FormatPage.of("user.md").shouldAgreeWith(DenialsDescriptor.class);

@@ -70,10 +70,10 @@ final class RecordingMetaService implements MetaService
     @Override
     public Heartbeat heartbeat(
         final int nodeId, final int incarnation, final long passedEpoch, final boolean wantsEpochs,
-        final HeldSecrets held, final int memorySince)
+        final HeldSecrets held, final int memorySince, final List<PeerIdentity> left)
     {
         asked.add("heartbeat " + nodeId + ' ' + incarnation + ' ' + passedEpoch + (wantsEpochs ? " wants epochs" : "") +
-            (0 == memorySince ? "" : " memory since " + memorySince));
+            (0 == memorySince ? "" : " memory since " + memorySince) + (left.isEmpty() ? "" : " left " + left));
         return new Heartbeat(42, 41, 3, 9, List.of(), List.of());
     }
 

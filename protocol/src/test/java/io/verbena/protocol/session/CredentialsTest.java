@@ -35,7 +35,7 @@ class CredentialsTest
 
     private void renew(final RegistrationSecret secret)
     {
-        credentials.renew(new Heartbeat(1, 1, 1, 1, List.of(), List.of(), secret));
+        credentials.renew(new Heartbeat(1, 1, 1, 1, List.of(), List.of(), secret, List.of()));
     }
 
     @Test

@@ -61,6 +61,29 @@ class KnownViewsTest
         assertThat(known.left()).containsExactly(new LeftView(7, 1));
     }
 
+    /** A port to it may be open as long as it counts in a view that was heard of last. */
+    @Test
+    void shouldRelyOnMembersThatAreNotLostAndOnWhoComesIn()
+    {
+        final KnownViews known = new KnownViews();
+        final PeerIdentity second = new PeerIdentity(2, 2);
+        assertThat(known.relyOn(second)).isFalse();
+        known.hear(FIRST);
+        assertThat(known.relyOn(second)).isTrue();
+        assertThat(known.relyOn(new PeerIdentity(2, 3))).as("an earlier incarnation goes with it").isTrue();
+        assertThat(known.relyOn(new PeerIdentity(2, 1))).isFalse();
+        assertThat(known.relyOn(new PeerIdentity(4, 9))).isFalse();
+        known.hear(CLOSING);
+        assertThat(known.relyOn(second)).isFalse();
+        assertThat(known.relyOn(new PeerIdentity(3, 3))).isTrue();
+        known.hear(NEXT);
+        assertThat(known.relyOn(new PeerIdentity(3, 3))).isFalse();
+        assertThat(known.relyOn(new PeerIdentity(1, 1))).isTrue();
+        known.hear(NEXT.filling(new PeerIdentity(3, 8), NAMED));
+        assertThat(known.relyOn(new PeerIdentity(3, 8))).isTrue();
+        assertThat(known.relyOn(new PeerIdentity(3, 7))).isFalse();
+    }
+
     @Test
     void shouldRefuseWhatNoViewIs()
     {
