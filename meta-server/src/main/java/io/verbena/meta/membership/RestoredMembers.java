@@ -16,7 +16,8 @@ import java.util.function.UnaryOperator;
  * Which member of a view is taken back with the records of a checkpoint: none while a member may still return with its
  * memory, which has all that was acknowledged. So all members have to be lost, each has a lease again and says that its
  * memory is gone, or was forgotten, and each that has a lease has reported what it has restored. Then it is the one
- * with the latest checkpoint. What memory nodes report is not on disk. One thread.
+ * whose checkpoint is {@linkplain RestoredGroup#isPreferredTo preferred}. What memory nodes report is not on disk. One
+ * thread.
  */
 final class RestoredMembers
 {
@@ -63,7 +64,7 @@ final class RestoredMembers
     {
         final int none = view.members().size();
         int place = none;
-        RestoredGroup latest = null;
+        RestoredGroup best = null;
 
         if (!view.isDeserted())
         {
@@ -84,9 +85,9 @@ final class RestoredMembers
                 return none;
             }
 
-            if (restored.isRestored() && (null == latest || restored.isLaterThan(latest)))
+            if (restored.isRestored() && (null == best || restored.isPreferredTo(best, view.number())))
             {
-                latest = restored;
+                best = restored;
                 place = member;
             }
         }
@@ -123,7 +124,8 @@ final class RestoredMembers
         final PeerIdentity now = present.apply(before);
         final RestoredGroup restored = null == now ? null : reported.getOrDefault(now, Map.of()).get(view.group());
         return null == restored ? "" : restored.isRestored() ?
-            ", and " + restored.records() + " records of a checkpoint of view " + restored.number() :
+            ", and " + restored.records() + " records of a checkpoint of view " + restored.number() +
+            (restored.isOfPrimary() ? ", as its primary" : ", as its head") :
             ", and no checkpoint of the group";
     }
 }

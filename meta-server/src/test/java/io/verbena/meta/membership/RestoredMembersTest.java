@@ -52,8 +52,14 @@ class RestoredMembersTest extends GroupRig
 
     private void restored(final PeerIdentity member, final long number, final long startedMs)
     {
+        restored(member, number, startedMs, false);
+    }
+
+    private void restored(
+        final PeerIdentity member, final long number, final long startedMs, final boolean isOfPrimary)
+    {
         views.returning().onRestored(member, List.of(0 == number ? RestoredGroup.nothing(GROUP) :
-            new RestoredGroup(GROUP, number, startedMs, 5)));
+            new RestoredGroup(GROUP, number, startedMs, 5, isOfPrimary)));
     }
 
     @Test
@@ -90,6 +96,41 @@ class RestoredMembersTest extends GroupRig
         restored(first, 2, 700);
         restored(third, 1, 800);
         assertThat(work().survivors()).containsExactly(first);
+    }
+
+    @Test
+    void shouldTakeThatOfThePrimaryOfTheSameView()
+    {
+        restored(comeBack(head), 1, 900);
+        restored(comeBack(middle), 0, 0);
+        final PeerIdentity third = comeBack(primary);
+        restored(third, 1, 700, true);
+        assertThat(work().survivors()).containsExactly(third);
+    }
+
+    /** What stood at the head of an earlier view may have been undone, and refused, before the last one began. */
+    @Test
+    void shouldTakeThatOfAHeadOfAnEarlierViewOnlyWhereThereIsNoneOfAPrimary()
+    {
+        for (final boolean isOfPrimary : new boolean[]{true, false})
+        {
+            final RestoredMembersTest other = new RestoredMembersTest();
+            other.views.begin(View.first(GROUP + 1, List.of(other.head, other.primary)));
+            View third = other.views.view(GROUP + 1);
+            for (int number = 1; number < 3; number++)
+            {
+                third = third.closing(0, PeerIdentity.UNREGISTERED).reconciling().next();
+            }
+            final View deserted = third.closing(3, PeerIdentity.UNREGISTERED);
+            assertThat(deserted.number()).isEqualTo(3);
+            other.leave(other.head);
+            other.leave(other.primary);
+            final PeerIdentity first = other.comeBack(other.head);
+            final PeerIdentity last = other.comeBack(other.primary);
+            other.views.returning().onRestored(first, List.of(new RestoredGroup(GROUP + 1, 2, 900, 5, false)));
+            other.views.returning().onRestored(last, List.of(new RestoredGroup(GROUP + 1, 1, 100, 5, isOfPrimary)));
+            assertThat(other.views.returning().whoReturns(deserted)).isEqualTo(isOfPrimary ? 1 : 0);
+        }
     }
 
     /** Whoever it is, and in whatever order they return. */
@@ -153,7 +194,7 @@ class RestoredMembersTest extends GroupRig
         other.views.begin(View.first(GROUP, List.of(other.head, other.primary)));
         other.leave(other.head);
         other.work();
-        other.views.returning().onRestored(other.head, List.of(new RestoredGroup(GROUP, 1, 9, 1)));
+        other.views.returning().onRestored(other.head, List.of(new RestoredGroup(GROUP, 1, 9, 1, true)));
         assertThat(other.work().survivors()).containsExactly(other.primary);
     }
 

@@ -8,16 +8,18 @@ package io.verbena.protocol.view;
  * @param number    view of the group while the checkpoint was made; 0: nothing of the group is restored.
  * @param startedMs when the checkpoint began, ms since 1970; 0: nothing is restored.
  * @param records   that were restored.
+ * @param isOfPrimary whether the memory node was the primary of that view; else its head, or nothing is restored.
  */
-public record RestoredGroup(int group, long number, long startedMs, long records)
+public record RestoredGroup(int group, long number, long startedMs, long records, boolean isOfPrimary)
 {
     /** Refuses what no restoration is. */
     public RestoredGroup
     {
-        if (group < 1 || number < 0 || startedMs < 0 || records < 0 || 0 == number && 0 != startedMs + records)
+        if (group < 1 || number < 0 || startedMs < 0 || records < 0 ||
+            0 == number && (0 != startedMs + records || isOfPrimary))
         {
             throw new IllegalArgumentException("no restoration: group=" + group + " number=" + number + " startedMs=" +
-                startedMs + " records=" + records);
+                startedMs + " records=" + records + " isOfPrimary=" + isOfPrimary);
         }
     }
 
@@ -27,7 +29,7 @@ public record RestoredGroup(int group, long number, long startedMs, long records
      */
     public static RestoredGroup nothing(final int group)
     {
-        return new RestoredGroup(group, 0, 0, 0);
+        return new RestoredGroup(group, 0, 0, 0, false);
     }
 
     /** @return whether its tables are restored. */
@@ -37,12 +39,32 @@ public record RestoredGroup(int group, long number, long startedMs, long records
     }
 
     /**
-     * @param other of the same group, at another memory node.
-     * @return whether this one is of a later state, as far as is known: of a later view, or of a checkpoint of the same
-     *     view that began later.
+     * Whether this one is to be taken rather than another. One of a primary has what was committed, and so has all that
+     * is in the views behind it. One of a head has what was decided, too: until the next view begins that may take
+     * effect, but there it may have been undone, and refused. So a head's of an earlier view comes behind all others.
+     *
+     * @param other of the same group, at another memory node; both have something.
+     * @param last  number of the group's last view.
+     * @return whether this one is of a later view, or of the primary of the same one, or began later there.
      */
-    public boolean isLaterThan(final RestoredGroup other)
+    public boolean isPreferredTo(final RestoredGroup other, final long last)
     {
-        return number != other.number ? number > other.number : startedMs > other.startedMs;
+        if (mayHaveRefused(last) != other.mayHaveRefused(last))
+        {
+            return !mayHaveRefused(last);
+        }
+
+        if (number != other.number)
+        {
+            return number > other.number;
+        }
+
+        return isOfPrimary == other.isOfPrimary ? startedMs > other.startedMs : isOfPrimary;
+    }
+
+    /** Whether there may be operations in it that were refused since. */
+    private boolean mayHaveRefused(final long last)
+    {
+        return !isOfPrimary && number < last;
     }
 }

@@ -28,7 +28,7 @@ import java.util.List;
  *  16 +-------------------------------+
  *     |            records            |
  *  24 +---------------+---------------+
- *     |     group     |   reserved    |
+ *     |     group     |     place     |
  *  32 +---------------+---------------+
  * </pre>
  */
@@ -36,6 +36,10 @@ public final class RestoredGroupsDescriptor
 {
     /** Entries of one message, at most. */
     public static final int MAX_ENTRIES = 100;
+    /** Place of the memory node in the view in which the checkpoint was made; that of a view's only member is PRIMARY. */
+    static final int HEAD = 1;
+    /** The other one. */
+    static final int PRIMARY = 2;
 
     static final int NODE_ID_OFFSET = 0;
     static final int INCARNATION_OFFSET = NODE_ID_OFFSET + Integer.BYTES;
@@ -46,8 +50,8 @@ public final class RestoredGroupsDescriptor
     static final int STARTED_OFFSET = NUMBER_OFFSET + Long.BYTES;
     static final int RECORDS_OFFSET = STARTED_OFFSET + Long.BYTES;
     static final int GROUP_OFFSET = RECORDS_OFFSET + Long.BYTES;
-    static final int ENTRY_RESERVED_OFFSET = GROUP_OFFSET + Integer.BYTES;
-    static final int ENTRY_LENGTH_BYTES = ENTRY_RESERVED_OFFSET + Integer.BYTES;
+    static final int PLACE_OFFSET = GROUP_OFFSET + Integer.BYTES;
+    static final int ENTRY_LENGTH_BYTES = PLACE_OFFSET + Integer.BYTES;
 
     private static final ByteOrder ORDER = ByteOrder.LITTLE_ENDIAN;
 
@@ -80,7 +84,7 @@ public final class RestoredGroupsDescriptor
             buffer.putLong(at + STARTED_OFFSET, each.startedMs(), ORDER);
             buffer.putLong(at + RECORDS_OFFSET, each.records(), ORDER);
             buffer.putInt(at + GROUP_OFFSET, each.group(), ORDER);
-            buffer.putInt(at + ENTRY_RESERVED_OFFSET, 0, ORDER);
+            buffer.putInt(at + PLACE_OFFSET, !each.isRestored() ? 0 : each.isOfPrimary() ? PRIMARY : HEAD, ORDER);
         }
         return ENTRIES_OFFSET + restored.size() * ENTRY_LENGTH_BYTES;
     }
@@ -134,7 +138,8 @@ public final class RestoredGroupsDescriptor
         {
             return new RestoredGroup(buffer.getInt(offset + GROUP_OFFSET, ORDER),
                 buffer.getLong(offset + NUMBER_OFFSET, ORDER), buffer.getLong(offset + STARTED_OFFSET, ORDER),
-                buffer.getLong(offset + RECORDS_OFFSET, ORDER));
+                buffer.getLong(offset + RECORDS_OFFSET, ORDER),
+                PRIMARY == buffer.getInt(offset + PLACE_OFFSET, ORDER));
         }
         catch (final IllegalArgumentException ex)
         {

@@ -402,7 +402,7 @@ class ControlClientsTest
     @Test
     void shouldReportWhatIsRestoredByTheMemoryNodeItselfOnly()
     {
-        final List<RestoredGroup> restored = List.of(new RestoredGroup(7, 1, 2, 3));
+        final List<RestoredGroup> restored = List.of(new RestoredGroup(7, 1, 2, 3, true));
         assertThat(await(meta.reportRestored(new PeerIdentity(3, 1), restored, TIMEOUT_NS)).status())
             .isEqualTo(ControlStatus.OK);
         assertThat(metaService.asked).contains(restored + " restored by node 3 incarnation 1");

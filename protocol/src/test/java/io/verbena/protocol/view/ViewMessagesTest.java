@@ -97,8 +97,9 @@ class ViewMessagesTest
     @Test
     void shouldReadWhatAMemoryNodeHasRestored()
     {
-        final RestoredGroup one = new RestoredGroup(7, 1L << 40, 1L << 41, 1L << 42);
-        final List<RestoredGroup> both = List.of(one, RestoredGroup.nothing(8));
+        final RestoredGroup one = new RestoredGroup(7, 1L << 40, 1L << 41, 1L << 42, false);
+        final List<RestoredGroup> both = List.of(
+            one, RestoredGroup.nothing(8), new RestoredGroup(9, 3, 4, 5, true));
         final int length = RestoredGroupsDescriptor.encode(HEAD, both, buffer, AT);
         assertThat(RestoredGroupsDescriptor.memoryNode(buffer, AT, length)).isEqualTo(HEAD);
         assertThat(RestoredGroupsDescriptor.decode(buffer, AT, length)).isEqualTo(both);
@@ -115,10 +116,28 @@ class ViewMessagesTest
         buffer.putInt(
             AT + RestoredGroupsDescriptor.ENTRIES_OFFSET + RestoredGroupsDescriptor.GROUP_OFFSET, 0);
         assertThatThrownBy(() -> RestoredGroupsDescriptor.decode(buffer, AT, most)).hasMessageContaining("group=0");
-        assertThatThrownBy(() -> new RestoredGroup(7, 0, 1, 0)).hasMessageContaining("startedMs=1");
-        assertThat(one.isLaterThan(new RestoredGroup(7, 1, Long.MAX_VALUE, 1))).as("of a later view").isTrue();
-        assertThat(one.isLaterThan(new RestoredGroup(7, 1L << 40, 5, 9))).as("began later").isTrue();
-        assertThat(one.isLaterThan(one)).isFalse();
+        assertThatThrownBy(() -> new RestoredGroup(7, 0, 1, 0, false)).hasMessageContaining("startedMs=1");
+        assertThatThrownBy(() -> new RestoredGroup(7, 0, 0, 0, true)).hasMessageContaining("isOfPrimary=true");
+    }
+
+    /** From the best to the worst, when the last view is 5. */
+    @Test
+    void shouldPreferCheckpointsWithoutOperationsThatWereRefused()
+    {
+        final List<RestoredGroup> order = List.of(
+            new RestoredGroup(7, 5, 20, 1, true), new RestoredGroup(7, 5, 10, 1, true),
+            new RestoredGroup(7, 5, 40, 1, false), new RestoredGroup(7, 5, 30, 1, false),
+            new RestoredGroup(7, 4, 60, 1, true), new RestoredGroup(7, 3, 70, 1, true),
+            new RestoredGroup(7, 4, 90, 1, false), new RestoredGroup(7, 4, 80, 1, false),
+            new RestoredGroup(7, 3, 99, 1, false));
+        for (int better = 0; better < order.size(); better++)
+        {
+            for (int worse = 0; worse < order.size(); worse++)
+            {
+                assertThat(order.get(better).isPreferredTo(order.get(worse), 5))
+                    .as("%s, %s", order.get(better), order.get(worse)).isEqualTo(better < worse);
+            }
+        }
     }
 
     @Test
