@@ -27,6 +27,7 @@ final class FreePlaces
     private long searchedFrom;
     private int searchedLength;
     private int searchedOwner = NOBODY;
+    private boolean isSearchedWhereEmpty;
 
     FreePlaces(final Superblock superblock, final Arena arena)
     {
@@ -133,7 +134,8 @@ final class FreePlaces
     }
 
     /**
-     * Takes the first place there is. Nothing is given back between calls with one length and owner, each of which goes
+     * Takes the first place there is, beside blocks of the same owner where there is room: so fewer chunks are taken
+     * that a group has on its other members, which would keep this node from coming into it again. Nothing is given back between calls with one length and owner, each of which goes
      * on where the one before ended.
      *
      * @param lengthBytes of a block.
@@ -142,14 +144,31 @@ final class FreePlaces
      */
     long takeAny(final int lengthBytes, final int owner)
     {
+        if (lengthBytes != searchedLength || owner != searchedOwner)
+        {
+            searchedLength = lengthBytes;
+            searchedOwner = owner;
+            searchedFrom = 0;
+            isSearchedWhereEmpty = false;
+        }
         final int count = lengthBytes / GRANULE_BYTES;
-        long at = lengthBytes == searchedLength && owner == searchedOwner ? searchedFrom : 0;
-        searchedLength = lengthBytes;
-        searchedOwner = owner;
+        long offset = takeFrom(count, owner);
+        if (offset < 0 && !isSearchedWhereEmpty)
+        {
+            isSearchedWhereEmpty = true;
+            searchedFrom = 0;
+            offset = takeFrom(count, owner);
+        }
+        return offset;
+    }
+
+    private long takeFrom(final int count, final int owner)
+    {
+        long at = searchedFrom;
         while (at < end)
         {
             final long chunkEnd = firstOf(chunk(at) + 1);
-            if (!mayTake(chunk(at), owner))
+            if (owner != owners[chunk(at)] && !(isSearchedWhereEmpty && NOBODY == owners[chunk(at)]))
             {
                 at = chunkEnd;
                 continue;
