@@ -1,8 +1,10 @@
 package io.verbena.memory;
 
+import io.verbena.memory.checkpoint.CheckpointException;
 import io.verbena.memory.checkpoint.CheckpointRestore;
 import io.verbena.memory.checkpoint.CheckpointStore;
 import io.verbena.memory.checkpoint.ChunkUse;
+import io.verbena.memory.checkpoint.GroupRestoreException;
 import io.verbena.protocol.view.RestoredGroup;
 import io.verbena.protocol.view.View;
 import org.agrona.CloseHelper;
@@ -30,7 +32,9 @@ final class GroupRestore implements ChunkUse, AutoCloseable
     private final List<View> views;
     private final RestoredGroups restored;
     private final ChunkTable chunks;
-    private final Map<Integer, CheckpointStore> stores = new TreeMap<>();
+    private final TreeMap<Integer, CheckpointStore> stores = new TreeMap<>();
+    /** What each of them is, without records. */
+    private final Map<Integer, RestoredGroup> found = new TreeMap<>();
 
     /**
      * @param folder   of the node.
@@ -47,12 +51,44 @@ final class GroupRestore implements ChunkUse, AutoCloseable
         this.chunks = chunks;
     }
 
+    /** Opens the checkpoints of groups; those that cannot be read are left out. */
+    void open()
+    {
+        views.stream().filter(this::isMember).map(View::group).filter(folder::hasCheckpoint).forEach(this::open);
+    }
+
     /** Adds the checkpoints of groups to a restoration. @return it. */
     CheckpointRestore addTo(final CheckpointRestore restore)
     {
-        views.stream().filter(this::isMember).map(View::group).filter(folder::hasCheckpoint).forEach(this::open);
         stores.forEach(restore::addGroup);
         return restore;
+    }
+
+    /**
+     * Leaves out the group whose checkpoint could not be restored: it does not keep others from it.
+     *
+     * @param failure of a restoration; of one of the node alone, which may not fit beside those of groups, the last
+     *                group is left out.
+     * @return false when there is no group to be left out.
+     */
+    boolean leaveOut(final CheckpointException failure)
+    {
+        if (stores.isEmpty())
+        {
+            return false;
+        }
+
+        final int group = failure instanceof final GroupRestoreException ofGroup ? ofGroup.group() : stores.lastKey();
+        leaveOut(group, failure);
+        return true;
+    }
+
+    private void leaveOut(final int group, final RuntimeException why)
+    {
+        LOGGER.error("the checkpoint of group {} in {} is not restored: {}", group, folder.checkpoint(group),
+            why.getMessage(), why);
+        CloseHelper.quietClose(stores.remove(group));
+        found.remove(group);
     }
 
     private boolean isMember(final View view)
@@ -67,14 +103,26 @@ final class GroupRestore implements ChunkUse, AutoCloseable
 
     private void open(final int group)
     {
-        final CheckpointStore store = folder.openCheckpoint(group);
-        stores.put(group, store);
-
-        if (!Long.toHexString(folder.memoryId()).equals(store.state().getProperty("memory_id")))
+        try
         {
-            LOGGER.warn("the checkpoint of group {} is of another node, or not complete: it is left out", group);
-            stores.remove(group);
-            store.close();
+            final CheckpointStore store = folder.openCheckpoint(group);
+            stores.put(group, store);
+            final Properties state = store.state();
+
+            if (Long.toHexString(folder.memoryId()).equals(state.getProperty("memory_id")))
+            {
+                found.put(group, new RestoredGroup(group, Long.parseLong(state.getProperty("view")),
+                    Long.parseLong(state.getProperty("started_ms")), 0,
+                    GroupCheckpoints.PRIMARY.equals(state.getProperty("place"))));
+            }
+            else
+            {
+                leaveOut(group, new CheckpointException("it is of another node, or not complete", null));
+            }
+        }
+        catch (final RuntimeException ex)
+        {
+            leaveOut(group, ex);
         }
     }
 
@@ -83,7 +131,7 @@ final class GroupRestore implements ChunkUse, AutoCloseable
     {
         final List<RestoredGroup> kept = new ArrayList<>();
         views.stream().filter(this::isMember).map(View::group).map(RestoredGroup::nothing).forEach(kept::add);
-        stores.forEach((group, store) ->
+        found.forEach((group, of) ->
         {
             final Long count = records.get(group);
 
@@ -94,11 +142,9 @@ final class GroupRestore implements ChunkUse, AutoCloseable
                 return;
             }
 
-            final Properties state = store.state();
-            kept.add(new RestoredGroup(group, Long.parseLong(state.getProperty("view")),
-                Long.parseLong(state.getProperty("started_ms")), count));
+            kept.add(new RestoredGroup(group, of.number(), of.startedMs(), count, of.isOfPrimary()));
             LOGGER.info("restored: {} records of group {} as of view {}; the meta server decides whether they are used",
-                count, group, state.getProperty("view"));
+                count, group, of.number());
         });
         restored.set(kept);
     }

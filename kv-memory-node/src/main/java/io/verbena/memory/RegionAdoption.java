@@ -145,9 +145,6 @@ final class RegionAdoption
         final CheckpointRestore.Listener listener)
     {
         SuperblockDescriptor.writeRestored(region, SuperblockDescriptor.RESTORED_NOW);
-        region.asSlice(superblock.chunksOffset(), (long)superblock.chunkCount() * superblock.chunkLengthBytes())
-            .fill((byte)0);
-
         final long records = restoreRecords(region, superblock, folder, groups, tables, listener);
         folder.keepLength();
         // Last: whoever finds it finds everything.
@@ -171,11 +168,34 @@ final class RegionAdoption
                     "checkpoint in " + folder.checkpoint() + " is of another node, or not complete", null);
             }
 
-            final CheckpointRestore restore =
-                groups.addTo(new CheckpointRestore(region, superblock, store, groups, listener));
-            final long records = restore.run(tables);
-            groups.keep(restore.groupRecords());
-            return records;
+            groups.open();
+
+            while (true)
+            {
+                try
+                {
+                    clearChunks(region, superblock);
+                    final CheckpointRestore restore =
+                        groups.addTo(new CheckpointRestore(region, superblock, store, groups, listener));
+                    final long records = restore.run(tables);
+                    groups.keep(restore.groupRecords());
+                    return records;
+                }
+                catch (final CheckpointException ex)
+                {
+                    // A group has other members, and this node has tables of its own: these do not wait for that.
+                    if (!groups.leaveOut(ex))
+                    {
+                        throw ex;
+                    }
+                }
+            }
         }
+    }
+
+    private static void clearChunks(final MemorySegment region, final Superblock superblock)
+    {
+        region.asSlice(superblock.chunksOffset(), (long)superblock.chunkCount() * superblock.chunkLengthBytes())
+            .fill((byte)0);
     }
 }

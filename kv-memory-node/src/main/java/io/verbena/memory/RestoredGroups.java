@@ -14,7 +14,7 @@ import java.util.TreeMap;
  */
 final class RestoredGroups
 {
-    private static final int FIELDS = 3;
+    private static final int FIELDS = 4;
 
     private final MemoryFolder folder;
     private final Map<Integer, RestoredGroup> byGroup = new TreeMap<>();
@@ -60,7 +60,7 @@ final class RestoredGroups
             if (FIELDS == fields.length)
             {
                 return new RestoredGroup(Integer.parseInt(group), Long.parseLong(fields[0]), Long.parseLong(fields[1]),
-                    Long.parseLong(fields[2]));
+                    Long.parseLong(fields[2]), Boolean.parseBoolean(fields[3]));
             }
         }
         catch (final IllegalArgumentException ignore)
@@ -97,7 +97,7 @@ final class RestoredGroups
     {
         final Properties lines = new Properties();
         byGroup.values().forEach((each) -> lines.setProperty(Integer.toString(each.group()),
-            each.number() + " " + each.startedMs() + " " + each.records()));
+            each.number() + " " + each.startedMs() + " " + each.records() + " " + each.isOfPrimary()));
         folder.keepRestoredGroups(lines);
     }
 

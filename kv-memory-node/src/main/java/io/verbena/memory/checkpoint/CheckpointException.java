@@ -1,7 +1,7 @@
 package io.verbena.memory.checkpoint;
 
 /** A checkpoint cannot be made or used. The message is one line: what, the values involved, the remedy. */
-public final class CheckpointException extends RuntimeException
+public class CheckpointException extends RuntimeException
 {
     private static final long serialVersionUID = 1L;
 

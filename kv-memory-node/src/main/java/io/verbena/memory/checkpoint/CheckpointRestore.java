@@ -20,6 +20,7 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Consumer;
 import java.util.stream.Collectors;
 
 import static io.verbena.table.format.SlotWord.BLOCK_ALIGNMENT_BYTES;
@@ -140,7 +141,9 @@ public final class CheckpointRestore
      *
      * @param descriptors of the cluster's tables; those made since the checkpoint come back empty.
      * @return records restored.
-     * @throws CheckpointException when the checkpoint is damaged, or does not fit.
+     * @throws GroupRestoreException when the checkpoint of a group is damaged, or does not fit: the region is to be
+     *                               zeroed, and restored without it.
+     * @throws CheckpointException   when that of the node alone is, or does not fit beside those of groups.
      */
     public long run(final List<TableDescriptor> descriptors)
     {
@@ -153,8 +156,8 @@ public final class CheckpointRestore
                 hashFunctions.put(descriptor.tableId(), KeyHash.function(descriptor.hashSeed())));
             // All indexes first: blocks go between them.
             parts.removeIf((part) -> !part.format(descriptors));
-            parts.forEach((part) -> part.store.pages().forEach((offset) -> wantPlaces(part.store.page(offset))));
-            parts.forEach((part) -> part.store.forEachRecord((slot, checksum) ->
+            forEachPart((part) -> part.store.pages().forEach((offset) -> wantPlaces(part.store.page(offset))));
+            forEachPart((part) -> part.store.forEachRecord((slot, checksum) ->
             {
                 place(part, slot, checksum);
                 seen++;
@@ -174,6 +177,22 @@ public final class CheckpointRestore
     {
         return parts.stream().filter((part) -> 0 != part.group)
             .collect(Collectors.toMap((part) -> part.group, (part) -> part.records));
+    }
+
+    /** Whatever fails in a group's part says of which. */
+    private void forEachPart(final Consumer<Part> step)
+    {
+        for (final Part part : parts)
+        {
+            try
+            {
+                step.accept(part);
+            }
+            catch (final RuntimeException ex)
+            {
+                throw 0 == part.group ? ex : new GroupRestoreException(part.group, ex);
+            }
+        }
     }
 
     private static UnsafeBuffer buffer(final Arena arena)
@@ -358,29 +377,35 @@ public final class CheckpointRestore
     private void placeDisplaced()
     {
         final List<Long> slots = new ArrayList<>(displaced.keySet());
-        slots.sort(Comparator.comparingInt((final Long slot) -> displaced.get(slot).part.group)
-            .thenComparing((final Long slot) -> -SlotWord.sizeClass(words.get(slot)))
+        slots.sort(Comparator.comparingInt((final Long slot) -> -SlotWord.sizeClass(words.get(slot)))
             .thenComparing(Comparator.naturalOrder()));
-        long missingBytes = 0;
-        for (final long slot : slots)
+        forEachPart((part) ->
         {
-            final int length = SizeClasses.lengthBytes(SlotWord.sizeClass(words.get(slot)));
-            final Origin origin = displaced.get(slot);
-            final long offset = places.takeAny(length, origin.part.group);
-            if (offset < 0)
+            long missingBytes = 0;
+            for (final long slot : slots)
             {
-                missingBytes += length;
+                missingBytes += displaced.get(slot).part == part ? placeDisplaced(slot) : 0;
             }
-            else
+            if (missingBytes > 0)
             {
-                load(origin.part, origin.slot, origin.checksum, block);
-                put(slot, words.get(slot), offset);
+                throw doesNotFit(missingBytes);
             }
-        }
-        if (missingBytes > 0)
+        });
+    }
+
+    /** How many bytes there is no place for. */
+    private int placeDisplaced(final long slot)
+    {
+        final int length = SizeClasses.lengthBytes(SlotWord.sizeClass(words.get(slot)));
+        final Origin origin = displaced.get(slot);
+        final long offset = places.takeAny(length, origin.part.group);
+        if (offset < 0)
         {
-            throw doesNotFit(missingBytes);
+            return length;
         }
+        load(origin.part, origin.slot, origin.checksum, block);
+        put(slot, words.get(slot), offset);
+        return 0;
     }
 
     /** Twice what is missing: it comes in blocks that do not fill their chunks. */
