@@ -29,7 +29,7 @@ final class AdoptionCheck
     interface Before
     {
         /** Whether it can be done now; asked again and again. */
-        default boolean isReady(final List<TableDescriptor> tables, final long nowNs)
+        default boolean isReady(final long nowNs)
         {
             return true;
         }
@@ -116,7 +116,7 @@ final class AdoptionCheck
             return describe(nowNs);
         }
 
-        if (before.isReady(tables, nowNs))
+        if (before.isReady(nowNs))
         {
             walk();
         }

@@ -11,15 +11,18 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.function.IntConsumer;
 
 /**
  * What a memory node with a data folder asks the meta server about groups, once it is a member: the views that the
- * checkpointer wants to know; and, as long as a group names it as a member with memory that is gone, what becomes of
- * the group. Meanwhile it reports what it has restored of each such group. When the group has gone on without it, it
- * gives up what it has restored. One thread; time comes in.
+ * checkpointer wants to know; the next one of each that it has closed; and, as long as there are groups that it has
+ * restored, what becomes of them. While such a group names it as a member with memory that is gone, it reports what it
+ * has restored, or that it has nothing. When the group has gone on without it, it gives up what it has restored. Of
+ * memory that was not restored but is damaged it reports nothing. One thread; time comes in.
  */
 final class GroupWatch
 {
@@ -32,8 +35,9 @@ final class GroupWatch
     private final IntConsumer giveUp;
     private final long timeoutNs;
     private final long retryPauseNs;
-    /** Groups that name this node as a member with memory that is gone. */
+    /** Groups that name this node as a member with memory that is gone, of those that were restored. */
     private final List<Integer> lacking = new ArrayList<>();
+    private final Set<Integer> warnedOf = new HashSet<>();
     private PeerIdentity self = PeerIdentity.UNREGISTERED;
     private int memorySince;
     private int reportFrom;
@@ -112,7 +116,7 @@ final class GroupWatch
             return 1;
         }
 
-        if (coverage.isAsked() || nextNs - nowNs <= 0 && (!isKnown || !restored.all().isEmpty()))
+        if (coverage.isAsked() || nextNs - nowNs <= 0 && isWaiting())
         {
             ask(nowNs);
             return 1;
@@ -125,7 +129,13 @@ final class GroupWatch
     long idleNs(final long nowNs)
     {
         return coverage.isAsked() && null == inquiry ? 0 : null != inquiry || null != report ? retryPauseNs :
-            isKnown && lacking.isEmpty() && restored.all().isEmpty() ? Long.MAX_VALUE : Math.max(0, nextNs - nowNs);
+            isWaiting() ? Math.max(0, nextNs - nowNs) : Long.MAX_VALUE;
+    }
+
+    /** For what views will say. What is lacking was restored, and is in that list. */
+    private boolean isWaiting()
+    {
+        return !isKnown || coverage.awaitsView() || !restored.all().isEmpty();
     }
 
     private void ask(final long nowNs)
@@ -157,9 +167,8 @@ final class GroupWatch
 
         for (int i = 0; i < Math.min(lacking.size(), RestoredGroupsDescriptor.MAX_ENTRIES); i++)
         {
-            final int group = lacking.get(reportFrom++ % lacking.size());
-            final RestoredGroup here = restored.of(group);
-            reported.add(null == here ? RestoredGroup.nothing(group) : here);
+            reportFrom = (reportFrom + 1) % lacking.size();
+            reported.add(restored.of(lacking.get(reportFrom)));
         }
 
         hasReported = true;
@@ -173,17 +182,23 @@ final class GroupWatch
         for (final View view : views)
         {
             final PeerIdentity named = memberOf(view);
+            final boolean isMemoryGone = null != named && named.incarnation() < memorySince;
+            final RestoredGroup here = restored.of(view.group());
 
-            if (null != named && named.incarnation() < memorySince)
+            if (null != here && isMemoryGone)
             {
                 lacking.add(view.group());
             }
-
-            final RestoredGroup here = restored.of(view.group());
-
-            if (null != here)
+            else if (null != here)
             {
                 settle(view, named, here);
+            }
+            else if (isMemoryGone && view.isDeserted() && warnedOf.add(view.group()))
+            {
+                // Damage was accepted: all but that is here, which is more than any checkpoint has.
+                LOGGER.warn("all members of group {} are lost, and this memory node serves its memory with damage: " +
+                    "the group waits for a member with its whole memory, or until this one is given up with " +
+                    "'verbena node forget {}', and then goes on from a checkpoint", view.group(), self.nodeId());
             }
         }
     }

@@ -4,7 +4,6 @@ import io.verbena.memory.RegionAdoption.Kind;
 import io.verbena.protocol.session.MetaLink;
 import io.verbena.rdma.verbs.MemoryRegion;
 import io.verbena.table.check.RegionReader;
-import io.verbena.table.directory.Subtable;
 import io.verbena.table.format.Superblock;
 import io.verbena.table.format.TableDescriptor;
 import org.agrona.concurrent.NanoClock;
@@ -36,7 +35,7 @@ final class MemoryReturn
     private final AdoptionCheck check;
     private final RestoredGroups groups;
     private final MetaLink metaLink;
-    /** Which groups name this node as a member, whose tables are restored, too; null where there can be none. */
+    /** Which groups name this node as a member, whose tables are restored, too; null before they are asked for. */
     private ViewInquiry views;
     private boolean isClaiming;
     private boolean hasRestored;
@@ -164,17 +163,18 @@ final class MemoryReturn
 
     private final AdoptionCheck.Before restore = new AdoptionCheck.Before()
     {
-        /** Where a table is anywhere else, that may be at a group. */
+        /** Also where no table has copies: of each group that waits for this node it is to be known what it has. */
         @Override
-        public boolean isReady(final List<TableDescriptor> tables, final long nowNs)
+        public boolean isReady(final long nowNs)
         {
-            if (null == views && !tables.stream().allMatch(MemoryReturn.this::isHere))
+            if (null == views)
             {
                 views = new ViewInquiry(
                     metaLink, configuration.callTimeoutNs(), configuration.retryPauseNs(), nowNs);
             }
 
-            return null == views || 0 <= views.poll(nowNs) && views.isDone();
+            views.poll(nowNs);
+            return views.isDone();
         }
 
         @Override
@@ -184,17 +184,11 @@ final class MemoryReturn
         }
     };
 
-    private boolean isHere(final TableDescriptor table)
-    {
-        return Subtable.of(table).stream()
-            .allMatch((subtable) -> subtable.memoryNodeId() == configuration.folder().nodeId());
-    }
-
     private void restore(final List<TableDescriptor> tables)
     {
         final Superblock superblock = RegionLayout.superblock(configuration, configuration.folder().nodeId(), 0);
         final GroupRestore ofGroups = new GroupRestore(
-            configuration.folder(), null == views ? List.of() : views.views(), groups, chunks);
+            configuration.folder(), views.views(), groups, chunks);
         final long records = RegionAdoption.restore(region.segment(), superblock, configuration.folder(), ofGroups,
             tables, this::onRestored);
         hasRestored = true;
