@@ -7,8 +7,11 @@ import java.io.FileNotFoundException;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
+import java.util.TreeSet;
 import java.util.random.RandomGenerator;
+import java.util.stream.Collectors;
 
 /**
  * The disk of a simulated host with a memory node's folder. A process can be made to end at any step; the host loses
@@ -200,6 +203,21 @@ public final class SimDisk
         {
             step("open " + name);
             return database(name).open(this::step, BATCH_BYTES);
+        }
+
+        @Override
+        public Set<Integer> groupCheckpoints()
+        {
+            return groupDatabases.entrySet().stream().filter((each) -> each.getValue().exists())
+                .map((each) -> Integer.parseInt(each.getKey().substring(FolderFiles.GROUP_CHECKPOINT.length())))
+                .collect(Collectors.toCollection(TreeSet::new));
+        }
+
+        @Override
+        public void removeCheckpoint(final String name)
+        {
+            step("remove " + name);
+            groupDatabases.remove(name);
         }
     }
 }

@@ -14,13 +14,16 @@ import org.slf4j.LoggerFactory;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.Properties;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Function;
+import java.util.stream.Collectors;
 
 /**
  * Makes the checkpoints of a memory node, on a thread of its own: every so often, when the folder has a request, and at
- * the end. Closed before the region is unmapped. Thread-safe.
+ * the end; and one of a group's tables alone when this node has become its head or primary. Closed before the region is
+ * unmapped. Thread-safe.
  */
 public final class Checkpointer implements AutoCloseable
 {
@@ -44,6 +47,7 @@ public final class Checkpointer implements AutoCloseable
     private volatile long finishedMs;
     private volatile long durationMs;
     private volatile long records;
+    private volatile String groupsLeftOut = "";
     private volatile Progress progress = Progress.NONE;
 
     /**
@@ -141,6 +145,15 @@ public final class Checkpointer implements AutoCloseable
         return records;
     }
 
+    /**
+     * @return numbers of the groups whose tables are not in the latest complete one of this process, though no other
+     *     memory node makes one in its place; ascending, with commas between them, empty for none.
+     */
+    public String groupsLeftOut()
+    {
+        return groupsLeftOut;
+    }
+
     /** @return how far the checkpoint is that is being made now. */
     public Progress progress()
     {
@@ -165,7 +178,7 @@ public final class Checkpointer implements AutoCloseable
         final boolean isDue = periodNs > 0 && nextNs - clock.nanoTime() <= 0;
         if (!isRequested() && !isLast && !isDue)
         {
-            return false;
+            return null != groups && groups.isWanted() && makeWanted(MappedLoads::new);
         }
         make();
         nextNs = clock.nanoTime() + periodNs;
@@ -201,22 +214,22 @@ public final class Checkpointer implements AutoCloseable
         try
         {
             final RegionLoads used = loads.apply(region);
-            write(state, used);
-            final long groupRecords =
-                null == groups ? 0 : groups.make(identity(), used, () -> isCancelled, this::onProgress);
-            state.setProperty("records", Long.toString(Long.parseLong(state.getProperty("records")) + groupRecords));
-            state.setProperty("group_records", Long.toString(groupRecords));
-            state.setProperty("finished_ms", Long.toString(wallClock.time()));
-            folder.reportCheckpoint(state);
-            failure = "";
-            records = Long.parseLong(state.getProperty("records"));
-            final long endedMs = Long.parseLong(state.getProperty("finished_ms"));
-            durationMs = endedMs - Long.parseLong(state.getProperty("started_ms"));
-            finishedMs = endedMs;
-            LOGGER.info("checkpoint: {} records, {} changed, {} bytes, {} ms", records,
-                state.getProperty("changed_records"), state.getProperty("written_bytes"),
-                durationMs);
-            warnOfDamage(state.getProperty("damaged_records"));
+            final RuntimeException ownFailure = tryToWrite(state, used);
+            // Whatever became of the node's own: neither is to keep the other from being made.
+            final GroupCheckpoints.Outcome ofGroups =
+                null == groups ? null : groups.make(identity(), used, () -> isCancelled, this::onProgress);
+
+            if (null != ownFailure)
+            {
+                throw ownFailure;
+            }
+
+            report(state, ofGroups);
+
+            if (null != ofGroups && null != ofGroups.failure())
+            {
+                throw ofGroups.failure();
+            }
         }
         catch (final CheckpointException | MemoryNodeException ex)
         {
@@ -226,6 +239,79 @@ public final class Checkpointer implements AutoCloseable
         {
             // The thread goes on: a node that makes no more checkpoints, and does not say so, is worse.
             onFailure("no checkpoint: " + ex, ex);
+        }
+        finally
+        {
+            progress = Progress.NONE;
+        }
+    }
+
+    /** Why it could not be written; null: it is. */
+    private RuntimeException tryToWrite(final Properties state, final RegionLoads loads)
+    {
+        try
+        {
+            write(state, loads);
+            return null;
+        }
+        catch (final RuntimeException ex)
+        {
+            return ex;
+        }
+    }
+
+    private void report(final Properties state, final GroupCheckpoints.Outcome ofGroups)
+    {
+        final long groupRecords = null == ofGroups ? 0 : ofGroups.records();
+        // Without a meta server to ask, none is made of any.
+        final Set<Integer> leftOut = null == ofGroups ? GroupCheckpoints.groupsIn(region) : ofGroups.leftOut();
+        state.setProperty("records", Long.toString(Long.parseLong(state.getProperty("records")) + groupRecords));
+        state.setProperty("group_records", Long.toString(groupRecords));
+        state.setProperty(
+            "groups_left_out", leftOut.stream().map(String::valueOf).collect(Collectors.joining(",")));
+        state.setProperty("finished_ms", Long.toString(wallClock.time()));
+
+        if (null != ofGroups && null != ofGroups.failure())
+        {
+            // With it: who waits for the checkpoint reads of both, or of neither.
+            state.setProperty("failed_ms", state.getProperty("finished_ms"));
+            state.setProperty("failure", ofGroups.failure().getMessage());
+        }
+
+        folder.reportCheckpoint(state);
+        failure = "";
+        groupsLeftOut = state.getProperty("groups_left_out");
+        records = Long.parseLong(state.getProperty("records"));
+        final long endedMs = Long.parseLong(state.getProperty("finished_ms"));
+        durationMs = endedMs - Long.parseLong(state.getProperty("started_ms"));
+        finishedMs = endedMs;
+        LOGGER.info("checkpoint: {} records, {} changed, {} bytes, {} ms", records,
+            state.getProperty("changed_records"), state.getProperty("written_bytes"),
+            durationMs);
+        warnOfDamage(state.getProperty("damaged_records"));
+    }
+
+    /** Whether one was made of a group of which this node has become head or primary, or could not be. */
+    boolean makeWanted(final Function<MemorySegment, RegionLoads> loads)
+    {
+        progress = new Progress(wallClock.time(), 0, 0, 0);
+
+        try
+        {
+            final GroupCheckpoints.Outcome made =
+                groups.makeWanted(identity(), loads.apply(region), () -> isCancelled, this::onProgress);
+
+            if (null != made.failure())
+            {
+                onFailure(made.failure().getMessage(), null);
+            }
+
+            return !made.made().isEmpty();
+        }
+        catch (final RuntimeException | Error ex)
+        {
+            onFailure("no checkpoint: " + ex, ex);
+            return false;
         }
         finally
         {

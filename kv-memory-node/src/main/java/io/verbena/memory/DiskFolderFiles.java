@@ -10,10 +10,20 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
+import java.util.Comparator;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /** A folder on disk. */
 record DiskFolderFiles(Path path) implements FolderFiles
 {
+    private static final Pattern GROUP = Pattern.compile(GROUP_CHECKPOINT + "([0-9]{1,9})");
+    private static final String REMOVED = ".removed";
+
     @Override
     public boolean exists(final String name)
     {
@@ -63,5 +73,40 @@ record DiskFolderFiles(Path path) implements FolderFiles
     public CheckpointStore openCheckpoint(final String name)
     {
         return CheckpointStore.open(path.resolve(name));
+    }
+
+    @Override
+    public Set<Integer> groupCheckpoints() throws IOException
+    {
+        try (Stream<Path> entries = Files.list(path))
+        {
+            return entries.map((entry) -> GROUP.matcher(entry.getFileName().toString())).filter(Matcher::matches)
+                .map((name) -> Integer.parseInt(name.group(1))).collect(Collectors.toCollection(TreeSet::new));
+        }
+    }
+
+    /** Under another name first: a database of which a part is gone could be taken for one. */
+    @Override
+    public void removeCheckpoint(final String name) throws IOException
+    {
+        final Path removed = path.resolve(name + REMOVED);
+        removeAll(removed);
+        Files.move(path.resolve(name), removed, StandardCopyOption.ATOMIC_MOVE);
+        syncNames();
+        removeAll(removed);
+    }
+
+    private static void removeAll(final Path folder) throws IOException
+    {
+        if (Files.exists(folder))
+        {
+            try (Stream<Path> entries = Files.walk(folder))
+            {
+                for (final Path entry : entries.sorted(Comparator.reverseOrder()).toList())
+                {
+                    Files.delete(entry);
+                }
+            }
+        }
     }
 }

@@ -3,6 +3,7 @@ package io.verbena.memory;
 import io.verbena.memory.checkpoint.CheckpointStore;
 
 import java.io.IOException;
+import java.util.Set;
 
 /**
  * The files of a memory node's folder that a crash must not tear, one step of the disk at a time. What was written is
@@ -35,4 +36,10 @@ interface FolderFiles
 
     /** The checkpoint, or that of a group, made when absent; closed by the caller. */
     CheckpointStore openCheckpoint(String name);
+
+    /** Groups that have a checkpoint here, complete or not; a new set, ascending. */
+    Set<Integer> groupCheckpoints() throws IOException;
+
+    /** Removes a checkpoint that nobody has open; what is left when the process ends over it is no checkpoint. */
+    void removeCheckpoint(String name) throws IOException;
 }

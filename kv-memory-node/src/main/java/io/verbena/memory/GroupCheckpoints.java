@@ -16,6 +16,7 @@ import org.slf4j.LoggerFactory;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Properties;
 import java.util.Set;
@@ -27,7 +28,8 @@ import java.util.function.BooleanSupplier;
 /**
  * Makes checkpoints of the tables that this memory node has as a member of groups, one database for each group: where
  * it is the head or the primary of the view, see {@link GroupCoverage}. Of other groups the database stays as it is: it
- * says of which view it is. On the checkpointer's thread.
+ * says of which view it is. It is removed when the group has gone on without this node, or has no tables any more. On
+ * the checkpointer's thread.
  */
 final class GroupCheckpoints
 {
@@ -36,6 +38,65 @@ final class GroupCheckpoints
     private static final long PAUSE_NS = TimeUnit.MILLISECONDS.toNanos(1);
     /** A view that changes is over soon, or not for long. */
     private static final int MAX_ATTEMPTS = 3;
+    /** Of this memory node in the view of a checkpoint, whose only member is the primary. */
+    static final String PRIMARY = "primary";
+    private static final String HEAD = "head";
+
+    /** What came of making checkpoints of several groups. One thread. */
+    static final class Outcome
+    {
+        private final Set<Integer> made = new TreeSet<>();
+        private final Set<Integer> leftOut = new TreeSet<>();
+        /** Those of which one could be made a moment later. */
+        private final Set<Integer> undecided = new TreeSet<>();
+        private long records;
+        private RuntimeException failure;
+
+        /** @return records in those that were made. */
+        long records()
+        {
+            return records;
+        }
+
+        /** @return groups of which one was made. */
+        Set<Integer> made()
+        {
+            return made;
+        }
+
+        /** @return groups of which nobody else makes one, and none could be made here. */
+        Set<Integer> leftOut()
+        {
+            return leftOut;
+        }
+
+        /** @return why one could not be made, with the others that could not; null: there is no such. */
+        RuntimeException failure()
+        {
+            return failure;
+        }
+
+        private void fail(final int group, final RuntimeException ex)
+        {
+            final RuntimeException named =
+                new CheckpointException("no checkpoint of group " + group + ": " + ex.getMessage(), ex);
+
+            if (null == failure)
+            {
+                failure = named;
+            }
+            else
+            {
+                failure.addSuppressed(named);
+            }
+        }
+
+        private void leaveUndecided(final Set<Integer> groups)
+        {
+            leftOut.addAll(groups);
+            undecided.addAll(groups);
+        }
+    }
 
     private final MemoryFolder folder;
     private final MemorySegment region;
@@ -69,65 +130,182 @@ final class GroupCheckpoints
         LockSupport.parkNanos(PAUSE_NS);
     }
 
+    /** @return groups that have chunks in a region; a new set, ascending. */
+    static Set<Integer> groupsIn(final MemorySegment region)
+    {
+        final Superblock superblock = SuperblockDescriptor.read(region);
+        return new TreeSet<>(
+            new ChunkHeaders(region, superblock.chunkHeadersOffset(), superblock.chunkCount()).groups());
+    }
+
     /**
-     * Makes those that can be made.
+     * Makes those that can be made, each for itself: one that fails does not keep others from being made.
      *
      * @param identity    says whose they are.
      * @param loads       from the region.
      * @param isCancelled asked often: ends them early.
      * @param listener    hears how far each is.
-     * @return records in those that were made.
-     * @throws CheckpointException when one cannot be made; the one before stays good.
+     * @return what came of it; of a group that failed the one before stays good.
      */
-    long make(
+    Outcome make(
         final Properties identity, final RegionLoads loads, final BooleanSupplier isCancelled,
         final CheckpointWriter.Listener listener)
     {
-        final Set<Integer> groups = groups();
-        long records = 0;
+        final Set<Integer> here = groupsIn(region);
+        final Set<Integer> known = folder.groupCheckpoints();
+        final boolean isAsked = !here.isEmpty() || !known.isEmpty();
+        final Outcome outcome = make(here, isAsked, identity, loads, isCancelled, listener);
 
-        for (int attempt = 0; attempt < MAX_ATTEMPTS && !groups.isEmpty(); attempt++)
+        for (final int group : known)
+        {
+            try
+            {
+                removeUnused(group, here.contains(group));
+            }
+            catch (final RuntimeException ex)
+            {
+                outcome.fail(group, ex);
+            }
+        }
+
+        return outcome;
+    }
+
+    /** @return whether this node has become head or primary of a group, and has to make a checkpoint at once. */
+    boolean isWanted()
+    {
+        return !coverage.wanted().isEmpty();
+    }
+
+    /** As {@link #make}, of groups of which this node has become head or primary, and has none of that view yet. */
+    Outcome makeWanted(
+        final Properties identity, final RegionLoads loads, final BooleanSupplier isCancelled,
+        final CheckpointWriter.Listener listener)
+    {
+        final Map<Integer, Long> wanted = coverage.wanted();
+        final Set<Integer> groups = groupsIn(region);
+        groups.removeIf((group) -> !wanted.containsKey(group) || viewOf(group) >= wanted.get(group));
+        final Outcome outcome = make(groups, !groups.isEmpty(), identity, loads, isCancelled, listener);
+
+        // What the meta server did not answer, or what changed meanwhile, is tried again; a full disk, say, is not.
+        wanted.forEach((group, number) ->
+        {
+            if (!outcome.undecided.contains(group))
+            {
+                coverage.settled(group, number);
+            }
+        });
+        return outcome;
+    }
+
+    /** View in which the complete checkpoint of a group was made; 0: there is none that can be read. */
+    private long viewOf(final int group)
+    {
+        if (!folder.hasCheckpoint(group))
+        {
+            return 0;
+        }
+
+        try (CheckpointStore store = folder.openCheckpoint(group))
+        {
+            final Properties state = store.state();
+            return Long.toHexString(folder.memoryId()).equals(state.getProperty("memory_id")) ?
+                Long.parseLong(state.getProperty("view", "0")) : 0;
+        }
+        catch (final CheckpointException | NumberFormatException ex)
+        {
+            return 0;
+        }
+    }
+
+    /** One of a later view than the last answer knows is kept: that is late. */
+    private void removeUnused(final int group, final boolean hasChunks)
+    {
+        final long without = coverage.without(group);
+        final long last = hasChunks ? without : Math.max(without, coverage.active(group));
+
+        if (0 != last && viewOf(group) <= last)
+        {
+            LOGGER.info("the checkpoint of group {} is removed: in view {} {}", group, last, 0 == without ?
+                "it has no tables" : "this memory node is no member");
+            folder.removeCheckpoint(group);
+        }
+    }
+
+    private Outcome make(
+        final Set<Integer> groups, final boolean isAsked, final Properties identity, final RegionLoads loads,
+        final BooleanSupplier isCancelled, final CheckpointWriter.Listener listener)
+    {
+        final Outcome outcome = new Outcome();
+        final Set<Integer> open = new TreeSet<>(groups);
+
+        for (int attempt = 0; attempt < MAX_ATTEMPTS && (!open.isEmpty() || isAsked && 0 == attempt); attempt++)
         {
             final Map<Integer, Long> changes = new HashMap<>();
-            groups.forEach((group) -> changes.put(group, coverage.changes(group)));
+            open.forEach((group) -> changes.put(group, coverage.changes(group)));
             // Before it is asked for the views: what was acknowledged by now is in the memory of all their members.
             final long startedMs = wallClock.time();
 
             if (!await(coverage.ask(), isCancelled))
             {
                 LOGGER.warn("checkpoint: the tables of groups {} are left out, since the meta server does not say " +
-                    "which views they are in; their checkpoints stay as they were", groups);
-                return records;
+                    "which views they are in; their checkpoints stay as they were", open);
+                outcome.leaveUndecided(open);
+                return outcome;
             }
 
-            for (final int group : Set.copyOf(groups))
-            {
-                final View view = coverage.covered(group);
-                final long made = null == view ? 0 : make(
-                    view, state(identity, view, startedMs), changes.get(group), loads, isCancelled, listener);
-
-                if (made >= 0)
-                {
-                    groups.remove(group);
-                    records += made;
-                }
-            }
+            open.removeIf((group) -> isOver(
+                group, identity, startedMs, changes.get(group), loads, isCancelled, listener, outcome));
         }
 
-        if (!groups.isEmpty())
+        if (!open.isEmpty())
         {
             LOGGER.warn("checkpoint: the tables of groups {} are left out, since their views changed meanwhile; " +
-                "their checkpoints stay as they were", groups);
+                "their checkpoints stay as they were", open);
+            outcome.leaveUndecided(open);
         }
 
-        return records;
+        return outcome;
     }
 
-    private Set<Integer> groups()
+    /** Whether one was made, or cannot be made; else the group has changed meanwhile. */
+    private boolean isOver(
+        final int group, final Properties identity, final long startedMs, final long changes, final RegionLoads loads,
+        final BooleanSupplier isCancelled, final CheckpointWriter.Listener listener, final Outcome outcome)
     {
-        final Superblock superblock = SuperblockDescriptor.read(region);
-        return new TreeSet<>(
-            new ChunkHeaders(region, superblock.chunkHeadersOffset(), superblock.chunkCount()).groups());
+        final View view = coverage.covered(group);
+
+        if (null == view)
+        {
+            if (coverage.isMissed(group))
+            {
+                LOGGER.warn("checkpoint: the tables of group {} are left out, since its copies are being made equal, " +
+                    "or all its members are lost; its checkpoint stays as it was", group);
+                outcome.leftOut.add(group);
+            }
+
+            return true;
+        }
+
+        try
+        {
+            final long made = make(view, state(identity, view, startedMs), changes, loads, isCancelled, listener);
+
+            if (made >= 0)
+            {
+                outcome.records += made;
+                outcome.made.add(group);
+                coverage.settled(group, view.number());
+            }
+
+            return made >= 0;
+        }
+        catch (final RuntimeException ex)
+        {
+            outcome.leftOut.add(group);
+            outcome.fail(group, ex);
+            return true;
+        }
     }
 
     private boolean await(final long asked, final BooleanSupplier isCancelled)
@@ -149,6 +327,7 @@ final class GroupCheckpoints
         state.setProperty("started_ms", Long.toString(startedMs));
         state.setProperty("group", Integer.toString(view.group()));
         state.setProperty("view", Long.toString(view.number()));
+        state.setProperty("place", coverage.isPrimary(view) ? PRIMARY : HEAD);
         return state;
     }
 

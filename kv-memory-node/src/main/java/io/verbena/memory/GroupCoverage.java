@@ -4,6 +4,7 @@ import io.verbena.protocol.view.View;
 import io.verbena.protocol.view.ViewState;
 import io.verbena.raas.identity.PeerIdentity;
 
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
@@ -14,6 +15,9 @@ import java.util.concurrent.ConcurrentHashMap;
  * of two states. So the checkpointer asks for the views when a checkpoint has begun, and drops what it has read when
  * the {@linkplain #changes count of changes} has grown since: the node's thread raises it before anybody may write to
  * the group's chunks but by the rules of the view.
+ *
+ * <p>And when it makes one at once: a middle has none, and a head of long ago an old one, so whoever has become head or
+ * primary makes one of the new view as soon as that is known.
  *
  * <p>Two threads: the checkpointer's asks, the node's answers.
  */
@@ -27,6 +31,12 @@ final class GroupCoverage
     private final Map<Integer, Long> changes = new ConcurrentHashMap<>();
     /** Newest view of each group in which somebody got a key to make copies equal. */
     private final Map<Integer, Long> changedViews = new ConcurrentHashMap<>();
+    /** The node's thread: views that were closed here, by group, until a later one is known to be active. */
+    private final Map<Integer, Long> closed = new HashMap<>();
+    /** The node's thread: newest view of each group in which this node was seen to be head or primary. */
+    private final Map<Integer, Long> seen = new HashMap<>();
+    /** Views of which a checkpoint is to be made at once, by group. */
+    private final Map<Integer, Long> wanted = new ConcurrentHashMap<>();
     private volatile long allChanges;
     private volatile long question;
     private volatile Answer answer = new Answer(0, PeerIdentity.UNREGISTERED, List.of());
@@ -48,6 +58,41 @@ final class GroupCoverage
     void lost()
     {
         allChanges++; // by one thread
+        closed.clear();
+    }
+
+    /**
+     * The node's thread: a view is closed here, so that this node may be head or primary of the next one.
+     *
+     * @param group  which.
+     * @param number of the view.
+     */
+    void closed(final int group, final long number)
+    {
+        closed.merge(group, number, Math::max);
+    }
+
+    /** The node's thread: whether a view was closed here and a later one is not known to be active. */
+    boolean awaitsView()
+    {
+        return !closed.isEmpty();
+    }
+
+    /** The checkpointer: views of which a checkpoint is to be made at once, by group; a copy. */
+    Map<Integer, Long> wanted()
+    {
+        return Map.copyOf(wanted);
+    }
+
+    /**
+     * The checkpointer: no checkpoint is to be made at once any more.
+     *
+     * @param group  which.
+     * @param number of the view that it was to be made of, or of a later one.
+     */
+    void settled(final int group, final long number)
+    {
+        wanted.computeIfPresent(group, (_, view) -> view <= number ? null : view);
     }
 
     /**
@@ -94,6 +139,24 @@ final class GroupCoverage
     void answer(final long asked, final PeerIdentity self, final List<View> views)
     {
         answer = new Answer(asked, self, views);
+        views.forEach((view) -> see(view, self));
+    }
+
+    private void see(final View view, final PeerIdentity self)
+    {
+        final int group = view.group();
+        final boolean isActive = ViewState.ACTIVE == view.state();
+
+        if (view.number() > closed.getOrDefault(group, Long.MAX_VALUE) && (isActive || !view.members().contains(self)))
+        {
+            closed.remove(group);
+        }
+
+        if (isActive && isCovered(view, self) && view.number() > seen.getOrDefault(group, 0L))
+        {
+            seen.put(group, view.number());
+            wanted.put(group, view.number());
+        }
     }
 
     /**
@@ -105,17 +168,79 @@ final class GroupCoverage
     View covered(final int group)
     {
         final Answer last = answer;
-        return last.views.stream().filter((view) -> view.group() == group && isCovered(view, last.self))
-            .findFirst().orElse(null);
+        final View view = view(last, group);
+        return null != view && isCovered(view, last.self) ? view : null;
+    }
+
+    /** The checkpointer: whether this node is the primary of a view of which it may make a checkpoint. */
+    boolean isPrimary(final View view)
+    {
+        return view.members().getLast().nodeId() == answer.self.nodeId();
+    }
+
+    private static View view(final Answer last, final int group)
+    {
+        return last.views.stream().filter((view) -> view.group() == group).findFirst().orElse(null);
     }
 
     /** Until copies are made equal, a view that is closing is as it was. */
     private boolean isCovered(final View view, final PeerIdentity self)
     {
         final int place = view.members().indexOf(self);
-        final boolean isHeadOrPrimary = 0 == place || view.members().size() - 1 == place;
-        final boolean isUnchanged = ViewState.ACTIVE == view.state() ||
-            ViewState.CLOSING == view.state() && changedViews.getOrDefault(view.group(), 0L) < view.number();
-        return isHeadOrPrimary && !view.isLost(place) && isUnchanged;
+        return isHeadOrPrimary(view, place) && !view.isLost(place) && ViewState.RECONCILING != view.state() &&
+            changedViews.getOrDefault(view.group(), 0L) < view.number();
+    }
+
+    private static boolean isHeadOrPrimary(final View view, final int place)
+    {
+        return 0 == place || view.members().size() - 1 == place;
+    }
+
+    /**
+     * The checkpointer: whether nobody else makes a checkpoint of a group in the place of this node, as of the last
+     * answer; where it makes none either, that is worth a message.
+     *
+     * @param group which.
+     * @return false for a middle, for one whose group goes on without it, and for one that the view does not name.
+     */
+    boolean isMissed(final int group)
+    {
+        final View view = view(answer, group);
+        final int place = null == view ? -1 : place(view, answer.self.nodeId());
+        return place >= 0 && (view.isDeserted() || isHeadOrPrimary(view, place) && !view.isLost(place));
+    }
+
+    private static int place(final View view, final int nodeId)
+    {
+        return view.members().stream().map(PeerIdentity::nodeId).toList().indexOf(nodeId);
+    }
+
+    /**
+     * The checkpointer: the view in which a group goes on without this node, as of the last answer.
+     *
+     * @param group which.
+     * @return number of the view that names this node neither as a member nor as one that comes in; 0: there is none.
+     */
+    long without(final int group)
+    {
+        final Answer last = answer;
+        final View view = view(last, group);
+        final boolean isNamed = null == view || place(view, last.self.nodeId()) >= 0 ||
+            view.entering().nodeId() == last.self.nodeId();
+        return isNamed ? 0 : view.number();
+    }
+
+    /**
+     * The checkpointer: the active view of which this node is a member, as of the last answer.
+     *
+     * @param group which.
+     * @return its number; 0: there is none.
+     */
+    long active(final int group)
+    {
+        final Answer last = answer;
+        final View view = view(last, group);
+        return null != view && ViewState.ACTIVE == view.state() && view.members().contains(last.self) ?
+            view.number() : 0;
     }
 }

@@ -284,6 +284,12 @@ public final class MemoryFolder implements AutoCloseable
         return path.resolve(CHECKPOINT);
     }
 
+    /** @return where its checkpoints of the tables of a group are. */
+    Path checkpoint(final int group)
+    {
+        return path.resolve(FolderFiles.GROUP_CHECKPOINT + group);
+    }
+
     /** @return its checkpoints, closed by the caller. */
     CheckpointStore openCheckpoint()
     {
@@ -300,6 +306,32 @@ public final class MemoryFolder implements AutoCloseable
     boolean hasCheckpoint(final int group)
     {
         return files.exists(FolderFiles.GROUP_CHECKPOINT + group);
+    }
+
+    /** @return groups of which a checkpoint was ever begun here; a new set, ascending. */
+    Set<Integer> groupCheckpoints()
+    {
+        try
+        {
+            return files.groupCheckpoints();
+        }
+        catch (final IOException ex)
+        {
+            throw unusable(path, ex);
+        }
+    }
+
+    /** Removes the checkpoint of the tables of a group, which nobody has open. */
+    void removeCheckpoint(final int group)
+    {
+        try
+        {
+            files.removeCheckpoint(FolderFiles.GROUP_CHECKPOINT + group);
+        }
+        catch (final IOException ex)
+        {
+            throw unusable(path, ex);
+        }
     }
 
     /**
@@ -376,8 +408,9 @@ public final class MemoryFolder implements AutoCloseable
     /**
      * @param path of a folder.
      * @return {@code started_ms}, {@code finished_ms} (since 1970), {@code records}, {@code changed_records},
-     *     {@code written_bytes} of the last checkpoint that was complete, {@code failed_ms} and {@code failure} of an
-     *     attempt since; empty when there was none.
+     *     {@code written_bytes} of the last checkpoint that was complete, {@code groups_left_out} of it, whose tables
+     *     are in no checkpoint of that time, {@code failed_ms} and {@code failure} of an attempt since; empty when
+     *     there was none.
      */
     public static Properties lastCheckpoint(final Path path)
     {

@@ -183,7 +183,14 @@ final class MemoryGate implements MemoryAnswers.Views, AutoCloseable
     @Override
     public boolean close(final View view)
     {
-        return views.close(view);
+        final boolean isClosed = views.close(view);
+
+        if (isClosed)
+        {
+            coverage.closed(view.group(), view.number());
+        }
+
+        return isClosed;
     }
 
     @Override

@@ -1,5 +1,6 @@
 package io.verbena.memory;
 
+import io.verbena.memory.checkpoint.CheckpointDamage;
 import io.verbena.memory.checkpoint.CheckpointStore;
 import io.verbena.memory.checkpoint.MappedLoads;
 import io.verbena.memory.checkpoint.RegionLoads;
@@ -25,10 +26,12 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
+import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
@@ -49,9 +52,14 @@ class GroupCheckpointTest
     private static final int CHUNK_BYTES = 64 << 10;
     private static final int BLOCK_BYTES = 1280;
     private static final PeerIdentity SELF = new PeerIdentity(NODE_ID, 7);
+    private static final int OTHER_GROUP = 8;
+    private static final View FIRST = View.first(OTHER_GROUP, List.of(SELF, new PeerIdentity(1, 5)));
     private static final View VIEW = View.first(GROUP, List.of(new PeerIdentity(1, 5), SELF));
     private static final TableDescriptor ALONE = table("alone", 6, NODE_ID, 0);
     private static final TableDescriptor COPIED = table("copied", 7, GROUP, 2);
+
+    private static final View MIDDLE =
+        View.first(GROUP, List.of(new PeerIdentity(1, 5), SELF, new PeerIdentity(2, 6)));
 
     @TempDir
     private Path directory;
@@ -59,7 +67,7 @@ class GroupCheckpointTest
     private final KeyHash hash = new KeyHash();
     private final AtomicLong nowMs = new AtomicLong(1_000);
     private final AtomicLong nowNs = new AtomicLong();
-    private final GroupCoverage coverage = new GroupCoverage();
+    private GroupCoverage coverage;
     private MemorySegment region = region();
     private ChunkTable chunks;
     private MemoryFolder folder;
@@ -85,9 +93,7 @@ class GroupCheckpointTest
         put(ALONE, 0, "a", offset(1));
         put(COPIED, 2, "b", offset(3));
         put(COPIED, 2, "c", offset(3) + BLOCK_BYTES);
-        checkpointer = new Checkpointer(folder, region, 0, nowNs::get, nowMs::incrementAndGet).coverGroups(
-            new GroupCheckpoints(folder, region, coverage, nowNs::get, nowMs::get));
-        checkpointer.pause(this::answer);
+        restart();
     }
 
     @AfterEach
@@ -103,8 +109,22 @@ class GroupCheckpointTest
         nowNs.addAndGet(100_000_000);
         if (null != answered)
         {
-            coverage.answer(coverage.question(), SELF, List.of(answered));
+            coverage.answer(coverage.question(), SELF, List.of(FIRST, answered));
         }
+    }
+
+    private static View next(final View view)
+    {
+        return view.closing(0, PeerIdentity.UNREGISTERED).reconciling().next();
+    }
+
+    /** The next process of the node, on the same memory. */
+    private void restart()
+    {
+        coverage = new GroupCoverage();
+        checkpointer = new Checkpointer(folder, region, 0, nowNs::get, nowMs::incrementAndGet).coverGroups(
+            new GroupCheckpoints(folder, region, coverage, nowNs::get, nowMs::get));
+        checkpointer.pause(this::answer);
     }
 
     private MemorySegment region()
@@ -236,10 +256,12 @@ class GroupCheckpointTest
         assertThat(folder.lastCheckpoint()).containsEntry("group_records", "2");
         assertThat(property("view")).isEqualTo("1");
         assertThat(property("group")).isEqualTo("9");
+        assertThat(property("place")).isEqualTo("primary");
         final View lost = VIEW.closing(3, PeerIdentity.UNREGISTERED);
         final RestoredGroup restored = restore(lost, ALONE, COPIED);
         assertThat(restored.records()).isEqualTo(2);
         assertThat(restored.number()).isEqualTo(1);
+        assertThat(restored.isOfPrimary()).isTrue();
         assertThat(restored.startedMs()).isBetween(beforeMs, nowMs.get());
         assertThat(words(0)).isEqualTo(1);
         assertThat(words(2)).isEqualTo(2);
@@ -276,9 +298,7 @@ class GroupCheckpointTest
         new MirrorLeases(chunks, CHUNK_BYTES).giveUp(GROUP);
         name(2, GROUP);
         chunks.leaseToGroup(2, STATE_INDEX, null, null, 0);
-        checkpointer = new Checkpointer(folder, region, 0, nowNs::get, nowMs::incrementAndGet).coverGroups(
-            new GroupCheckpoints(folder, region, coverage, nowNs::get, nowMs::get));
-        checkpointer.pause(this::answer);
+        restart();
         make();
         assertThat(property("records")).isEqualTo("0");
     }
@@ -352,9 +372,15 @@ class GroupCheckpointTest
         answered = null;
         make();
         assertThat(property("started_ms")).as("the meta server does not answer").isEqualTo(before);
-        answered = View.first(GROUP, List.of(new PeerIdentity(1, 5), SELF, new PeerIdentity(2, 6)));
+        assertThat(folder.lastCheckpoint()).containsEntry("groups_left_out", "9");
+        answered = MIDDLE;
         make();
         assertThat(property("started_ms")).as("a middle").isEqualTo(before);
+        assertThat(folder.lastCheckpoint()).as("others make one").containsEntry("groups_left_out", "");
+        answered = VIEW.closing(0, PeerIdentity.UNREGISTERED).reconciling();
+        make();
+        assertThat(property("started_ms")).as("copies are made equal").isEqualTo(before);
+        assertThat(checkpointer.groupsLeftOut()).isEqualTo("9");
         assertThat(restore(VIEW, ALONE, COPIED).records()).isEqualTo(2);
     }
 
@@ -372,6 +398,7 @@ class GroupCheckpointTest
             {
                 put(COPIED, 2, "e", offset(3) + 2 * BLOCK_BYTES);
                 coverage.changed(GROUP, 1);
+                answered = next(VIEW);
             }
         }));
         assertThat(checkpointer.failure()).isEmpty();
@@ -385,10 +412,189 @@ class GroupCheckpointTest
         make();
         final String before = property("started_ms");
         put(COPIED, 2, "e", offset(3) + 2 * BLOCK_BYTES);
-        checkpointer.make((mapped) -> new ChangingLoads(mapped, () -> coverage.changed(GROUP, 1)));
+        checkpointer.make((mapped) -> new ChangingLoads(mapped, () -> coverage.changed(GROUP, 0)));
         assertThat(checkpointer.failure()).as("that of the node alone is made").isEmpty();
         assertThat(property("started_ms")).isEqualTo(before);
         assertThat(restore(VIEW, ALONE, COPIED).records()).isEqualTo(2);
+    }
+
+    /** A middle has none, and may be the last one that is left. */
+    @Test
+    void shouldMakeOneAtOnceWhenItHasBecomePrimary()
+    {
+        answered = MIDDLE;
+        make();
+        assertThat(checkpointer.poll()).isFalse();
+        answered = MIDDLE.closing(5, PeerIdentity.UNREGISTERED).reconciling().next();
+        answer();
+        assertThat(checkpointer.poll()).isTrue();
+        assertThat(property("view")).isEqualTo("2");
+        assertThat(property("place")).isEqualTo("primary");
+        assertThat(property("records")).isEqualTo("2");
+        put(COPIED, 2, "e", offset(3) + 2 * BLOCK_BYTES);
+        answer();
+        assertThat(checkpointer.poll()).as("once").isFalse();
+        assertThat(property("records")).isEqualTo("2");
+    }
+
+    @Test
+    void shouldMakeOneOfTheGroupAloneAtOnce()
+    {
+        make();
+        final String before = folder.lastCheckpoint().getProperty("started_ms");
+        answered = next(VIEW);
+        answer();
+        put(COPIED, 2, "e", offset(3) + 2 * BLOCK_BYTES);
+        answered = null;
+        assertThat(checkpointer.poll()).as("the meta server does not answer").isFalse();
+        assertThat(property("view")).isEqualTo("1");
+        answered = next(VIEW);
+        assertThat(checkpointer.poll()).as("it is tried again").isTrue();
+        assertThat(property("records")).isEqualTo("3");
+        assertThat(folder.lastCheckpoint()).containsEntry("started_ms", before);
+    }
+
+    @Test
+    void shouldMakeNoneAtOnceOfAViewThatItHasOneOf()
+    {
+        make();
+        final String before = property("started_ms");
+        restart();
+        answer();
+        assertThat(checkpointer.poll()).isFalse();
+        assertThat(property("started_ms")).isEqualTo(before);
+        answered = next(VIEW);
+        answer();
+        make();
+        assertThat(checkpointer.poll()).as("all of them were made meanwhile").isFalse();
+        assertThat(property("view")).isEqualTo("2");
+    }
+
+    @Test
+    void shouldNotTryAgainAtOnceWhatFails() throws IOException
+    {
+        Files.createFile(directory.resolve("node/checkpoint-group-9"));
+        answer();
+        assertThat(checkpointer.poll()).isFalse();
+        assertThat(checkpointer.failure()).startsWith("no checkpoint of group 9: ");
+        final long failedMs = checkpointer.failedMs();
+        assertThat(checkpointer.poll()).isFalse();
+        assertThat(checkpointer.failedMs()).isEqualTo(failedMs);
+    }
+
+    /** Neither the node's own, nor that of the group behind it. */
+    @Test
+    void shouldMakeTheOthersWhenThatOfOneGroupFails() throws IOException
+    {
+        index(table("first", 5, OTHER_GROUP, 4), 4, OTHER_GROUP);
+        Files.createFile(directory.resolve("node/checkpoint-group-8"));
+        checkpointer.make();
+        assertThat(checkpointer.failure()).startsWith("no checkpoint of group 8: ");
+        assertThat(checkpointer.records()).isEqualTo(3);
+        assertThat(folder.lastCheckpoint()).containsEntry("records", "3").containsEntry("group_records", "2")
+            .containsEntry("groups_left_out", "8").containsKey("failed_ms").containsKey("finished_ms");
+        assertThat(folder.lastCheckpoint().getProperty("failure")).startsWith("no checkpoint of group 8: ");
+        assertThat(property("records")).isEqualTo("2");
+    }
+
+    @Test
+    void shouldMakeThoseOfGroupsWhenItsOwnFails() throws IOException
+    {
+        Files.createFile(directory.resolve("node/checkpoint"));
+        checkpointer.make();
+        assertThat(checkpointer.failure()).isNotEmpty();
+        assertThat(folder.lastCheckpoint()).containsKey("failed_ms").doesNotContainKey("finished_ms");
+        assertThat(property("records")).isEqualTo("2");
+    }
+
+    @Test
+    void shouldRemoveThatOfAGroupThatGoesOnWithoutIt()
+    {
+        make();
+        final View without = VIEW.closing(2, PeerIdentity.UNREGISTERED).reconciling().next();
+        answered = without.filling(SELF, new PeerIdentity(8, 8));
+        make();
+        assertThat(folder.groupCheckpoints()).as("it comes in").containsExactly(GROUP);
+        answered = null;
+        make();
+        assertThat(folder.groupCheckpoints()).as("nobody answers").containsExactly(GROUP);
+        answered = FIRST;
+        make();
+        assertThat(folder.groupCheckpoints()).as("the group is not known").containsExactly(GROUP);
+        answered = VIEW.closing(2, PeerIdentity.UNREGISTERED);
+        make();
+        assertThat(folder.groupCheckpoints()).as("it may return").containsExactly(GROUP);
+        answered = without;
+        make();
+        assertThat(folder.groupCheckpoints()).isEmpty();
+        assertThat(folder.hasCheckpoint(GROUP)).isFalse();
+    }
+
+    @Test
+    void shouldKeepThatOfALaterViewThanItHearsOf()
+    {
+        answered = next(next(VIEW));
+        make();
+        answered = VIEW.closing(2, PeerIdentity.UNREGISTERED).reconciling().next();
+        make();
+        assertThat(property("view")).isEqualTo("3");
+    }
+
+    @Test
+    void shouldRemoveThatOfAGroupWithoutTables()
+    {
+        make();
+        make();
+        assertThat(folder.groupCheckpoints()).containsExactly(GROUP);
+        new MirrorLeases(chunks, CHUNK_BYTES).giveUp(GROUP);
+        answered = VIEW.closing(1, PeerIdentity.UNREGISTERED);
+        make();
+        assertThat(folder.groupCheckpoints()).as("it may lack what the group has").containsExactly(GROUP);
+        answered = next(VIEW);
+        make();
+        assertThat(folder.groupCheckpoints()).isEmpty();
+    }
+
+    /** The group goes on from another member; this node and its own tables do not wait for that. */
+    @Test
+    void shouldRestoreWithoutAGroupWhoseDatabaseIsDamaged() throws IOException
+    {
+        make();
+        try (CheckpointStore store = folder.openCheckpoint(GROUP))
+        {
+            CheckpointDamage.removeOneRecord(store);
+        }
+        requireOwnAlone(ALONE, COPIED);
+        Files.write(directory.resolve("node/checkpoint-group-9/CURRENT"), new byte[]{1, 2});
+        requireOwnAlone(ALONE, COPIED);
+    }
+
+    @Test
+    void shouldRestoreWithoutAGroupThatDoesNotFit()
+    {
+        make();
+        requireOwnAlone(ALONE, COPIED, table("other", 8, NODE_ID, 3), table("4", 9, NODE_ID, 4),
+            table("5", 10, NODE_ID, 5), table("6", 11, NODE_ID, 6), table("7", 12, NODE_ID, 7));
+    }
+
+    /** What the node has alone comes first. */
+    @Test
+    void shouldRestoreWithoutAGroupBesideWhichItsOwnDoesNotFit()
+    {
+        make();
+        requireOwnAlone(ALONE, COPIED, table("1", 7 + 6, NODE_ID, 1), table("4", 9, NODE_ID, 4),
+            table("5", 10, NODE_ID, 5), table("6", 11, NODE_ID, 6), table("7", 12, NODE_ID, 7));
+    }
+
+    private void requireOwnAlone(final TableDescriptor... tables)
+    {
+        assertThat(restore(VIEW, tables)).isEqualTo(RestoredGroup.nothing(GROUP));
+        assertThat(words(0)).isEqualTo(1);
+        assertThat(words(2)).isZero();
+        for (int chunk = 0; chunk < CHUNKS; chunk++)
+        {
+            assertThat(chunks.leaseNames().isMirrored(chunk)).as("chunk %d", chunk).isFalse();
+        }
     }
 
     /** Does something behind each copy of a block of the group. */

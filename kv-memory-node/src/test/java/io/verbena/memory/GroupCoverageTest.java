@@ -56,6 +56,77 @@ class GroupCoverageTest
         assertThat(covers(PRIMARY, closing.next().closing(1, COMPUTE))).isTrue();
     }
 
+    /** An answer may be late. */
+    @Test
+    void shouldCoverNoActiveViewInWhichCopiesAreMadeEqual()
+    {
+        coverage.changed(GROUP, ACTIVE.number());
+        assertThat(covers(PRIMARY, ACTIVE)).isFalse();
+        assertThat(covers(PRIMARY, ACTIVE.closing(1, COMPUTE).next())).isTrue();
+    }
+
+    @Test
+    void shouldWantACheckpointOfEachViewInWhichItIsHeadOrPrimary()
+    {
+        assertThat(covers(MIDDLE, ACTIVE)).isFalse();
+        assertThat(coverage.wanted()).doesNotContainKey(GROUP);
+        final View next = ACTIVE.closing(5, COMPUTE).next();
+        assertThat(covers(MIDDLE, next.closing(0, COMPUTE))).isTrue();
+        assertThat(coverage.wanted()).as("not active").doesNotContainKey(GROUP);
+        assertThat(covers(MIDDLE, next)).isTrue();
+        assertThat(coverage.wanted()).containsEntry(GROUP, 2L);
+        coverage.settled(GROUP, 1);
+        assertThat(coverage.wanted()).as("of an earlier view").containsEntry(GROUP, 2L);
+        coverage.settled(GROUP, 2);
+        assertThat(covers(MIDDLE, next)).isTrue();
+        assertThat(coverage.wanted()).as("once").doesNotContainKey(GROUP);
+        assertThat(covers(MIDDLE, next.closing(0, COMPUTE).next())).isTrue();
+        assertThat(coverage.wanted()).containsEntry(GROUP, 3L);
+    }
+
+    @Test
+    void shouldAwaitTheViewBehindOneThatWasClosed()
+    {
+        assertThat(coverage.awaitsView()).isFalse();
+        coverage.closed(GROUP, 1);
+        covers(MIDDLE, ACTIVE);
+        assertThat(coverage.awaitsView()).as("late").isTrue();
+        final View closing = ACTIVE.closing(1, COMPUTE);
+        covers(MIDDLE, closing.reconciling());
+        assertThat(coverage.awaitsView()).isTrue();
+        covers(MIDDLE, closing.next().closing(0, COMPUTE));
+        assertThat(coverage.awaitsView()).as("closing again").isTrue();
+        covers(MIDDLE, closing.next().closing(0, COMPUTE).next());
+        assertThat(coverage.awaitsView()).isFalse();
+        coverage.closed(GROUP, 3);
+        covers(MIDDLE, View.first(GROUP - 2, List.of(HEAD)));
+        assertThat(coverage.awaitsView()).isTrue();
+        covers(HEAD, closing.next().closing(0, COMPUTE).next().closing(2, COMPUTE).next().closing(1, COMPUTE));
+        assertThat(coverage.awaitsView()).as("without it").isFalse();
+        coverage.closed(GROUP, 9);
+        coverage.lost();
+        assertThat(coverage.awaitsView()).as("it is another member").isFalse();
+    }
+
+    @Test
+    void shouldMissACheckpointThatNobodyMakesInItsPlace()
+    {
+        final View closing = ACTIVE.closing(1, COMPUTE);
+        covers(PRIMARY, closing.reconciling());
+        assertThat(coverage.isMissed(GROUP)).isTrue();
+        covers(HEAD, closing.reconciling());
+        assertThat(coverage.isMissed(GROUP)).as("the group goes on without it").isFalse();
+        covers(MIDDLE, ACTIVE);
+        assertThat(coverage.isMissed(GROUP)).as("others make one").isFalse();
+        covers(MIDDLE, ACTIVE.closing(7, COMPUTE));
+        assertThat(coverage.isMissed(GROUP)).as("all are lost").isTrue();
+        covers(new PeerIdentity(3, 31), ACTIVE);
+        assertThat(coverage.isMissed(GROUP)).as("under another incarnation").isTrue();
+        covers(COMPUTE, ACTIVE);
+        assertThat(coverage.isMissed(GROUP)).isFalse();
+        assertThat(coverage.isMissed(GROUP + 1)).isFalse();
+    }
+
     @Test
     void shouldCountWhatMayChangeChunks()
     {

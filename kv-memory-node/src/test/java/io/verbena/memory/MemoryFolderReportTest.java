@@ -10,6 +10,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Properties;
+import java.util.Set;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -96,6 +97,18 @@ class MemoryFolderReportTest
         public CheckpointStore openCheckpoint(final String name)
         {
             return disk.openCheckpoint(name);
+        }
+
+        @Override
+        public Set<Integer> groupCheckpoints() throws IOException
+        {
+            return disk.groupCheckpoints();
+        }
+
+        @Override
+        public void removeCheckpoint(final String name) throws IOException
+        {
+            disk.removeCheckpoint(name);
         }
     }
 
