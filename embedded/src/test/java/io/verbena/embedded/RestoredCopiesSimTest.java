@@ -11,6 +11,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
+import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.Collections;
@@ -45,6 +46,8 @@ class RestoredCopiesSimTest
     private static final int FILLED_KEYS = 500;
     private static final long FILLER_PAUSE_NS = 300_000;
     private static final long GIVEN_UP_NS = 1_200_000_000;
+    /** By then the next view is known. */
+    private static final long KNOWN_NS = 600_000_000;
 
     /** Seeds 1 to 6, or as many as the system property verbena.restore.groupSeeds says. */
     static LongStream seeds()
@@ -62,6 +65,7 @@ class RestoredCopiesSimTest
     private SimClients clients;
     private SimFiller filler;
     private int group;
+    private boolean losesOneBefore;
 
     /** What was done when a checkpoint began. */
     private record Began(int[] positions, BitSet kept)
@@ -124,6 +128,71 @@ class RestoredCopiesSimTest
         }
     }
 
+    /** Checkpoints are of the view before, and some of the last one. */
+    @ParameterizedTest
+    @MethodSource("seeds")
+    void shouldGoOnWhenTheViewHasChangedSinceTheCheckpoint(final long seed)
+    {
+        try (SimCluster opened = SimCluster.durableGrowing(seed, new SimFabricOptions(), 3, 2, Flaw.NONE, 48))
+        {
+            cluster = opened;
+            world = cluster.world();
+            random = world.random();
+            losesOneBefore = true;
+            final KvTable table = cluster.createTable("t", 100, 3);
+            group = view(cluster).group();
+            clients = new SimClients(world, table, KEYS, OPERATIONS, TIMEOUT_NS);
+            clients.start(CLIENTS, MAX_PAUSE_NS);
+            for (int round = 0; round < ROUNDS; round++)
+            {
+                round(3);
+            }
+            clients.finish(MAX_STEPS);
+            cluster.runFor(4 * SimCluster.LEASE_NS);
+            cluster.settle();
+            requireSound(cluster, seed);
+        }
+    }
+
+    /** It had no checkpoint as a middle, and nobody else is a member when its host is lost, too. */
+    @Test
+    void shouldGoOnWhenTheMiddleWasLeftLast()
+    {
+        try (SimCluster opened = SimCluster.durable(1, new SimFabricOptions(), 3, 2, Flaw.NONE))
+        {
+            cluster = opened;
+            world = cluster.world();
+            final KvTable table = cluster.createTable("t", 100, 3);
+            group = view(cluster).group();
+            put(cluster, table, 1, 1);
+            final List<SimMemoryHost> hosts = cluster.memoryHosts();
+            hosts.forEach((host) -> assertThat(host.checkpoint(this::stepped)).isTrue());
+            final SimMemoryHost middle = host(view(cluster).members().get(1));
+            assertThat(DurableNodes.groupCheckpointStartedMs(middle.disk(), group)).isZero();
+            assertThat(middle.checkpointNewGroups(this::stepped)).isFalse();
+            hosts.stream().filter((host) -> host != middle).forEach(SimMemoryHost::loseHost);
+            awaitMembers(cluster, 1);
+            put(cluster, table, 2, 2);
+            cluster.runFor(KNOWN_NS);
+            assertThat(middle.checkpointNewGroups(this::stepped)).isTrue();
+            assertThat(middle.checkpointNewGroups(this::stepped)).as("once").isFalse();
+            put(cluster, table, 3, 3);
+            middle.loseHost();
+            hosts.forEach(SimMemoryHost::start);
+            awaitMembers(cluster, 1);
+            assertThat(view(cluster).members().getFirst().nodeId()).isEqualTo(middle.nodeId());
+            requireValue(cluster, table, 1, 1);
+            requireValue(cluster, table, 2, 2);
+            cluster.settle();
+            requireSound(cluster, 1);
+        }
+    }
+
+    private SteppedLoads stepped(final MemorySegment region)
+    {
+        return new SteppedLoads(world, region);
+    }
+
     /** It is restored for nothing, and its memory is free again. */
     @Test
     void shouldGiveUpWhatIsNotTaken()
@@ -168,9 +237,10 @@ class RestoredCopiesSimTest
             checkpoint(host);
         }
         cluster.runFor(random.nextLong(6_000_000));
+        final List<SimMemoryHost> members = losesOneBefore ? loseOne(hosts) : hosts;
         final int newest =
-            hosts.stream().mapToInt((host) -> host.node().incarnation()).max().orElseThrow();
-        for (final SimMemoryHost host : hosts)
+            members.stream().mapToInt((host) -> host.node().incarnation()).max().orElseThrow();
+        for (final SimMemoryHost host : members)
         {
             world.after(1 + random.nextLong(100_000), host::loseHost);
         }
@@ -185,7 +255,7 @@ class RestoredCopiesSimTest
         }
         world.runUntil(() -> null != chosen(newest), MAX_STEPS);
         final SimMemoryHost source = host(chosen(newest));
-        assertThat(hosts).as("nobody was taken back before all were there").allMatch((host) -> 0 != host.nodeId() &&
+        assertThat(members).as("nobody was taken back before all were there").allMatch((host) -> 0 != host.nodeId() &&
             host.node().incarnation() > newest);
         final Began before = began.get(source.nodeId());
         clients.restored(before.positions, SimRecord.of(source.node(), group, cluster.tables()));
@@ -202,6 +272,24 @@ class RestoredCopiesSimTest
             }
         }
         awaitMembers(cluster, copies);
+    }
+
+    /** Of the others some make a checkpoint in the next view. @return they. */
+    private List<SimMemoryHost> loseOne(final List<SimMemoryHost> hosts)
+    {
+        final List<SimMemoryHost> left = new ArrayList<>(hosts);
+        left.remove(random.nextInt(left.size())).loseHost();
+        awaitMembers(cluster, left.size());
+        cluster.runFor(random.nextLong(4_000_000));
+        for (final SimMemoryHost host : left)
+        {
+            if (random.nextInt(3) == 0)
+            {
+                checkpoint(host);
+            }
+        }
+        cluster.runFor(random.nextLong(4_000_000));
+        return left;
     }
 
     /** Who has come back after all were lost. */

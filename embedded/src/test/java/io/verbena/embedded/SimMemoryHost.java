@@ -171,6 +171,12 @@ final class SimMemoryHost
         return !isDead();
     }
 
+    /** Makes a checkpoint where the node has become head or primary; whether it did. */
+    boolean checkpointNewGroups(final Function<MemorySegment, RegionLoads> loads)
+    {
+        return DurableNodes.checkpointOfNewGroups(node, loads, () -> world.runFor(PAUSE_NS));
+    }
+
     /** Ends with its machine, and tells when it is ready. */
     private final class Watched implements Agent
     {

@@ -55,4 +55,12 @@ public final class DurableNodes
         node.checkpointer().make(loads);
         return node.checkpointer().failure();
     }
+
+    /** Makes a checkpoint of groups of which the node has become head or primary; whether it did. */
+    public static boolean checkpointOfNewGroups(
+        final MemoryNode node, final Function<MemorySegment, RegionLoads> loads, final Runnable meanwhile)
+    {
+        node.checkpointer().pause(meanwhile);
+        return node.checkpointer().makeWanted(loads);
+    }
 }

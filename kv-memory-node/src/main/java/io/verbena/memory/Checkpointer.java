@@ -147,7 +147,7 @@ public final class Checkpointer implements AutoCloseable
 
     /**
      * @return numbers of the groups whose tables are not in the latest complete one of this process, though no other
-     *     memory node makes one in its place; ascending, with commas between them, empty for none.
+     *     memory node makes one in its place; ascending, with commas and spaces between them, empty for none.
      */
     public String groupsLeftOut()
     {
@@ -268,7 +268,7 @@ public final class Checkpointer implements AutoCloseable
         state.setProperty("records", Long.toString(Long.parseLong(state.getProperty("records")) + groupRecords));
         state.setProperty("group_records", Long.toString(groupRecords));
         state.setProperty(
-            "groups_left_out", leftOut.stream().map(String::valueOf).collect(Collectors.joining(",")));
+            "groups_left_out", leftOut.stream().map(String::valueOf).collect(Collectors.joining(", ")));
         state.setProperty("finished_ms", Long.toString(wallClock.time()));
 
         if (null != ofGroups && null != ofGroups.failure())

@@ -21,7 +21,7 @@ import java.util.concurrent.ConcurrentHashMap;
  *
  * <p>Two threads: the checkpointer's asks, the node's answers.
  */
-final class GroupCoverage
+class GroupCoverage
 {
     /** What views were when they were asked for, and who asked. */
     private record Answer(long question, PeerIdentity self, List<View> views)

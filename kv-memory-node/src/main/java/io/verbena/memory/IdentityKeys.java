@@ -108,6 +108,12 @@ final class IdentityKeys implements MemoryViews.Keys, AutoCloseable
         return registrations.containsKey(identity);
     }
 
+    /** @return how many nodes have one to make copies equal. */
+    int reconcilerCount()
+    {
+        return reconcilers.size();
+    }
+
     /** @return how many identities have one. */
     int count()
     {

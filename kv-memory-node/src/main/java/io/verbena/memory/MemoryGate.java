@@ -256,6 +256,12 @@ final class MemoryGate implements MemoryAnswers.Views, AutoCloseable
         return server.refusedProofs();
     }
 
+    /** @return keys with which copies are made equal now. */
+    int reconcilerKeys()
+    {
+        return keys.reconcilerCount();
+    }
+
     /** @return whether a node has a key to the region. */
     boolean hasKey(final PeerIdentity identity)
     {

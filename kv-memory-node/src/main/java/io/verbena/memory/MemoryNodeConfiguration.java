@@ -120,8 +120,8 @@ public final class MemoryNodeConfiguration
     }
 
     /**
-     * @param periodNs time between the end of a checkpoint and the start of the next; 0: only when asked for. Of a node
-     *                 with a folder. Default 60 s.
+     * @param periodNs time between the end of a checkpoint and the start of the next; 0: only when asked for, and of a
+     *                 group whose head or primary the node becomes. Of a node with a folder. Default 60 s.
      * @return this.
      */
     public MemoryNodeConfiguration checkpointPeriodNs(final long periodNs)

@@ -251,8 +251,8 @@ final class MirrorLeases
      * Frees each chunk that a lease of a group has and that was not entered in this attempt: this node comes into the
      * group, and what stands in these is from an earlier membership or attempt. What looks like subtables in them was
      * given up by the group while this node was away, and does not say so: a checkpoint must not take it for that of
-     * who leases the chunk next. Their counts stay. Comes after all that
-     * is entered, so that no chunk of the group is free in between.
+     * who leases the chunk next. Their counts stay. Comes after all that is entered, so that no chunk of the group is
+     * free in between.
      *
      * @param attempt of who may.
      * @throws ControlException UNAVAILABLE when the next view or a later attempt has begun.
@@ -273,7 +273,7 @@ final class MirrorLeases
      * Frees each chunk of a group that this node is no member of, with what was restored into it; unless it comes into
      * the group, which settles them.
      *
-     * @param group which; nobody has a key for it.
+     * @param group which; no compute node has a port to this memory node for it.
      */
     void giveUp(final int group)
     {

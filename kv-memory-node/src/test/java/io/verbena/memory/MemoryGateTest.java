@@ -21,6 +21,7 @@ import io.verbena.table.format.ChunkDescriptor;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 
@@ -274,6 +275,56 @@ class MemoryGateTest
         enter(ANN, ViewAttempt.of(filling), 1);
         gate.beginToClose(5);
         enterRefused(ANN, ViewAttempt.of(filling));
+    }
+
+    /** Before who makes copies equal can write, the checkpointer has to see that it may. */
+    @Test
+    void shouldCountAChangeWithEachKeyToMakeCopiesEqual()
+    {
+        final GroupCoverage coverage = new GroupCoverage();
+        gate.cover(coverage);
+        gate.admit(new ComputeAdmission(INCARNATION, Set.of(BEN)));
+        gate.close(CLOSING);
+        assertThat(coverage.awaitsView()).isTrue();
+        assertThat(coverage.changes(7)).as("closed is as it was").isZero();
+        assertThat(gate.reconcilerKey(BEN, ATTEMPT)).isNull();
+        assertThat(coverage.changes(7)).isZero();
+        gate.reconcilerKey(ANN, ATTEMPT);
+        assertThat(coverage.changes(7)).isEqualTo(1);
+        gate.reconcilerKey(ANN, ATTEMPT);
+        assertThat(coverage.changes(7)).isEqualTo(2);
+        assertThat(coverage.changes(8)).isZero();
+    }
+
+    /** The change is counted before anything that lets somebody write, so that it is seen if that is. */
+    @Test
+    void shouldCountAChangeBeforeAnybodyMayWrite()
+    {
+        final List<String> steps = new ArrayList<>();
+        gate.cover(new GroupCoverage()
+        {
+            @Override
+            void changed(final int group, final long number)
+            {
+                final ViewAttempt filling = ViewAttempt.of(FIRST.filling(new PeerIdentity(3, INCARNATION), ANN));
+                steps.add(group + " in view " + number + (gate.mayEnterLeases(ANN, filling) ? ": late" : ""));
+                throw new IllegalStateException("counted");
+            }
+
+            @Override
+            void lost()
+            {
+                steps.add("lost" + (gate.isClosing() ? ": late" : ""));
+            }
+        });
+        gate.admit(new ComputeAdmission(INCARNATION, Set.of(BEN)));
+        assertThatThrownBy(() -> gate.fill(FIRST.filling(new PeerIdentity(3, INCARNATION), ANN)))
+            .hasMessage("counted");
+        gate.close(CLOSING);
+        assertThatThrownBy(() -> gate.reconcilerKey(ANN, ATTEMPT)).as("before it has a key").hasMessage("counted");
+        assertThat(gate.reconcilerKeys()).isZero();
+        gate.beginToClose(5);
+        assertThat(steps).containsExactly("7 in view 1", "7 in view 1", "lost");
     }
 
     private void enterRefused(final PeerIdentity caller, final ViewAttempt attempt)

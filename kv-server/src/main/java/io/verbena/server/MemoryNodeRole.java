@@ -101,7 +101,8 @@ public final class MemoryNodeRole implements Role
      * @param fabric     open; closed by the caller after the role.
      * @param metaServer to join.
      * @param folder     says who the node is; closed by the role, also when this throws.
-     * @param checkpointPeriodNs between checkpoints; 0: only when asked for, and at the end.
+     * @param checkpointPeriodNs between checkpoints; 0: only when asked for, at the end, and of a
+     *                           group whose head or primary it has become.
      * @param acceptsDamage whether it serves memory that it finds again with damaged records in it: operations on their
      *                      keys then fail with a typed error.
      * @return the role.
@@ -245,6 +246,7 @@ public final class MemoryNodeRole implements Role
             figures.put("checkpoint_records", checkpointer.records());
             figures.put("checkpoint_failure", checkpointer.failure());
             figures.put("checkpoint_failed_ms", checkpointer.failedMs());
+            figures.put("checkpoint_groups_left_out", checkpointer.groupsLeftOut());
             final Checkpointer.Progress progress = checkpointer.progress();
             figures.put("checkpoint_started_ms", progress.startedMs());
             figures.put("checkpoint_fraction", progress.fraction());

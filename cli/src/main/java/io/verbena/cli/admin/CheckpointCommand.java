@@ -96,17 +96,18 @@ public final class CheckpointCommand implements Callable<Integer>
         while (SystemEpochClock.INSTANCE.time() - beganMs < TimeUnit.SECONDS.toMillis(timeoutS))
         {
             final Properties report = MemoryFolder.lastCheckpoint(path);
+            // First: where that of a group failed, the others of the memory node are complete.
+            if (LocalCluster.number(report, "failed_ms") >= beganMs)
+            {
+                throw new CommandFailedException(
+                    ExitStatus.CANNOT_CREATE, name + ": " + report.getProperty("failure"), null);
+            }
             if (LocalCluster.number(report, "started_ms") >= beganMs && report.containsKey("finished_ms"))
             {
                 return name + ": " + LocalCluster.records(report) + ", " +
                     report.getProperty("changed_records") + " changed, " + report.getProperty("written_bytes") +
                     " bytes written in " + (LocalCluster.number(report, "finished_ms") -
                     LocalCluster.number(report, "started_ms")) + " ms";
-            }
-            if (LocalCluster.number(report, "failed_ms") >= beganMs)
-            {
-                throw new CommandFailedException(
-                    ExitStatus.CANNOT_CREATE, name + ": " + report.getProperty("failure"), null);
             }
             final Entry node = table.entries().stream().filter((entry) -> entry.name().equals(name) && entry.isLive())
                 .findFirst().orElseThrow(() -> new CommandFailedException(

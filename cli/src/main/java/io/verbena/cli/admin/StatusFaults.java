@@ -37,7 +37,9 @@ final class StatusFaults
             "keys fail, all others do not; 'verbena table check' lists them"),
         new Fault("quarantined_chunks", "0", "chunks whose headers were damaged: %s; their records are served, their " +
             "memory is not used again until 'verbena down' and 'verbena up'; 'verbena table check --all' lists them"),
-        new Fault("checkpoint_failure", "", "the last checkpoint failed, the one before stays good: %s"));
+        new Fault("checkpoint_failure", "", "the last checkpoint failed, the one before stays good: %s"),
+        new Fault("checkpoint_groups_left_out", "", "the last checkpoint is without the tables of groups %s: their " +
+            "views were changing, or the meta server did not answer; the one before of each stays good"));
     private static final Set<String> NAMES =
         FAULTS.stream().map(Fault::figure).collect(Collectors.toUnmodifiableSet());
 

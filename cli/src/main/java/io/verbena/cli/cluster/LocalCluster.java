@@ -460,11 +460,13 @@ public final class LocalCluster implements AutoCloseable
         }
     }
 
-    /** How many records there are in a checkpoint, for people. */
+    /** How many records there are in a checkpoint, and which are not, for people. */
     public static String records(final Properties report)
     {
         final String count = report.getProperty("records", "no");
-        return count + ("1".equals(count) ? " record" : " records");
+        final String leftOut = report.getProperty("groups_left_out", "");
+        return count + ("1".equals(count) ? " record" : " records") +
+            (leftOut.isEmpty() ? "" : " (without tables of group " + leftOut + ')');
     }
 
     public static long number(final Properties report, final String name)

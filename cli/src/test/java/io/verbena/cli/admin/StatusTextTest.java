@@ -50,7 +50,8 @@ class StatusTextTest
             "meta_server", "reached", "state", "READY", "memory_bytes", 2048 * MIB, "free_bytes", 1024 * MIB,
             "record_bytes", MIB / 2, "index_bytes", 3 * MIB, "orphan_bytes", 0L, "node_carriers", map(),
             "checkpoint_finished_ms", NOW_MS - 5_999, "checkpoint_records", 12_345L,
-            "checkpoint_failure", "", "checkpoint_failed_ms", 0L, "failure_domain", "rack-1"));
+            "checkpoint_failure", "", "checkpoint_groups_left_out", "", "checkpoint_failed_ms", 0L,
+            "failure_domain", "rack-1"));
     }
 
     private Map<String, Object> computeNode()
@@ -197,6 +198,7 @@ class StatusTextTest
         metaServer.put("last_refused_handshake", "10.0.0.7: it has another token");
         final Map<String, Object> memoryNode = memoryNode();
         memoryNode.put("checkpoint_failure", "no space left");
+        memoryNode.put("checkpoint_groups_left_out", "8, 9");
         memoryNode.put("meta_server", "away");
         final Map<String, Object> computeNode = computeNode();
         computeNode.put("ready", false);
@@ -212,6 +214,8 @@ class StatusTextTest
             error: meta-server: it has refused connections; the last one: 10.0.0.7: it has another token
             error: memory-1: cannot reach the meta server; is it dead, or stopped?
             error: memory-1: the last checkpoint failed, the one before stays good: no space left
+            error: memory-1: the last checkpoint is without the tables of groups 8, 9: their views were changing, \
+            or the meta server did not answer; the one before of each stays good
             error: compute-1: failed: out of memory
             error: compute-1: too many of these
             error: compute-1: and of those

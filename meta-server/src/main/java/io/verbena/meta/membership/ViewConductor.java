@@ -354,10 +354,10 @@ public final class ViewConductor
     }
 
     /**
-     * A memory node says since when its memory has everything; all keys of earlier incarnations are closed. A member
-     * that was lost is taken back if that is no later than the incarnation in the view: until the next view begins each
-     * member has all that was acknowledged. Repeated, since it is not on disk.
-     * @param since incarnation of it since which its memory has everything; 0: it does not say.
+     * As {@link ReturningMembers#onReturned}: all keys of earlier incarnations of the memory node are closed.
+     *
+     * @param memoryNode under its present registration.
+     * @param since      incarnation of it since which its memory has everything; 0: it does not say.
      */
     public void onReturned(final PeerIdentity memoryNode, final int since)
     {
