@@ -18,7 +18,6 @@ import io.verbena.table.format.SubtableDescriptor;
 import io.verbena.table.format.Superblock;
 import io.verbena.table.format.SuperblockDescriptor;
 import io.verbena.table.format.TableDescriptor;
-import org.agrona.MutableDirectBuffer;
 import org.agrona.concurrent.UnsafeBuffer;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -58,8 +57,7 @@ class GroupCheckpointTest
     private static final TableDescriptor ALONE = table("alone", 6, NODE_ID, 0);
     private static final TableDescriptor COPIED = table("copied", 7, GROUP, 2);
 
-    private static final View MIDDLE =
-        View.first(GROUP, List.of(new PeerIdentity(1, 5), SELF, new PeerIdentity(2, 6)));
+    private static final View MIDDLE = View.first(GROUP, List.of(new PeerIdentity(1, 5), SELF, new PeerIdentity(2, 6)));
 
     @TempDir
     private Path directory;
@@ -391,7 +389,7 @@ class GroupCheckpointTest
         make();
         final String before = property("started_ms");
         final int[] loads = {0};
-        checkpointer.make((mapped) -> new ChangingLoads(mapped, () ->
+        checkpointer.make((mapped) -> changing(mapped, () ->
         {
             loads[0]++;
             if (1 == loads[0])
@@ -412,7 +410,7 @@ class GroupCheckpointTest
         make();
         final String before = property("started_ms");
         put(COPIED, 2, "e", offset(3) + 2 * BLOCK_BYTES);
-        checkpointer.make((mapped) -> new ChangingLoads(mapped, () -> coverage.changed(GROUP, 0)));
+        checkpointer.make((mapped) -> changing(mapped, () -> coverage.changed(GROUP, 0)));
         assertThat(checkpointer.failure()).as("that of the node alone is made").isEmpty();
         assertThat(property("started_ms")).isEqualTo(before);
         assertThat(restore(VIEW, ALONE, COPIED).records()).isEqualTo(2);
@@ -431,10 +429,8 @@ class GroupCheckpointTest
         assertThat(property("view")).isEqualTo("2");
         assertThat(property("place")).isEqualTo("primary");
         assertThat(property("records")).isEqualTo("2");
-        put(COPIED, 2, "e", offset(3) + 2 * BLOCK_BYTES);
         answer();
         assertThat(checkpointer.poll()).as("once").isFalse();
-        assertThat(property("records")).isEqualTo("2");
     }
 
     @Test
@@ -482,7 +478,6 @@ class GroupCheckpointTest
         assertThat(checkpointer.failedMs()).isEqualTo(failedMs);
     }
 
-    /** Neither the node's own, nor that of the group behind it. */
     @Test
     void shouldMakeTheOthersWhenThatOfOneGroupFails() throws IOException
     {
@@ -577,13 +572,18 @@ class GroupCheckpointTest
             table("5", 10, NODE_ID, 5), table("6", 11, NODE_ID, 6), table("7", 12, NODE_ID, 7));
     }
 
-    /** What the node has alone comes first. */
     @Test
     void shouldRestoreWithoutAGroupBesideWhichItsOwnDoesNotFit()
     {
         make();
         requireOwnAlone(ALONE, COPIED, table("1", 7 + 6, NODE_ID, 1), table("4", 9, NODE_ID, 4),
             table("5", 10, NODE_ID, 5), table("6", 11, NODE_ID, 6), table("7", 12, NODE_ID, 7));
+    }
+
+    /** Does something behind each copy of a block of the group. */
+    private static RegionLoads changing(final MemorySegment mapped, final Runnable change)
+    {
+        return new ChangingLoads(new MappedLoads(mapped), offset(3), BLOCK_BYTES, change);
     }
 
     private void requireOwnAlone(final TableDescriptor... tables)
@@ -594,31 +594,6 @@ class GroupCheckpointTest
         for (int chunk = 0; chunk < CHUNKS; chunk++)
         {
             assertThat(chunks.leaseNames().isMirrored(chunk)).as("chunk %d", chunk).isFalse();
-        }
-    }
-
-    /** Does something behind each copy of a block of the group. */
-    private record ChangingLoads(MappedLoads loads, Runnable change) implements RegionLoads
-    {
-        private ChangingLoads(final MemorySegment region, final Runnable change)
-        {
-            this(new MappedLoads(region), change);
-        }
-
-        @Override
-        public long word(final long offset)
-        {
-            return loads.word(offset);
-        }
-
-        @Override
-        public void copy(final long offset, final MutableDirectBuffer target, final int lengthBytes)
-        {
-            loads.copy(offset, target, lengthBytes);
-            if (BLOCK_BYTES == lengthBytes && offset >= offset(3))
-            {
-                change.run();
-            }
         }
     }
 }

@@ -135,8 +135,8 @@ final class FreePlaces
 
     /**
      * Takes the first place there is, beside blocks of the same owner where there is room: so fewer chunks are taken
-     * that a group has on its other members, which would keep this node from coming into it again. Nothing is given back between calls with one length and owner, each of which goes
-     * on where the one before ended.
+     * that a group has on its other members, which would keep this node from coming into it again. Nothing is given
+     * back between calls with one length and owner, each of which goes on where the one before ended.
      *
      * @param lengthBytes of a block.
      * @param owner       of its record.

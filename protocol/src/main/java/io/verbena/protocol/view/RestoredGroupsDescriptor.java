@@ -36,9 +36,9 @@ public final class RestoredGroupsDescriptor
 {
     /** Entries of one message, at most. */
     public static final int MAX_ENTRIES = 100;
-    /** Place of the memory node in the view in which the checkpoint was made; that of a view's only member is PRIMARY. */
+    /** Place of the memory node in the view in which the checkpoint was made: the first of several members. */
     static final int HEAD = 1;
-    /** The other one. */
+    /** The last one, or the only one. */
     static final int PRIMARY = 2;
 
     static final int NODE_ID_OFFSET = 0;

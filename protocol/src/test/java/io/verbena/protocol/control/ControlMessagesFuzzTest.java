@@ -261,7 +261,8 @@ class ControlMessagesFuzzTest
         fuzz("fills", (to) -> FillProgressDescriptor.encode(List.of(new FillProgress(
             ViewAttempt.of(entering), 1, 2, 3, 4, 1, FillProgress.UNKNOWN)), to, 0), FillProgressDescriptor::decodeOne);
         fuzz("restored groups", (to) -> RestoredGroupsDescriptor.encode(
-            new PeerIdentity(1, 4), List.of(new RestoredGroup(7, 1, 2, 3, false)), to, 0), (message, offset, lengthBytes) ->
+            new PeerIdentity(1, 4), List.of(new RestoredGroup(7, 1, 2, 3, false)), to, 0),
+            (message, offset, lengthBytes) ->
             {
                 RestoredGroupsDescriptor.memoryNode(message, offset, lengthBytes);
                 RestoredGroupsDescriptor.decode(message, offset, lengthBytes);
