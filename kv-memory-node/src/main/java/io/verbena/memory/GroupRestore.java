@@ -71,7 +71,7 @@ final class GroupRestore implements ChunkUse, AutoCloseable
      *                group is left out.
      * @return false when there is no group to be left out.
      */
-    boolean leaveOut(final CheckpointException failure)
+    boolean exclude(final CheckpointException failure)
     {
         if (stores.isEmpty())
         {
@@ -79,11 +79,11 @@ final class GroupRestore implements ChunkUse, AutoCloseable
         }
 
         final int group = failure instanceof final GroupRestoreException ofGroup ? ofGroup.group() : stores.lastKey();
-        leaveOut(group, failure);
+        exclude(group, failure);
         return true;
     }
 
-    private void leaveOut(final int group, final RuntimeException why)
+    private void exclude(final int group, final RuntimeException why)
     {
         LOGGER.error("the checkpoint of group {} in {} is not restored: {}", group, folder.checkpoint(group),
             why.getMessage(), why);
@@ -117,12 +117,12 @@ final class GroupRestore implements ChunkUse, AutoCloseable
             }
             else
             {
-                leaveOut(group, new CheckpointException("it is of another node, or not complete", null));
+                exclude(group, new CheckpointException("it is of another node, or not complete", null));
             }
         }
         catch (final RuntimeException ex)
         {
-            leaveOut(group, ex);
+            exclude(group, ex);
         }
     }
 

@@ -184,7 +184,7 @@ final class RegionAdoption
                 catch (final CheckpointException ex)
                 {
                     // A group has other members, and this node has tables of its own: these do not wait for that.
-                    if (!groups.leaveOut(ex))
+                    if (!groups.exclude(ex))
                     {
                         throw ex;
                     }

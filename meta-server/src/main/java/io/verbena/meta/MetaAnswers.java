@@ -287,9 +287,9 @@ final class MetaAnswers implements MetaService
             if (null == present || present.incarnation() != known.incarnation())
             {
                 throw new ControlException(ControlStatus.UNAVAILABLE,
-                    (null != present && present.isCompute() ? "compute" : "memory") + " node " + known.nodeId() + " is " +
-                    (null == present ? "not a member any more" : "incarnation " + present.incarnation() + " by now") +
-                    ", not " + known.incarnation() + ", and its memory may be another one: try again");
+                    (null != present && present.isCompute() ? "compute" : "memory") + " node " + known.nodeId() +
+                    (null == present ? " is not a member any more" : " is incarnation " + present.incarnation() +
+                    " by now") + ", not " + known.incarnation() + ", and its memory may be another one: try again");
             }
         }
     }
