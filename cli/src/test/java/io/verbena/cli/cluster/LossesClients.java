@@ -1,24 +1,20 @@
 package io.verbena.cli.cluster;
 
-import io.verbena.client.DeleteResult;
 import io.verbena.client.KvClient;
 import io.verbena.client.KvClientOptions;
 import io.verbena.client.KvEntry;
 import io.verbena.client.KvException;
 import io.verbena.client.KvTable;
-import io.verbena.client.PutResult;
-import io.verbena.client.ReplaceResult;
 import io.verbena.client.TableOptions;
 import io.verbena.elle.history.EventType;
+import io.verbena.load.history.VersionedOutputs;
 
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.Random;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -131,7 +127,7 @@ final class LossesClients implements AutoCloseable
         for (int i = 0; i < KEYS; i++)
         {
             final int index = i;
-            assertThat(one.call("get", index, null, () -> one.ofGet(index, one.table.get(one.key(index)))))
+            assertThat(one.call("get", index, null, () -> one.outputs.ofGet(index, one.table.get(one.key(index)))))
                 .as("key-%d is read: %s", index, failures).isEqualTo(EventType.OK);
         }
         requireWell();
@@ -172,14 +168,13 @@ final class LossesClients implements AutoCloseable
     {
         private final KvTable table;
         private final Random random;
-        private final long[] versions = new long[KEYS];
+        private final VersionedOutputs outputs = new VersionedOutputs(KEYS, LossesClients::number);
         private int process = history.newProcess();
 
         private One(final KvTable table, final Random random)
         {
             this.table = table;
             this.random = random;
-            Arrays.fill(versions, 1);
         }
 
         private byte[] key(final int index)
@@ -192,25 +187,26 @@ final class LossesClients implements AutoCloseable
             final int hot = Math.floorMod(System.nanoTime() / HOT_NS, KEYS);
             final int index = random.nextBoolean() ? hot : random.nextInt(KEYS);
             final byte[] key = key(index);
-            final long version = versions[index];
+            final long version = outputs.lastVersion(index);
             final long value = nextValue.incrementAndGet();
             final int choice = random.nextInt(PERCENT);
             if (choice < 35)
             {
-                call("get", index, null, () -> ofGet(index, table.get(key)));
+                call("get", index, null, () -> outputs.ofGet(index, table.get(key)));
             }
             else if (choice < 55)
             {
-                call("put", index, value, () -> seen(index, table.put(key, bytes(value))));
+                call("put", index, value, () -> outputs.ofPut(index, table.put(key, bytes(value))));
             }
             else if (choice < 65)
             {
-                call("put-if-absent", index, value, () -> ofPut(index, table.putIfAbsent(key, bytes(value))));
+                call("put-if-absent", index, value,
+                    () -> outputs.ofPutIfAbsent(index, table.putIfAbsent(key, bytes(value))));
             }
             else if (choice < 88)
             {
                 call("replace", index, List.of(version, value),
-                    () -> ofReplace(index, table.replace(key, bytes(value), version)));
+                    () -> outputs.ofReplace(index, table.replace(key, bytes(value), version)));
             }
             else if (choice < 94)
             {
@@ -218,7 +214,7 @@ final class LossesClients implements AutoCloseable
             }
             else
             {
-                call("delete-version", index, version, () -> ofDelete(index, table.delete(key, version)));
+                call("delete-version", index, version, () -> outputs.ofDelete(index, table.delete(key, version)));
             }
         }
 
@@ -247,43 +243,6 @@ final class LossesClients implements AutoCloseable
             history.add(process, end, function, key, output);
             process = EventType.INFO == end ? history.newProcess() : process;
             return end;
-        }
-
-        private Object ofGet(final int index, final Optional<KvEntry> entry)
-        {
-            return entry.<Object>map((found) -> List.of(number(found), seen(index, found.version()))).orElse(null);
-        }
-
-        private Object ofPut(final int index, final PutResult result)
-        {
-            final long version = seen(index, result.version());
-            return result.stored() ? (Object)version : List.of(false, version);
-        }
-
-        private Object ofReplace(final int index, final ReplaceResult result)
-        {
-            return switch (result.outcome())
-            {
-                case REPLACED -> seen(index, result.version());
-                case NOT_FOUND -> Arrays.asList(false, null);
-                case VERSION_MISMATCH -> List.of(false, seen(index, result.version()));
-            };
-        }
-
-        private Object ofDelete(final int index, final DeleteResult result)
-        {
-            return switch (result.outcome())
-            {
-                case DELETED -> true;
-                case NOT_FOUND -> Arrays.asList(false, null);
-                case VERSION_MISMATCH -> List.of(false, seen(index, result.version()));
-            };
-        }
-
-        private long seen(final int index, final long version)
-        {
-            versions[index] = version;
-            return version;
         }
     }
 }

@@ -181,6 +181,7 @@ class MemoryLinkTest
         link.observerAccess().read(port, 0, 8, (buffer, lengthBytes, offset) -> pieces.add(lengthBytes));
         rig.links().leave(List.of(lost, OTHER));
         assertThat(link.isReady()).isFalse();
+        assertThat(link.passableEpoch()).as("what is under way began in an epoch").isLessThan(Long.MAX_VALUE);
         assertThat(rig.links().left(views)).as("a READ is under way").containsExactly(OTHER);
         link.onLeaseRenewed();
         port.begin();

@@ -1,16 +1,11 @@
 package io.verbena.load.demo;
 
-import io.verbena.client.DeleteResult;
-import io.verbena.client.KvEntry;
 import io.verbena.client.KvTable;
-import io.verbena.client.PutResult;
-import io.verbena.client.ReplaceResult;
 import io.verbena.load.demo.RegisterFunctions.Function;
+import io.verbena.load.history.VersionedOutputs;
 
 import java.nio.charset.StandardCharsets;
-import java.util.Arrays;
 import java.util.List;
-import java.util.Optional;
 import java.util.SplittableRandom;
 
 /**
@@ -33,7 +28,7 @@ final class RegisterClient
     private final RegisterCalls calls;
     private final SplittableRandom random;
     private final DeadlineSteps deadlineSteps;
-    private final long[] lastVersions = new long[KEYS];
+    private final VersionedOutputs outputs = new VersionedOutputs(KEYS, RegisterCalls::value);
 
     RegisterClient(final KvTable table, final int client, final RegisterCalls calls)
     {
@@ -61,28 +56,29 @@ final class RegisterClient
         final int index = random.nextInt(KEYS);
         final String name = "register-" + index;
         final byte[] key = name.getBytes(StandardCharsets.UTF_8);
-        final long version = Math.max(1, lastVersions[index]);
+        final long version = outputs.lastVersion(index);
         final int choice = random.nextInt(PERCENT);
         if (choice < GET_BELOW)
         {
-            calls.run(name, Function.GET, null, () -> ofGet(index, table.get(key)));
+            calls.run(name, Function.GET, null, () -> outputs.ofGet(index, table.get(key)));
         }
         else if (choice < PUT_BELOW)
         {
             final long value = calls.nextValue();
-            calls.run(name, Function.PUT, value, () -> seen(index, table.put(key, RegisterCalls.bytes(value))));
+            calls.run(name, Function.PUT, value,
+                () -> outputs.ofPut(index, table.put(key, RegisterCalls.bytes(value))));
         }
         else if (choice < PUT_IF_ABSENT_BELOW)
         {
             final long value = calls.nextValue();
             calls.run(name, Function.PUT_IF_ABSENT, value,
-                () -> ofPutIfAbsent(index, table.putIfAbsent(key, RegisterCalls.bytes(value))));
+                () -> outputs.ofPutIfAbsent(index, table.putIfAbsent(key, RegisterCalls.bytes(value))));
         }
         else if (choice < REPLACE_BELOW)
         {
             final long value = calls.nextValue();
             calls.run(name, Function.REPLACE, List.of(version, value),
-                () -> ofReplace(index, table.replace(key, RegisterCalls.bytes(value), version)));
+                () -> outputs.ofReplace(index, table.replace(key, RegisterCalls.bytes(value), version)));
         }
         else if (choice < DELETE_BELOW)
         {
@@ -90,48 +86,8 @@ final class RegisterClient
         }
         else
         {
-            calls.run(name, Function.DELETE_VERSION, version, () -> ofDelete(index, table.delete(key, version)));
+            calls.run(
+                name, Function.DELETE_VERSION, version, () -> outputs.ofDelete(index, table.delete(key, version)));
         }
-    }
-
-    private Object ofGet(final int index, final Optional<KvEntry> entry)
-    {
-        if (entry.isEmpty())
-        {
-            return null;
-        }
-        return List.of(RegisterCalls.value(entry.get()), seen(index, entry.get().version()));
-    }
-
-    private Object ofPutIfAbsent(final int index, final PutResult result)
-    {
-        final long version = seen(index, result.version());
-        return result.stored() ? (Object)version : List.of(false, version);
-    }
-
-    private Object ofReplace(final int index, final ReplaceResult result)
-    {
-        return switch (result.outcome())
-        {
-            case REPLACED -> seen(index, result.version());
-            case NOT_FOUND -> Arrays.asList(false, null);
-            case VERSION_MISMATCH -> List.of(false, seen(index, result.version()));
-        };
-    }
-
-    private Object ofDelete(final int index, final DeleteResult result)
-    {
-        return switch (result.outcome())
-        {
-            case DELETED -> true;
-            case NOT_FOUND -> Arrays.asList(false, null);
-            case VERSION_MISMATCH -> List.of(false, seen(index, result.version()));
-        };
-    }
-
-    private long seen(final int index, final long version)
-    {
-        lastVersions[index] = version;
-        return version;
     }
 }
