@@ -98,14 +98,21 @@ class RestoredMembersTest extends GroupRig
         assertThat(work().survivors()).containsExactly(first);
     }
 
+    /** Of the last view that of the head is as good. */
     @Test
-    void shouldTakeThatOfThePrimaryOfTheSameView()
+    void shouldTakeTheLaterOneOfHeadAndPrimaryOfTheLastView()
     {
-        restored(comeBack(head), 1, 900);
-        restored(comeBack(middle), 0, 0);
-        final PeerIdentity third = comeBack(primary);
-        restored(third, 1, 700, true);
-        assertThat(work().survivors()).containsExactly(third);
+        for (final boolean isPrimaryLater : new boolean[]{true, false})
+        {
+            final RestoredMembersTest other = new RestoredMembersTest();
+            other.loseAll();
+            final PeerIdentity first = other.comeBack(other.head);
+            other.restored(first, 1, 800);
+            other.restored(other.comeBack(other.middle), 0, 0);
+            final PeerIdentity third = other.comeBack(other.primary);
+            other.restored(third, 1, isPrimaryLater ? 900 : 700, true);
+            assertThat(other.work().survivors()).containsExactly(isPrimaryLater ? third : first);
+        }
     }
 
     /** What stood at the head of an earlier view may have been undone, and refused, before the last one began. */

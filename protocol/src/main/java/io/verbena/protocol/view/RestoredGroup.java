@@ -41,11 +41,13 @@ public record RestoredGroup(int group, long number, long startedMs, long records
     /**
      * Whether this one is to be taken rather than another. One of a primary has what was committed, and so has all that
      * is in the views behind it. One of a head has what was decided, too: until the next view begins that may take
-     * effect, but there it may have been undone, and refused. So a head's of an earlier view comes behind all others.
+     * effect, but there it may have been undone, and refused. So a head's of an earlier view comes behind all others,
+     * and of the last view the one that began last is the best one.
      *
      * @param other of the same group, at another memory node; both have something.
      * @param last  number of the group's last view.
-     * @return whether this one is of a later view, or of the primary of the same one, or began later there.
+     * @return whether this one has no refused operations, where the other may have some, or is of a later view, or began
+     *         later in the same one.
      */
     public boolean isPreferredTo(final RestoredGroup other, final long last)
     {
@@ -54,12 +56,7 @@ public record RestoredGroup(int group, long number, long startedMs, long records
             return !mayHaveRefused(last);
         }
 
-        if (number != other.number)
-        {
-            return number > other.number;
-        }
-
-        return isOfPrimary == other.isOfPrimary ? startedMs > other.startedMs : isOfPrimary;
+        return number != other.number ? number > other.number : startedMs > other.startedMs;
     }
 
     /** Whether there may be operations in it that were refused since. */

@@ -125,8 +125,8 @@ class ViewMessagesTest
     void shouldPreferCheckpointsWithoutOperationsThatWereRefused()
     {
         final List<RestoredGroup> order = List.of(
-            new RestoredGroup(7, 5, 20, 1, true), new RestoredGroup(7, 5, 10, 1, true),
-            new RestoredGroup(7, 5, 40, 1, false), new RestoredGroup(7, 5, 30, 1, false),
+            new RestoredGroup(7, 5, 40, 1, false), new RestoredGroup(7, 5, 30, 1, true),
+            new RestoredGroup(7, 5, 20, 1, false), new RestoredGroup(7, 5, 10, 1, true),
             new RestoredGroup(7, 4, 60, 1, true), new RestoredGroup(7, 3, 70, 1, true),
             new RestoredGroup(7, 4, 90, 1, false), new RestoredGroup(7, 4, 80, 1, false),
             new RestoredGroup(7, 3, 99, 1, false));
