@@ -15,6 +15,7 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.Properties;
 import java.util.Set;
+import java.util.TreeSet;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Function;
@@ -30,6 +31,8 @@ public final class Checkpointer implements AutoCloseable
     private static final Logger LOGGER = LoggerFactory.getLogger(Checkpointer.class);
     private static final long LOOK_NS = TimeUnit.MILLISECONDS.toNanos(250);
     private static final long END_NS = TimeUnit.SECONDS.toNanos(60);
+    /** Between attempts to make one of a group at once, after one that failed: as of a disk that is full. */
+    private static final long RETRY_NS = TimeUnit.SECONDS.toNanos(10);
 
     private final MemoryFolder folder;
     private final MemorySegment region;
@@ -39,6 +42,8 @@ public final class Checkpointer implements AutoCloseable
     private GroupCheckpoints groups;
     private final Thread thread = new Thread(this::run, "verbena-checkpointer");
     private long nextNs;
+    private long nextOfGroupNs;
+    private boolean hasOwn;
     private volatile boolean isCancelled;
     private volatile boolean isLastWanted;
     private volatile boolean isLastDone;
@@ -47,7 +52,7 @@ public final class Checkpointer implements AutoCloseable
     private volatile long finishedMs;
     private volatile long durationMs;
     private volatile long records;
-    private volatile String groupsLeftOut = "";
+    private volatile Set<Integer> groupsLeftOut = Set.of();
     private volatile Progress progress = Progress.NONE;
 
     /**
@@ -82,6 +87,7 @@ public final class Checkpointer implements AutoCloseable
         this.clock = clock;
         this.wallClock = wallClock;
         nextNs = clock.nanoTime() + periodNs;
+        nextOfGroupNs = clock.nanoTime();
     }
 
     /** Makes checkpoints of the tables of groups, too; before it is started. @return this. */
@@ -146,12 +152,18 @@ public final class Checkpointer implements AutoCloseable
     }
 
     /**
-     * @return numbers of the groups whose tables are not in the latest complete one of this process, though no other
-     *     memory node makes one in its place; ascending, with commas and spaces between them, empty for none.
+     * @return numbers of the groups whose tables are not in the latest complete one of this process, nor in one of the
+     *     group since, though no other memory node makes one in its place; ascending, with commas and spaces between
+     *     them, empty for none.
      */
     public String groupsLeftOut()
     {
-        return groupsLeftOut;
+        return text(groupsLeftOut);
+    }
+
+    private static String text(final Set<Integer> groups)
+    {
+        return groups.stream().map(String::valueOf).collect(Collectors.joining(", "));
     }
 
     /** @return how far the checkpoint is that is being made now. */
@@ -178,7 +190,8 @@ public final class Checkpointer implements AutoCloseable
         final boolean isDue = periodNs > 0 && nextNs - clock.nanoTime() <= 0;
         if (!isRequested() && !isLast && !isDue)
         {
-            return null != groups && groups.isWanted() && makeWanted(MappedLoads::new);
+            return null != groups && groups.isWanted() && nextOfGroupNs - clock.nanoTime() <= 0 &&
+                makeWanted(MappedLoads::new);
         }
         make();
         nextNs = clock.nanoTime() + periodNs;
@@ -260,6 +273,21 @@ public final class Checkpointer implements AutoCloseable
         }
     }
 
+    /** Why there is none that was ever complete; null: there is. */
+    private RuntimeException tryToWriteFirst(final RegionLoads loads)
+    {
+        try
+        {
+            hasOwn = folder.hasCheckpoint();
+        }
+        catch (final CheckpointException ex)
+        {
+            return ex;
+        }
+
+        return hasOwn ? null : tryToWrite(identity(), loads);
+    }
+
     private void report(final Properties state, final GroupCheckpoints.Outcome ofGroups)
     {
         final long groupRecords = null == ofGroups ? 0 : ofGroups.records();
@@ -267,8 +295,7 @@ public final class Checkpointer implements AutoCloseable
         final Set<Integer> leftOut = null == ofGroups ? GroupCheckpoints.groupsIn(region) : ofGroups.leftOut();
         state.setProperty("records", Long.toString(Long.parseLong(state.getProperty("records")) + groupRecords));
         state.setProperty("group_records", Long.toString(groupRecords));
-        state.setProperty(
-            "groups_left_out", leftOut.stream().map(String::valueOf).collect(Collectors.joining(", ")));
+        state.setProperty("groups_left_out", text(leftOut));
         state.setProperty("finished_ms", Long.toString(wallClock.time()));
 
         if (null != ofGroups && null != ofGroups.failure())
@@ -280,7 +307,7 @@ public final class Checkpointer implements AutoCloseable
 
         folder.reportCheckpoint(state);
         failure = "";
-        groupsLeftOut = state.getProperty("groups_left_out");
+        groupsLeftOut = leftOut;
         records = Long.parseLong(state.getProperty("records"));
         final long endedMs = Long.parseLong(state.getProperty("finished_ms"));
         durationMs = endedMs - Long.parseLong(state.getProperty("started_ms"));
@@ -291,25 +318,47 @@ public final class Checkpointer implements AutoCloseable
         warnOfDamage(state.getProperty("damaged_records"));
     }
 
-    /** Whether one was made of a group of which this node has become head or primary, or could not be. */
+    /**
+     * Makes one of each group of which this node has become head or primary. The first time with one of its own tables:
+     * a node without that does not start when its memory is gone.
+     *
+     * @return whether one was made.
+     */
     boolean makeWanted(final Function<MemorySegment, RegionLoads> loads)
     {
         progress = new Progress(wallClock.time(), 0, 0, 0);
 
         try
         {
+            final RegionLoads used = loads.apply(region);
+            final RuntimeException ownFailure = hasOwn ? null : tryToWriteFirst(used);
             final GroupCheckpoints.Outcome made =
-                groups.makeWanted(identity(), loads.apply(region), () -> isCancelled, this::onProgress);
+                groups.makeWanted(identity(), used, () -> isCancelled, this::onProgress);
+            final Set<Integer> stillLeftOut = new TreeSet<>(groupsLeftOut);
+            stillLeftOut.removeAll(made.made());
+            groupsLeftOut = stillLeftOut;
 
             if (null != made.failure())
             {
-                onFailure(made.failure().getMessage(), null);
+                throw made.failure();
+            }
+
+            if (null != ownFailure)
+            {
+                throw ownFailure;
             }
 
             return !made.made().isEmpty();
         }
+        catch (final CheckpointException | MemoryNodeException ex)
+        {
+            nextOfGroupNs = clock.nanoTime() + RETRY_NS;
+            onFailure(ex.getMessage(), null);
+            return false;
+        }
         catch (final RuntimeException | Error ex)
         {
+            nextOfGroupNs = clock.nanoTime() + RETRY_NS;
             onFailure("no checkpoint: " + ex, ex);
             return false;
         }

@@ -27,9 +27,9 @@ import java.util.function.BooleanSupplier;
 
 /**
  * Makes checkpoints of the tables that this memory node has as a member of groups, one database for each group: where
- * it is the head or the primary of the view, see {@link GroupCoverage}. Of other groups the database stays as it is: it
- * says of which view it is. It is removed when the group has gone on without this node, or has no tables any more. On
- * the checkpointer's thread.
+ * it is the head or the primary of the view, see {@link GroupCoverage}, also where the group has no tables any more. Of
+ * other groups the database stays as it is: it says of which view it is. It is removed when the group has gone on without
+ * this node. On the checkpointer's thread.
  */
 final class GroupCheckpoints
 {
@@ -47,8 +47,8 @@ final class GroupCheckpoints
     {
         private final Set<Integer> made = new TreeSet<>();
         private final Set<Integer> leftOut = new TreeSet<>();
-        /** Those of which one could be made a moment later. */
-        private final Set<Integer> undecided = new TreeSet<>();
+        /** Those of which one may be made a moment later. */
+        private final Set<Integer> open = new TreeSet<>();
         private long records;
         private RuntimeException failure;
 
@@ -76,25 +76,28 @@ final class GroupCheckpoints
             return failure;
         }
 
-        private void fail(final int group, final RuntimeException ex)
+        private void leaveOpen(final Set<Integer> groups)
         {
-            final RuntimeException named =
-                new CheckpointException("no checkpoint of group " + group + ": " + ex.getMessage(), ex);
+            leftOut.addAll(groups);
+            open.addAll(groups);
+        }
 
+        private void leaveOut(final int group, final RuntimeException ex)
+        {
+            leaveOpen(Set.of(group));
+            fail(new CheckpointException("no checkpoint of group " + group + ": " + ex.getMessage(), ex));
+        }
+
+        private void fail(final RuntimeException ex)
+        {
             if (null == failure)
             {
-                failure = named;
+                failure = ex;
             }
             else
             {
-                failure.addSuppressed(named);
+                failure.addSuppressed(ex);
             }
-        }
-
-        private void leaveUndecided(final Set<Integer> groups)
-        {
-            leftOut.addAll(groups);
-            undecided.addAll(groups);
         }
     }
 
@@ -151,24 +154,27 @@ final class GroupCheckpoints
         final Properties identity, final RegionLoads loads, final BooleanSupplier isCancelled,
         final CheckpointWriter.Listener listener)
     {
-        final Set<Integer> here = groupsIn(region);
-        final Set<Integer> known = folder.groupCheckpoints();
-        final boolean isAsked = !here.isEmpty() || !known.isEmpty();
-        final Outcome outcome = make(here, isAsked, identity, loads, isCancelled, listener);
-
-        for (final int group : known)
-        {
-            try
-            {
-                removeUnused(group, here.contains(group));
-            }
-            catch (final RuntimeException ex)
-            {
-                outcome.fail(group, ex);
-            }
-        }
-
+        // Also of those without tables now: they may have some when all their memory is lost.
+        final Outcome outcome = new Outcome();
+        final Set<Integer> known = known(outcome);
+        final Set<Integer> groups = groupsIn(region);
+        groups.addAll(known);
+        make(groups, identity, loads, isCancelled, listener, outcome);
+        known.forEach((group) -> removeUnused(group, outcome));
         return outcome;
+    }
+
+    private Set<Integer> known(final Outcome outcome)
+    {
+        try
+        {
+            return folder.groupCheckpoints();
+        }
+        catch (final MemoryNodeException ex)
+        {
+            outcome.fail(ex);
+            return Set.of();
+        }
     }
 
     /** @return whether this node has become head or primary of a group, and has to make a checkpoint at once. */
@@ -183,14 +189,15 @@ final class GroupCheckpoints
         final CheckpointWriter.Listener listener)
     {
         final Map<Integer, Long> wanted = coverage.wanted();
-        final Set<Integer> groups = groupsIn(region);
-        groups.removeIf((group) -> !wanted.containsKey(group) || viewOf(group) >= wanted.get(group));
-        final Outcome outcome = make(groups, !groups.isEmpty(), identity, loads, isCancelled, listener);
+        final Set<Integer> groups = new TreeSet<>(wanted.keySet());
+        groups.removeIf((group) -> viewOf(group) >= wanted.get(group));
+        final Outcome outcome = new Outcome();
+        make(groups, identity, loads, isCancelled, listener, outcome);
 
-        // What the meta server did not answer, or what changed meanwhile, is tried again; a full disk, say, is not.
+        // What the meta server did not answer, what changed meanwhile and what failed is tried again.
         wanted.forEach((group, number) ->
         {
-            if (!outcome.undecided.contains(group))
+            if (!outcome.open.contains(group))
             {
                 coverage.settled(group, number);
             }
@@ -198,7 +205,7 @@ final class GroupCheckpoints
         return outcome;
     }
 
-    /** View in which the complete checkpoint of a group was made; 0: there is none that can be read. */
+    /** View in which the complete checkpoint of a group was made; 0: there is none; -1: it cannot be read. */
     private long viewOf(final int group)
     {
         if (!folder.hasCheckpoint(group))
@@ -214,32 +221,50 @@ final class GroupCheckpoints
         }
         catch (final CheckpointException | NumberFormatException ex)
         {
-            return 0;
+            return -1;
         }
     }
 
-    /** One of a later view than the last answer knows is kept: that is late. */
-    private void removeUnused(final int group, final boolean hasChunks)
+    /** One of a later view than the last answer knows is kept, since that is late; so is one that cannot be read. */
+    private void removeUnused(final int group, final Outcome outcome)
     {
         final long without = coverage.without(group);
-        final long last = hasChunks ? without : Math.max(without, coverage.active(group));
 
-        if (0 != last && viewOf(group) <= last)
+        if (0 == without)
         {
-            LOGGER.info("the checkpoint of group {} is removed: in view {} {}", group, last, 0 == without ?
-                "it has no tables" : "this memory node is no member");
-            folder.removeCheckpoint(group);
+            return;
+        }
+
+        final long made = viewOf(group);
+
+        if (made < 0)
+        {
+            LOGGER.warn("the checkpoint of group {} in {} cannot be read, and the group has gone on without this memory " +
+                "node: remove it", group, folder.checkpoint(group));
+        }
+        else if (made <= without)
+        {
+            LOGGER.info("the checkpoint of group {} is removed: in view {} this memory node is no member", group,
+                without);
+
+            try
+            {
+                folder.removeCheckpoint(group);
+            }
+            catch (final MemoryNodeException ex)
+            {
+                outcome.fail(ex);
+            }
         }
     }
 
-    private Outcome make(
-        final Set<Integer> groups, final boolean isAsked, final Properties identity, final RegionLoads loads,
-        final BooleanSupplier isCancelled, final CheckpointWriter.Listener listener)
+    private void make(
+        final Set<Integer> groups, final Properties identity, final RegionLoads loads,
+        final BooleanSupplier isCancelled, final CheckpointWriter.Listener listener, final Outcome outcome)
     {
-        final Outcome outcome = new Outcome();
         final Set<Integer> open = new TreeSet<>(groups);
 
-        for (int attempt = 0; attempt < MAX_ATTEMPTS && (!open.isEmpty() || isAsked && 0 == attempt); attempt++)
+        for (int attempt = 0; attempt < MAX_ATTEMPTS && !open.isEmpty(); attempt++)
         {
             final Map<Integer, Long> changes = new HashMap<>();
             open.forEach((group) -> changes.put(group, coverage.changes(group)));
@@ -250,8 +275,8 @@ final class GroupCheckpoints
             {
                 LOGGER.warn("checkpoint: the tables of groups {} are left out, since the meta server does not say " +
                     "which views they are in; their checkpoints stay as they were", open);
-                outcome.leaveUndecided(open);
-                return outcome;
+                outcome.leaveOpen(open);
+                return;
             }
 
             open.removeIf((group) -> isOver(
@@ -262,10 +287,8 @@ final class GroupCheckpoints
         {
             LOGGER.warn("checkpoint: the tables of groups {} are left out, since their views changed meanwhile; " +
                 "their checkpoints stay as they were", open);
-            outcome.leaveUndecided(open);
+            outcome.leaveOpen(open);
         }
-
-        return outcome;
     }
 
     /** Whether one was made, or cannot be made; else the group has changed meanwhile. */
@@ -302,8 +325,7 @@ final class GroupCheckpoints
         }
         catch (final RuntimeException ex)
         {
-            outcome.leftOut.add(group);
-            outcome.fail(group, ex);
+            outcome.leaveOut(group, ex);
             return true;
         }
     }
@@ -331,6 +353,21 @@ final class GroupCheckpoints
         return state;
     }
 
+    /**
+     * Before pages are replaced by those of a head, which may have words of operations that will be refused: the
+     * database is that of a head from now on, also when this one is cut short and the view of it stays the one before.
+     */
+    private static void restate(final CheckpointStore store, final Properties state)
+    {
+        final Properties before = store.state();
+
+        if (PRIMARY.equals(before.getProperty("place")) && HEAD.equals(state.getProperty("place")))
+        {
+            before.setProperty("place", HEAD);
+            store.restate(before);
+        }
+    }
+
     /** Records found; -1 when the group has changed meanwhile. */
     private long make(
         final View view, final Properties state, final long changes, final RegionLoads loads,
@@ -340,6 +377,7 @@ final class GroupCheckpoints
 
         try (Arena arena = Arena.ofConfined(); CheckpointStore store = folder.openCheckpoint(group))
         {
+            restate(store, state);
             new CheckpointWriter(region, loads, store, arena.allocate(SizeClasses.MAX_BLOCK_BYTES, 64), isCancelled)
                 .ofGroup(group, () -> coverage.changes(group) == changes).listener(listener).run(state);
             LOGGER.info("checkpoint: {} records of group {} in view {}, {} changed", state.getProperty("records"),

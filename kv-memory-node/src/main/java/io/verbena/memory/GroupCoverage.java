@@ -59,6 +59,7 @@ class GroupCoverage
     {
         allChanges++; // by one thread
         closed.clear();
+        wanted.clear();
     }
 
     /**
@@ -228,19 +229,5 @@ class GroupCoverage
         final boolean isNamed = null == view || place(view, last.self.nodeId()) >= 0 ||
             view.entering().nodeId() == last.self.nodeId();
         return isNamed ? 0 : view.number();
-    }
-
-    /**
-     * The checkpointer: the active view of which this node is a member, as of the last answer.
-     *
-     * @param group which.
-     * @return its number; 0: there is none.
-     */
-    long active(final int group)
-    {
-        final Answer last = answer;
-        final View view = view(last, group);
-        return null != view && ViewState.ACTIVE == view.state() && view.members().contains(last.self) ?
-            view.number() : 0;
     }
 }

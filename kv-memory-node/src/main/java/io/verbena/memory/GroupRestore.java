@@ -4,6 +4,7 @@ import io.verbena.memory.checkpoint.CheckpointException;
 import io.verbena.memory.checkpoint.CheckpointRestore;
 import io.verbena.memory.checkpoint.CheckpointStore;
 import io.verbena.memory.checkpoint.ChunkUse;
+import io.verbena.memory.checkpoint.DamagedCheckpointException;
 import io.verbena.memory.checkpoint.GroupRestoreException;
 import io.verbena.protocol.view.RestoredGroup;
 import io.verbena.protocol.view.View;
@@ -51,7 +52,12 @@ final class GroupRestore implements ChunkUse, AutoCloseable
         this.chunks = chunks;
     }
 
-    /** Opens the checkpoints of groups; those that cannot be read are left out. */
+    /**
+     * Opens the checkpoints of groups; those that are damaged are left out.
+     *
+     * @throws CheckpointException when one cannot be read, though it may be whole: with it left out an older one of
+     *                             another member would be taken.
+     */
     void open()
     {
         views.stream().filter(this::isMember).map(View::group).filter(folder::hasCheckpoint).forEach(this::open);
@@ -65,28 +71,29 @@ final class GroupRestore implements ChunkUse, AutoCloseable
     }
 
     /**
-     * Leaves out the group whose checkpoint could not be restored: it does not keep others from it.
+     * Leaves out a group whose checkpoint is damaged: it has other members, and does not keep this node and its own
+     * tables from starting.
      *
-     * @param failure of a restoration; of one of the node alone, which may not fit beside those of groups, the last
-     *                group is left out.
-     * @return false when there is no group to be left out.
+     * @param failure of a restoration that may be repeated without that group.
+     * @throws GroupRestoreException the failure, when there is a remedy for it: with the group left out an older
+     *                               checkpoint of another member would be taken.
      */
-    boolean exclude(final CheckpointException failure)
+    void exclude(final GroupRestoreException failure)
     {
-        if (stores.isEmpty())
+        if (!failure.isDamaged())
         {
-            return false;
+            throw failure;
         }
 
-        final int group = failure instanceof final GroupRestoreException ofGroup ? ofGroup.group() : stores.lastKey();
-        exclude(group, failure);
-        return true;
+        exclude(failure.group(), failure);
     }
 
     private void exclude(final int group, final RuntimeException why)
     {
-        LOGGER.error("the checkpoint of group {} in {} is not restored: {}", group, folder.checkpoint(group),
-            why.getMessage(), why);
+        LOGGER.error("the checkpoint of group {} is not restored, and that of another of its memory nodes is taken, if " +
+            "there is one: {}; to use this one, restore {} from a copy, end this memory node, remove its memory ({}), " +
+            "and start it again, before the others have been started", group, why.getMessage(),
+            folder.checkpoint(group), folder.memoryName(), why);
         CloseHelper.quietClose(stores.remove(group));
         found.remove(group);
     }
@@ -109,20 +116,18 @@ final class GroupRestore implements ChunkUse, AutoCloseable
             stores.put(group, store);
             final Properties state = store.state();
 
-            if (Long.toHexString(folder.memoryId()).equals(state.getProperty("memory_id")))
+            if (!Long.toHexString(folder.memoryId()).equals(state.getProperty("memory_id")))
             {
-                found.put(group, new RestoredGroup(group, Long.parseLong(state.getProperty("view")),
-                    Long.parseLong(state.getProperty("started_ms")), 0,
-                    GroupCheckpoints.PRIMARY.equals(state.getProperty("place"))));
+                throw new DamagedCheckpointException("it is of another memory node, or none was ever complete", null);
             }
-            else
-            {
-                exclude(group, new CheckpointException("it is of another node, or not complete", null));
-            }
+
+            found.put(group, new RestoredGroup(group, Long.parseLong(state.getProperty("view")),
+                Long.parseLong(state.getProperty("started_ms")), 0,
+                GroupCheckpoints.PRIMARY.equals(state.getProperty("place"))));
         }
         catch (final RuntimeException ex)
         {
-            exclude(group, ex);
+            exclude(new GroupRestoreException(group, ex));
         }
     }
 
@@ -137,8 +142,8 @@ final class GroupRestore implements ChunkUse, AutoCloseable
 
             if (null == count)
             {
-                LOGGER.warn("the checkpoint of group {} is left out: chunks of the group are had by tables that this " +
-                    "memory node keeps alone", group);
+                LOGGER.warn("the checkpoint of group {} is left out: chunks of the group are had by other tables of " +
+                    "this memory node, or are behind the end of its memory", group);
                 return;
             }
 

@@ -16,10 +16,12 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.function.IntConsumer;
+import java.util.function.IntSupplier;
 
 /**
  * What a memory node with a data folder asks the meta server about groups, once it is a member: the views that the
- * checkpointer wants to know; the next one of each that it has closed; and, as long as there are groups that it has
+ * checkpointer wants to know; those of a group that it has not had before; the next one of each that it has closed;
+ * and, as long as there are groups that it has
  * restored, what becomes of them. While such a group names it as a member with memory that is gone, it reports what it
  * has restored, or that it has nothing. When the group has gone on without it, it gives up what it has restored. Of
  * memory that was not restored but is damaged it reports nothing. One thread; time comes in.
@@ -33,6 +35,7 @@ final class GroupWatch
     private final GroupCoverage coverage;
     private final RestoredGroups restored;
     private final IntConsumer giveUp;
+    private final IntSupplier groupCount;
     private final long timeoutNs;
     private final long retryPauseNs;
     /** Groups that name this node as a member with memory that is gone, of those that were restored. */
@@ -44,7 +47,8 @@ final class GroupWatch
     private ControlCall<Void> report;
     private ViewInquiry inquiry;
     private long question;
-    private boolean isKnown;
+    private int knownGroups;
+    private int askedGroups;
     private boolean hasReported;
     private long nextNs;
 
@@ -52,18 +56,21 @@ final class GroupWatch
      * @param link         to the meta server.
      * @param coverage     gets the views.
      * @param restored     what was restored of groups.
-     * @param giveUp       frees the chunks of a group.
+     * @param giveUp       frees the chunks of a group; may be called again.
+     * @param groupCount   of how many groups there were chunks in its memory; where there are none, and nothing was
+     *                     restored of any, it asks nobody.
      * @param timeoutNs    of a call.
      * @param retryPauseNs after a call that failed.
      */
     GroupWatch(
         final MetaLink link, final GroupCoverage coverage, final RestoredGroups restored, final IntConsumer giveUp,
-        final long timeoutNs, final long retryPauseNs)
+        final IntSupplier groupCount, final long timeoutNs, final long retryPauseNs)
     {
         this.link = link;
         this.coverage = coverage;
         this.restored = restored;
         this.giveUp = giveUp;
+        this.groupCount = groupCount;
         this.timeoutNs = timeoutNs;
         this.retryPauseNs = retryPauseNs;
     }
@@ -71,17 +78,15 @@ final class GroupWatch
     /**
      * The node has become a member.
      *
-     * @param identity  of its present registration.
-     * @param since     incarnation since which its memory has everything.
-     * @param hasGroups whether there are chunks of groups in its memory; where there are none, and nothing was restored
-     *                  of any, it asks nobody.
-     * @param nowNs     time now.
+     * @param identity of its present registration.
+     * @param since    incarnation since which its memory has everything.
+     * @param nowNs    time now.
      */
-    void begin(final PeerIdentity identity, final int since, final boolean hasGroups, final long nowNs)
+    void begin(final PeerIdentity identity, final int since, final long nowNs)
     {
         self = identity;
         memorySince = since;
-        isKnown = !hasGroups;
+        knownGroups = 0;
         hasReported = false;
         lacking.clear();
         report = null;
@@ -128,19 +133,20 @@ final class GroupWatch
     /** @return how long nothing is due, if no answer comes; {@link Long#MAX_VALUE}: nothing is. */
     long idleNs(final long nowNs)
     {
-        return coverage.isAsked() && null == inquiry ? 0 : null != inquiry || null != report ? retryPauseNs :
+        return null != inquiry || null != report ? retryPauseNs : coverage.isAsked() ? 0 :
             isWaiting() ? Math.max(0, nextNs - nowNs) : Long.MAX_VALUE;
     }
 
     /** For what views will say. What is lacking was restored, and is in that list. */
     private boolean isWaiting()
     {
-        return !isKnown || coverage.awaitsView() || !restored.all().isEmpty();
+        return groupCount.getAsInt() != knownGroups || coverage.awaitsView() || !restored.all().isEmpty();
     }
 
     private void ask(final long nowNs)
     {
         question = coverage.question();
+        askedGroups = groupCount.getAsInt();
         inquiry = new ViewInquiry(link, timeoutNs, retryPauseNs, nowNs);
     }
 
@@ -152,7 +158,7 @@ final class GroupWatch
         {
             final List<View> views = inquiry.views();
             inquiry = null;
-            isKnown = true;
+            knownGroups = askedGroups;
             coverage.answer(question, self, views);
             onViews(views);
             nextNs = lacking.isEmpty() || hasReported ? nowNs + PERIOD_NS : nowNs;
@@ -178,6 +184,7 @@ final class GroupWatch
     private void onViews(final List<View> views)
     {
         lacking.clear();
+        final Set<Integer> settled = new HashSet<>();
 
         for (final View view : views)
         {
@@ -189,17 +196,33 @@ final class GroupWatch
             {
                 lacking.add(view.group());
             }
-            else if (null != here)
+            else if (null != here && isSettled(view, named, here))
             {
-                settle(view, named, here);
+                settled.add(view.group());
             }
-            else if (isMemoryGone && view.isDeserted() && warnedOf.add(view.group()))
+            else if (null == here && isMemoryGone && view.isDeserted() && warnedOf.add(view.group()))
             {
                 // Damage was accepted: all but that is here, which is more than any checkpoint has.
-                LOGGER.warn("all members of group {} are lost, and this memory node serves its memory with damage: " +
-                    "the group waits for a member with its whole memory, or until this one is given up with " +
-                    "'verbena node forget {}', and then goes on from a checkpoint", view.group(), self.nodeId());
+                LOGGER.warn("all members of group {} are lost, and this memory node serves its memory with damage, or as " +
+                    "an earlier version has restored it: the group waits for a member with its whole memory. To give " +
+                    "up what this memory has instead, and go on from a checkpoint, end this memory node, remove its " +
+                    "memory, and start it again", view.group());
             }
+        }
+
+        remove(settled);
+    }
+
+    /** What cannot be written now is tried again with the next answer. */
+    private void remove(final Set<Integer> settled)
+    {
+        try
+        {
+            restored.removeAll(settled);
+        }
+        catch (final MemoryNodeException ex)
+        {
+            LOGGER.warn("that groups {} have gone on is not written down yet: {}", settled, ex.getMessage());
         }
     }
 
@@ -209,18 +232,17 @@ final class GroupWatch
         return view.members().stream().filter((member) -> member.nodeId() == self.nodeId()).findFirst().orElse(null);
     }
 
-    private void settle(final View view, final PeerIdentity named, final RestoredGroup here)
+    /** Whether it is known what becomes of what was restored; what the group goes on without is free then. */
+    private boolean isSettled(final View view, final PeerIdentity named, final RestoredGroup here)
     {
         if (null == named)
         {
             LOGGER.info("group {} is in view {} without this memory node: {} restored records of it are given up",
                 view.group(), view.number(), here.records());
             giveUp.accept(view.group());
-            restored.remove(view.group());
+            return true;
         }
-        else if (self.equals(named) && ViewState.ACTIVE == view.state())
-        {
-            restored.remove(view.group());
-        }
+
+        return self.equals(named) && ViewState.ACTIVE == view.state();
     }
 }

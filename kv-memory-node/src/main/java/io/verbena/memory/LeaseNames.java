@@ -55,10 +55,10 @@ final class LeaseNames
         return null == view ? 0 : view;
     }
 
-    /** @return whether a lease of a group was ever recorded, by this process or the one whose headers it has found. */
-    boolean hasGroups()
+    /** @return of how many groups a lease was ever recorded, by this process or the one whose headers it has found. */
+    int groupCount()
     {
-        return !newestViews.isEmpty();
+        return newestViews.size();
     }
 
     /** This node comes into a group: no lease is made in this view of it any more, nor in those before. */

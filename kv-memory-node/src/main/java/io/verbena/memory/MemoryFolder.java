@@ -36,7 +36,7 @@ public final class MemoryFolder implements AutoCloseable
     static final String CHECKPOINT = FolderFiles.CHECKPOINT;
     private static final String REPORT = "checkpoint.properties";
     private static final String REQUEST = "checkpoint.request";
-    private static final String RESTORED = "restored.properties";
+    static final String RESTORED = "restored.properties";
     private static final Set<String> OURS = Set.of(PROPERTIES, PROPERTIES + UNFINISHED, LOCK, CHECKPOINT,
         CHECKPOINT + CheckpointStore.LIBRARY_SUFFIX, REPORT, REPORT + UNFINISHED, REQUEST, RESTORED,
         RESTORED + UNFINISHED, "lost+found");
@@ -144,7 +144,8 @@ public final class MemoryFolder implements AutoCloseable
     /** Memory can grow when it is restored, and its size is asked for again where it is there. */
     private void askFor(final long lengthBytes)
     {
-        if (lengthBytes < regionLengthBytes || lengthBytes > regionLengthBytes && !hasCheckpoint())
+        if (lengthBytes < regionLengthBytes || lengthBytes > regionLengthBytes && !hasCheckpoint() &&
+            groupCheckpoints().isEmpty())
         {
             throw new MemoryNodeException("memory node of " + path + " has " + regionLengthBytes +
                 " bytes, asked for are " + lengthBytes + ": its memory cannot change its size, only grow when a " +

@@ -99,8 +99,8 @@ public final class MemoryNode implements Agent, AutoCloseable
             () -> "memory node " + nodeId + " is " + state);
         gate.cover(coverage);
         restored = RestoredGroups.of(configuration.folder(), Kind.FOUND == kind);
-        groups = new GroupWatch(metaLink, coverage, restored, answers::giveUp, configuration.callTimeoutNs(),
-            configuration.retryPauseNs());
+        groups = new GroupWatch(metaLink, coverage, restored, answers::giveUp, chunks.leaseNames()::groupCount,
+            configuration.callTimeoutNs(), configuration.retryPauseNs());
         final NodeRegistration request = registration(device);
         membership = new Membership(
             metaLink, request, configuration.callTimeoutNs(), configuration.retryPauseNs(), clock.nanoTime());
@@ -515,7 +515,7 @@ public final class MemoryNode implements Agent, AutoCloseable
         // Whoever ended while this node was away has ended before its registration: nobody reports them to it any more.
         chunks.orphanUnless(admission::admits);
         groups.begin(metaLink.credentials().identity(), (int)SuperblockDescriptor.complete(region.segment()),
-            chunks.leaseNames().hasGroups(), clock.nanoTime());
+            clock.nanoTime());
         wasReady = true;
         failure = "";
         state = MemoryNodeState.READY;

@@ -3,6 +3,8 @@ package io.verbena.memory;
 import io.verbena.memory.checkpoint.CheckpointException;
 import io.verbena.memory.checkpoint.CheckpointRestore;
 import io.verbena.memory.checkpoint.CheckpointStore;
+import io.verbena.memory.checkpoint.GroupRestoreException;
+import io.verbena.table.directory.Subtable;
 import io.verbena.table.format.FormatException;
 import io.verbena.table.format.Superblock;
 import io.verbena.table.format.SuperblockDescriptor;
@@ -10,6 +12,7 @@ import io.verbena.table.format.TableDescriptor;
 
 import java.lang.foreign.MemorySegment;
 import java.util.List;
+import java.util.Properties;
 
 /** Decides whether a region is new, or that of an earlier process of its node. Stateless. */
 final class RegionAdoption
@@ -51,7 +54,7 @@ final class RegionAdoption
 
         if (null == found || isOutdated(found, folder))
         {
-            if (!folder.hasCheckpoint())
+            if (!folder.hasCheckpoint() && folder.groupCheckpoints().isEmpty())
             {
                 throw gone(folder);
             }
@@ -162,12 +165,7 @@ final class RegionAdoption
     {
         try (CheckpointStore store = folder.openCheckpoint(); groups)
         {
-            if (!Long.toHexString(folder.memoryId()).equals(store.state().getProperty("memory_id")))
-            {
-                throw new CheckpointException(
-                    "checkpoint in " + folder.checkpoint() + " is of another node, or not complete", null);
-            }
-
+            requireOwn(store.state(), folder, tables);
             groups.open();
 
             while (true)
@@ -181,15 +179,31 @@ final class RegionAdoption
                     groups.keep(restore.groupRecords());
                     return records;
                 }
-                catch (final CheckpointException ex)
+                catch (final GroupRestoreException ex)
                 {
-                    // A group has other members, and this node has tables of its own: these do not wait for that.
-                    if (!groups.exclude(ex))
-                    {
-                        throw ex;
-                    }
+                    groups.exclude(ex);
                 }
             }
+        }
+    }
+
+    /** Checkpoints of groups alone will do where all tables of the node have copies. */
+    private static void requireOwn(
+        final Properties state, final MemoryFolder folder, final List<TableDescriptor> tables)
+    {
+        if (!state.isEmpty() && !Long.toHexString(folder.memoryId()).equals(state.getProperty("memory_id")))
+        {
+            throw new CheckpointException("checkpoint in " + folder.checkpoint() + " is of another node", null);
+        }
+
+        final List<String> alone = tables.stream().filter((table) -> Subtable.of(table).stream()
+            .anyMatch((subtable) -> subtable.memoryNodeId() == folder.nodeId())).map(TableDescriptor::name).toList();
+
+        if (state.isEmpty() && !alone.isEmpty())
+        {
+            throw new CheckpointException("there is no complete checkpoint of tables that memory node " +
+                folder.nodeId() + " keeps alone, only of groups, and its memory is gone: their records are lost. Drop " +
+                "these tables, and start it again: " + String.join(", ", alone), null);
         }
     }
 

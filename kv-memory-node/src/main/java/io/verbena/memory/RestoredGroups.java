@@ -2,9 +2,12 @@ package io.verbena.memory;
 
 import io.verbena.protocol.view.RestoredGroup;
 
+import java.nio.file.Path;
 import java.util.Collection;
+import java.util.List;
 import java.util.Map;
 import java.util.Properties;
+import java.util.Set;
 import java.util.TreeMap;
 
 /**
@@ -46,12 +49,12 @@ final class RestoredGroups
     {
         folder.restoredGroups().forEach((group, text) ->
         {
-            final RestoredGroup restored = decode(group.toString(), text.toString());
+            final RestoredGroup restored = decode(folder.path().resolve(MemoryFolder.RESTORED), group.toString(), text.toString());
             byGroup.put(restored.group(), restored);
         });
     }
 
-    private static RestoredGroup decode(final String group, final String text)
+    private static RestoredGroup decode(final Path file, final String group, final String text)
     {
         final String[] fields = text.split(" ");
 
@@ -68,8 +71,9 @@ final class RestoredGroups
             // Said below.
         }
 
-        throw new MemoryNodeException("the list of restored groups is damaged: " + group + "=" + text +
-            "; restore the data folder of this memory node from a copy", null);
+        throw new MemoryNodeException("the list of restored groups is damaged: " + group + "=" + text + "; remove " +
+            file + ". A group that waits for this memory node then waits until it has lost its memory once more",
+            null);
     }
 
     /** Replaces all, also what the folder says of memory that is gone; on disk when this returns. */
@@ -78,25 +82,45 @@ final class RestoredGroups
         byGroup.clear();
         restored.forEach((each) -> byGroup.put(each.group(), each));
 
-        if (!restored.isEmpty() || !folder.restoredGroups().isEmpty())
+        if (!restored.isEmpty() || isKept())
         {
-            keep();
+            keep(restored);
         }
     }
 
-    /** Takes one out: its group has gone on. On disk when this returns. */
-    void remove(final int group)
+    private boolean isKept()
     {
-        if (null != byGroup.remove(group))
+        try
         {
-            keep();
+            return !folder.restoredGroups().isEmpty();
+        }
+        catch (final MemoryNodeException ex)
+        {
+            return true; // damaged, and replaced
         }
     }
 
-    private void keep()
+    /**
+     * Takes out groups that have gone on; on disk when this returns.
+     *
+     * @throws MemoryNodeException when that cannot be written; all are as before.
+     */
+    void removeAll(final Set<Integer> groups)
+    {
+        final List<RestoredGroup> left =
+            byGroup.values().stream().filter((each) -> !groups.contains(each.group())).toList();
+
+        if (left.size() < byGroup.size())
+        {
+            keep(left);
+            byGroup.keySet().removeAll(groups);
+        }
+    }
+
+    private void keep(final Collection<RestoredGroup> kept)
     {
         final Properties lines = new Properties();
-        byGroup.values().forEach((each) -> lines.setProperty(Integer.toString(each.group()),
+        kept.forEach((each) -> lines.setProperty(Integer.toString(each.group()),
             each.number() + " " + each.startedMs() + " " + each.records() + " " + each.isOfPrimary()));
         folder.keepRestoredGroups(lines);
     }

@@ -1,6 +1,7 @@
 package io.verbena.memory;
 
 import io.verbena.memory.checkpoint.CheckpointDamage;
+import io.verbena.memory.checkpoint.CheckpointException;
 import io.verbena.memory.checkpoint.CheckpointStore;
 import io.verbena.memory.checkpoint.MappedLoads;
 import io.verbena.memory.checkpoint.RegionLoads;
@@ -33,13 +34,17 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Properties;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.stream.Stream;
 
 import static io.verbena.table.format.ChunkDescriptor.STATE_FREE;
 import static io.verbena.table.format.ChunkDescriptor.STATE_INDEX;
 import static io.verbena.table.format.ChunkDescriptor.STATE_ORPHAN;
 import static java.nio.ByteOrder.LITTLE_ENDIAN;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 /** Checkpoints of a table of a group, beside a table of the memory node alone, and what is restored of them. */
 @Timeout(60)
@@ -71,6 +76,7 @@ class GroupCheckpointTest
     private MemoryFolder folder;
     private Checkpointer checkpointer;
     private View answered = VIEW;
+    private List<View> others = List.of();
 
     private static TableDescriptor table(final String name, final int tableId, final int homeId, final int chunk)
     {
@@ -107,7 +113,7 @@ class GroupCheckpointTest
         nowNs.addAndGet(100_000_000);
         if (null != answered)
         {
-            coverage.answer(coverage.question(), SELF, List.of(FIRST, answered));
+            coverage.answer(coverage.question(), SELF, Stream.concat(others.stream(), Stream.of(answered)).toList());
         }
     }
 
@@ -469,18 +475,85 @@ class GroupCheckpointTest
     @Test
     void shouldNotTryAgainAtOnceWhatFails() throws IOException
     {
-        Files.createFile(directory.resolve("node/checkpoint-group-9"));
+        final Path inTheWay = Files.createFile(directory.resolve("node/checkpoint-group-9"));
         answer();
         assertThat(checkpointer.poll()).isFalse();
         assertThat(checkpointer.failure()).startsWith("no checkpoint of group 9: ");
         final long failedMs = checkpointer.failedMs();
+        Files.delete(inTheWay);
         assertThat(checkpointer.poll()).isFalse();
         assertThat(checkpointer.failedMs()).isEqualTo(failedMs);
+        nowNs.addAndGet(TimeUnit.SECONDS.toNanos(10));
+        assertThat(checkpointer.poll()).isTrue();
+        assertThat(property("records")).isEqualTo("2");
+    }
+
+    /** Nobody says what has become of it, and a request does not wait for an answer behind each attempt. */
+    @Test
+    void shouldWantNoneOnceItHasLostItsLease()
+    {
+        answer();
+        assertThat(coverage.wanted()).containsKey(GROUP);
+        coverage.lost();
+        assertThat(checkpointer.poll()).isFalse();
+    }
+
+    /** Its memory may be lost before the first period is over, or there is none. */
+    @Test
+    void shouldMakeOneOfTheNodeAloneWithTheFirstOfAGroup()
+    {
+        answer();
+        assertThat(checkpointer.poll()).isTrue();
+        final RestoredGroup restored = restore(VIEW, ALONE, COPIED);
+        assertThat(restored.records()).isEqualTo(2);
+        assertThat(words(0)).isEqualTo(1);
+    }
+
+    /** Where no table is kept here alone the group's will do; else nothing is lost that could be kept. */
+    @Test
+    void shouldRestoreAGroupWithoutACheckpointOfTheNodeAlone() throws IOException
+    {
+        Files.createFile(directory.resolve("node/checkpoint"));
+        answer();
+        assertThat(checkpointer.poll()).isFalse();
+        assertThat(checkpointer.failure()).as("its own").isNotEmpty();
+        assertThat(property("records")).isEqualTo("2");
+        Files.delete(directory.resolve("node/checkpoint"));
+        assertThat(RegionAdoption.look(arena.allocate(superblock().regionLengthBytes(), 4096), folder, superblock()))
+            .isEqualTo(RegionAdoption.Kind.TO_RESTORE);
+        assertThatThrownBy(() -> restore(VIEW, ALONE, COPIED)).isInstanceOf(CheckpointException.class)
+            .hasMessageContaining("there is no complete checkpoint of tables that memory node 3 keeps alone")
+            .hasMessageEndingWith("Drop these tables, and start it again: alone");
+        assertThat(restore(VIEW, COPIED).records()).isEqualTo(2);
+    }
+
+    @Test
+    void shouldNotStartWhereItsMemoryIsGoneAndItHasNoCheckpoint()
+    {
+        assertThatThrownBy(() -> RegionAdoption.look(
+            arena.allocate(superblock().regionLengthBytes(), 4096), folder, superblock()))
+            .isInstanceOf(MemoryNodeException.class).hasMessageContaining("there is no checkpoint");
+    }
+
+    /** What a head has written over pages of a primary's may have words of operations that are refused later. */
+    @Test
+    void shouldSayThatPagesAreThoseOfAHeadWhenItIsCutShort()
+    {
+        make();
+        assertThat(property("place")).isEqualTo("primary");
+        answered = View.first(GROUP, List.of(SELF, new PeerIdentity(1, 5))).closing(0, PeerIdentity.UNREGISTERED)
+            .reconciling().next();
+        put(COPIED, 2, "e", offset(3) + 2 * BLOCK_BYTES);
+        checkpointer.make((mapped) -> changing(mapped, () -> coverage.changed(GROUP, 0)));
+        assertThat(property("view")).isEqualTo("1");
+        assertThat(property("place")).isEqualTo("head");
+        assertThat(restore(VIEW, ALONE, COPIED).isOfPrimary()).isFalse();
     }
 
     @Test
     void shouldMakeTheOthersWhenThatOfOneGroupFails() throws IOException
     {
+        others = List.of(FIRST);
         index(table("first", 5, OTHER_GROUP, 4), 4, OTHER_GROUP);
         Files.createFile(directory.resolve("node/checkpoint-group-8"));
         checkpointer.make();
@@ -535,19 +608,29 @@ class GroupCheckpointTest
         assertThat(property("view")).isEqualTo("3");
     }
 
+    /** The group may have tables again when its memory is lost; without a checkpoint it would stay closed. */
     @Test
-    void shouldRemoveThatOfAGroupWithoutTables()
+    void shouldKeepAnEmptyOneOfAGroupWithoutTables()
     {
         make();
-        make();
-        assertThat(folder.groupCheckpoints()).containsExactly(GROUP);
         new MirrorLeases(chunks, CHUNK_BYTES).giveUp(GROUP);
-        answered = VIEW.closing(1, PeerIdentity.UNREGISTERED);
-        make();
-        assertThat(folder.groupCheckpoints()).as("it may lack what the group has").containsExactly(GROUP);
         answered = next(VIEW);
         make();
-        assertThat(folder.groupCheckpoints()).isEmpty();
+        assertThat(property("view")).isEqualTo("2");
+        assertThat(property("records")).isEqualTo("0");
+        assertThat(restore(next(VIEW), ALONE, COPIED).number()).isEqualTo(2);
+    }
+
+    @Test
+    void shouldKeepOneThatCannotBeReadWhenTheGroupGoesOnWithoutIt() throws IOException
+    {
+        make();
+        Files.write(directory.resolve("node/checkpoint-group-9/CURRENT"), new byte[]{1, 2});
+        answered = View.first(GROUP, List.of(new PeerIdentity(1, 5))).closing(0, PeerIdentity.UNREGISTERED)
+            .reconciling().next();
+        new MirrorLeases(chunks, CHUNK_BYTES).giveUp(GROUP);
+        make();
+        assertThat(folder.groupCheckpoints()).containsExactly(GROUP);
     }
 
     /** The group goes on from another member; this node and its own tables do not wait for that. */
@@ -564,20 +647,67 @@ class GroupCheckpointTest
         requireOwnAlone(ALONE, COPIED);
     }
 
+    /** Else an older one of another member would be taken, and this one removed. */
     @Test
-    void shouldRestoreWithoutAGroupThatDoesNotFit()
+    void shouldRestoreNothingWhereAGroupDoesNotFit()
     {
         make();
-        requireOwnAlone(ALONE, COPIED, table("other", 8, NODE_ID, 3), table("4", 9, NODE_ID, 4),
-            table("5", 10, NODE_ID, 5), table("6", 11, NODE_ID, 6), table("7", 12, NODE_ID, 7));
+        assertThatThrownBy(() -> restore(VIEW, ALONE, COPIED, table("other", 8, NODE_ID, 3),
+            table("4", 9, NODE_ID, 4), table("5", 10, NODE_ID, 5), table("6", 11, NODE_ID, 6),
+            table("7", 12, NODE_ID, 7))).isInstanceOf(CheckpointException.class)
+            .hasMessageStartingWith("checkpoint of group 9: ").hasMessageContaining("(--memory ");
     }
 
     @Test
-    void shouldRestoreWithoutAGroupBesideWhichItsOwnDoesNotFit()
+    void shouldRestoreNothingWhereItsOwnDoesNotFitBesideAGroup()
     {
         make();
-        requireOwnAlone(ALONE, COPIED, table("1", 7 + 6, NODE_ID, 1), table("4", 9, NODE_ID, 4),
-            table("5", 10, NODE_ID, 5), table("6", 11, NODE_ID, 6), table("7", 12, NODE_ID, 7));
+        assertThatThrownBy(() -> restore(VIEW, ALONE, COPIED, table("1", 7 + 6, NODE_ID, 1),
+            table("4", 9, NODE_ID, 4), table("5", 10, NODE_ID, 5), table("6", 11, NODE_ID, 6),
+            table("7", 12, NODE_ID, 7))).isInstanceOf(CheckpointException.class)
+            .hasMessageStartingWith("the checkpoint does not fit").hasMessageContaining("(--memory ");
+    }
+
+    /** It may be whole: no descriptors are free, say, or no room on the disk. */
+    @Test
+    void shouldRestoreNothingWhereTheDatabaseOfAGroupCannotBeOpened() throws IOException
+    {
+        make();
+        Files.move(directory.resolve("node/checkpoint-group-9"), directory.resolve("aside"));
+        Files.createFile(directory.resolve("node/checkpoint-group-9"));
+        assertThatThrownBy(() -> restore(VIEW, ALONE, COPIED)).isInstanceOf(CheckpointException.class)
+            .hasMessageStartingWith("checkpoint of group 9: ").hasMessageContaining(" does not open");
+        Files.delete(directory.resolve("node/checkpoint-group-9"));
+        Files.move(directory.resolve("aside"), directory.resolve("node/checkpoint-group-9"));
+        assertThat(restore(VIEW, ALONE, COPIED).records()).isEqualTo(2);
+    }
+
+    /** Somebody has copied it from another memory node's folder, whose records are others. */
+    @Test
+    void shouldNotRestoreTheDatabaseOfAnotherMemoryNode()
+    {
+        make();
+        try (CheckpointStore store = folder.openCheckpoint(GROUP))
+        {
+            final Properties state = store.state();
+            state.setProperty("memory_id", "77");
+            store.restate(state);
+        }
+        requireOwnAlone(ALONE, COPIED);
+    }
+
+    /** It was torn: what is said now takes its place. */
+    @Test
+    void shouldReplaceADamagedListOfRestoredGroups() throws IOException
+    {
+        make();
+        Files.writeString(directory.resolve("node/restored.properties"), "9=\\u00");
+        assertThatThrownBy(() -> RestoredGroups.of(folder, true)).isInstanceOf(MemoryNodeException.class);
+        Files.writeString(directory.resolve("node/restored.properties"), "9=1 2");
+        assertThatThrownBy(() -> RestoredGroups.of(folder, true)).isInstanceOf(MemoryNodeException.class)
+            .hasMessageContaining("remove " + directory.resolve("node/restored.properties"));
+        final View without = View.first(GROUP, List.of(new PeerIdentity(1, 5)));
+        assertThat(restore(without, ALONE, COPIED)).isNull();
     }
 
     /** Does something behind each copy of a block of the group. */

@@ -21,8 +21,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
+import java.io.IOException;
 import java.lang.reflect.InvocationHandler;
 import java.lang.reflect.Proxy;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -64,6 +66,7 @@ class GroupWatchTest
     private MemoryFolder folder;
     private RestoredGroups restored;
     private GroupWatch watch;
+    private int groupCount;
     private long nowNs = 1;
 
     @BeforeEach
@@ -80,7 +83,7 @@ class GroupWatchTest
             client, MetaServerLocator.at(new PeerAddress(serverDevice.address(), PORT, 1, 1)), TIMEOUT_NS);
         folder = MemoryFolder.open(directory.resolve("node"), 0, 1 << 20);
         restored = new RestoredGroups(folder);
-        watch = new GroupWatch(link, coverage, restored, givenUp::add, TIMEOUT_NS, RETRY_PAUSE_NS);
+        watch = new GroupWatch(link, coverage, restored, givenUp::add, () -> groupCount, TIMEOUT_NS, RETRY_PAUSE_NS);
     }
 
     @AfterEach
@@ -120,7 +123,8 @@ class GroupWatchTest
 
     private void begin(final int since, final boolean hasGroups)
     {
-        watch.begin(SELF, since, hasGroups, nowNs);
+        groupCount = hasGroups ? 1 : 0;
+        watch.begin(SELF, since, nowNs);
     }
 
     /** For so long by the clock of the node; each call is answered at once. */
@@ -229,6 +233,44 @@ class GroupWatchTest
         assertThat(coverage.isAsked()).isFalse();
     }
 
+    /** A table is made, and all memory may be lost before the next checkpoint is due. */
+    @Test
+    void shouldAskForTheViewOfAGroupThatItHasNotHadBefore()
+    {
+        final View first = View.first(GROUP, List.of(OTHER, SELF));
+        views = List.of(first);
+        begin(BEFORE, false);
+        run(600);
+        assertThat(coverage.wanted()).isEmpty();
+        groupCount = 1;
+        assertThat(watch.idleNs(nowNs)).isZero();
+        run(600);
+        assertThat(asked).isEqualTo(1);
+        assertThat(coverage.wanted()).containsEntry(GROUP, 1L);
+        groupCount = 2;
+        views = List.of(first, View.first(GROUP + 1, List.of(OTHER, SELF)));
+        run(600);
+        assertThat(coverage.wanted()).containsKeys(GROUP + 1);
+        assertThat(asked).isEqualTo(2);
+    }
+
+    /** The node goes on, with what it has; what is on disk is not behind what it does. */
+    @Test
+    void shouldGoOnWhenItCannotWriteThatAGroupHasGoneOn() throws IOException
+    {
+        restored.set(List.of(RESTORED));
+        begin(NOW, true);
+        run(600);
+        final Path inTheWay = Files.createDirectory(directory.resolve("node/restored.properties.unfinished"));
+        views = List.of(DESERTED.returned(1, SELF).reconciling().next());
+        run(1_200);
+        assertThat(restored.all()).containsExactly(RESTORED);
+        Files.delete(inTheWay);
+        run(1_200);
+        assertThat(restored.all()).isEmpty();
+        assertThat(RestoredGroups.of(folder, true).all()).isEmpty();
+    }
+
     @Test
     void shouldAskForTheViewBehindOneThatItHasClosed()
     {
@@ -244,6 +286,29 @@ class GroupWatchTest
         run(600);
         assertThat(coverage.wanted()).containsEntry(GROUP, 2L);
         assertThat(watch.idleNs(nowNs)).isEqualTo(Long.MAX_VALUE);
+    }
+
+    /** Views that were asked for before a checkpoint began may lack what was acknowledged in between. */
+    @Test
+    void shouldNotAnswerAQuestionByWhatWasAskedForBefore()
+    {
+        views = List.of(VIEW);
+        begin(BEFORE, true);
+        final long first = coverage.ask();
+        assertThat(watch.poll(nowNs)).as("begins to ask").isPositive();
+        final long second = coverage.ask();
+
+        while (!coverage.isAnswered(first))
+        {
+            watch.poll(nowNs);
+            server.poll();
+            client.poll();
+        }
+
+        assertThat(coverage.isAnswered(second)).isFalse();
+        settle();
+        assertThat(coverage.isAnswered(second)).isTrue();
+        assertThat(asked).isEqualTo(2);
     }
 
     /** More groups than fit a message take turns. */

@@ -44,7 +44,7 @@ final class CheckpointPage
     {
         if (bytes.length != LENGTH_BYTES)
         {
-            throw new CheckpointException("checkpoint is damaged: a page of " + bytes.length + " bytes", null);
+            throw new DamagedCheckpointException("checkpoint is damaged: a page of " + bytes.length + " bytes", null);
         }
         return new CheckpointPage(bytes);
     }

@@ -141,8 +141,8 @@ public final class CheckpointRestore
      *
      * @param descriptors of the cluster's tables; those made since the checkpoint come back empty.
      * @return records restored.
-     * @throws GroupRestoreException when the checkpoint of a group is damaged, or does not fit: the region is to be
-     *                               zeroed, and restored without it.
+     * @throws GroupRestoreException when the checkpoint of a group is damaged, does not fit, or cannot be read: the
+     *                               region is to be zeroed, and restored without it.
      * @throws CheckpointException   when that of the node alone is, or does not fit beside those of groups.
      */
     public long run(final List<TableDescriptor> descriptors)
@@ -420,8 +420,8 @@ public final class CheckpointRestore
 
     private static CheckpointException damaged(final long slot)
     {
-        return new CheckpointException(String.format("checkpoint is damaged: the record of slot 0x%x is not whole; " +
-            "restore its folder from a copy. --accept-damage does not help: which key it had is not known, so a " +
-            "lookup of that key would find no record", slot), null);
+        return new DamagedCheckpointException(String.format("checkpoint is damaged: the record of slot 0x%x is not " +
+            "whole; restore its folder from a copy. --accept-damage does not help: which key it had is not known, so " +
+            "a lookup of that key would find no record", slot), null);
     }
 }

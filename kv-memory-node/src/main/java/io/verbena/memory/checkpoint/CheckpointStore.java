@@ -135,6 +135,12 @@ public final class CheckpointStore implements AutoCloseable
         }
     }
 
+    /** Says something else of the last complete checkpoint; on disk when this returns. */
+    public void restate(final Properties state)
+    {
+        finish(state);
+    }
+
     /** Ends a checkpoint: everything before is on disk when this returns. */
     void finish(final Properties state)
     {
@@ -207,7 +213,7 @@ public final class CheckpointStore implements AutoCloseable
         final byte[] block = database.get(key(RECORD, slotOffset));
         if (null == block)
         {
-            throw new CheckpointException(String.format(
+            throw new DamagedCheckpointException(String.format(
                 "checkpoint in %s is damaged: it has no record of slot 0x%x", path, slotOffset), null);
         }
         return block;

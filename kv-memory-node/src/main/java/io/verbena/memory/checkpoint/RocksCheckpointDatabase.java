@@ -9,6 +9,7 @@ import org.rocksdb.Options;
 import org.rocksdb.RocksDB;
 import org.rocksdb.RocksDBException;
 import org.rocksdb.RocksIterator;
+import org.rocksdb.Status;
 import org.rocksdb.WriteBatch;
 import org.rocksdb.WriteOptions;
 
@@ -54,7 +55,7 @@ final class RocksCheckpointDatabase implements CheckpointDatabase
         {
             CloseHelper.quietClose(database);
             options.close();
-            throw new CheckpointException("checkpoint database in " + path + " does not open: " + ex.getMessage() +
+            throw failure("checkpoint database in " + path + " does not open: " + ex.getMessage() +
                 "; free space there, or give this user the rights; when it is damaged, restore it from a copy, or " +
                 "move it away: it may be the only copy of records, and a node with records in memory makes a new one",
                 ex);
@@ -145,7 +146,14 @@ final class RocksCheckpointDatabase implements CheckpointDatabase
 
     private CheckpointException readFailed(final RocksDBException ex)
     {
-        return new CheckpointException("checkpoint in " + path + " cannot be read: " + ex.getMessage(), ex);
+        return failure("checkpoint in " + path + " cannot be read: " + ex.getMessage(), ex);
+    }
+
+    private static CheckpointException failure(final String message, final Exception ex)
+    {
+        final boolean isDamaged = ex instanceof final RocksDBException ofDatabase && null != ofDatabase.getStatus() &&
+            Status.Code.Corruption == ofDatabase.getStatus().getCode();
+        return isDamaged ? new DamagedCheckpointException(message, ex) : new CheckpointException(message, ex);
     }
 
     private CheckpointException writeFailed(final RocksDBException ex)

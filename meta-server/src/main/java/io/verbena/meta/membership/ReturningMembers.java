@@ -74,7 +74,8 @@ public final class ReturningMembers
     String whyClosed(final View view)
     {
         final StringBuilder why = new StringBuilder("group " + view.group() + " waits for a member that returns with " +
-            "its memory, since all were lost in view " + view.number());
+            "its memory, or until all have reported which checkpoint they have restored, since all were lost in view " +
+            view.number() + "; where nobody has one, drop its tables, and load a dump");
 
         for (final PeerIdentity member : view.members())
         {
