@@ -1,6 +1,5 @@
 package io.verbena.embedded;
 
-import io.verbena.memory.MemoryNodeException;
 import io.verbena.rdma.sim.schedule.SimFabricOptions;
 import io.verbena.rdma.sim.schedule.SimFailureException;
 
@@ -171,9 +170,9 @@ class DurabilitySimTest
             run.finish();
             return rounds.restorations();
         }
-        catch (final MemoryNodeException ex)
+        catch (final SimFailureException ex)
         {
-            assertThat(ex).hasMessageContaining("is gone, and its records with it");
+            assertThat(ex).hasMessageContaining("memory of node 1 is gone, and with it records of tables");
             return 0;
         }
     }

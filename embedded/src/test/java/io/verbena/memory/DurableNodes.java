@@ -37,7 +37,7 @@ public final class DurableNodes
     /** When the last complete checkpoint of a group began, ms; 0: there is none. */
     public static long groupCheckpointStartedMs(final SimDisk disk, final int group)
     {
-        try (CheckpointStore store = disk.folder().openCheckpoint(group))
+        try (CheckpointStore store = disk.look(FolderFiles.GROUP_CHECKPOINT + group))
         {
             return Long.parseLong(store.state().getProperty("started_ms", "0"));
         }

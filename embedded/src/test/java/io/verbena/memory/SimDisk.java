@@ -106,6 +106,12 @@ public final class SimDisk
         groupDatabases.values().forEach((each) -> each.loseHost(random));
     }
 
+    /** A checkpoint as it is now, for somebody who is no process: no step of the disk. */
+    CheckpointStore look(final String name)
+    {
+        return database(name).open((_) -> { }, BATCH_BYTES);
+    }
+
     private SimDatabase database(final String name)
     {
         return MemoryFolder.CHECKPOINT.equals(name) ? database :

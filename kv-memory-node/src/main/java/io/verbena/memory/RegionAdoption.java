@@ -28,7 +28,7 @@ final class RegionAdoption
         NEW,
         /** That of the process before. */
         FOUND,
-        /** Empty, or of a time before the node went on elsewhere; there is a checkpoint of what it should hold. */
+        /** Empty, or of a time before the node went on elsewhere; a checkpoint has what it should hold. */
         TO_RESTORE
     }
 
@@ -39,8 +39,7 @@ final class RegionAdoption
      * @param folder   says who the node is; null: the region is new.
      * @param expected what the superblock must say, but for id and incarnation.
      * @return what is to be done with it.
-     * @throws FormatException     when it is damaged, or another node's.
-     * @throws MemoryNodeException when it is new, and should not be, and there is no checkpoint.
+     * @throws FormatException when it is damaged, or another node's.
      */
     static Kind look(final MemorySegment region, final MemoryFolder folder, final Superblock expected)
     {
@@ -54,11 +53,6 @@ final class RegionAdoption
 
         if (null == found || isOutdated(found, folder))
         {
-            if (!folder.hasCheckpoint() && folder.groupCheckpoints().isEmpty())
-            {
-                throw gone(folder);
-            }
-
             return Kind.TO_RESTORE;
         }
 
@@ -86,13 +80,6 @@ final class RegionAdoption
     static boolean isOutdated(final Superblock found, final MemoryFolder folder)
     {
         return found.incarnation() < folder.incarnation();
-    }
-
-    private static MemoryNodeException gone(final MemoryFolder folder)
-    {
-        return new MemoryNodeException("memory of node " + folder.nodeId() + " is gone, and its records with it: " +
-            "it was in shared memory of this host, which was restarted, or somebody removed it, and there is no " +
-            "checkpoint; begin with an empty data folder instead of " + folder.path(), null);
     }
 
     /**
@@ -187,7 +174,7 @@ final class RegionAdoption
         }
     }
 
-    /** Checkpoints of groups alone will do where all tables of the node have copies. */
+    /** Where all tables of the node have copies checkpoints of groups will do, also those of other members. */
     private static void requireOwn(
         final Properties state, final MemoryFolder folder, final List<TableDescriptor> tables)
     {
@@ -201,9 +188,10 @@ final class RegionAdoption
 
         if (state.isEmpty() && !alone.isEmpty())
         {
-            throw new CheckpointException("there is no complete checkpoint of tables that memory node " +
-                folder.nodeId() + " keeps alone, only of groups, and its memory is gone: their records are lost. Drop " +
-                "these tables, and start it again: " + String.join(", ", alone), null);
+            throw new CheckpointException("memory of node " + folder.nodeId() + " is gone, and with it records of " +
+                "tables that it keeps alone, because there is no checkpoint of them: it was in shared memory of this " +
+                "host, which was restarted, or somebody removed it. Drop these tables, and start it again, or begin " +
+                "with an empty data folder instead of " + folder.path() + ": " + String.join(", ", alone), null);
         }
     }
 

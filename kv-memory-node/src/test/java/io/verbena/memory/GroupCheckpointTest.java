@@ -519,20 +519,22 @@ class GroupCheckpointTest
         assertThat(checkpointer.failure()).as("its own").isNotEmpty();
         assertThat(property("records")).isEqualTo("2");
         Files.delete(directory.resolve("node/checkpoint"));
-        assertThat(RegionAdoption.look(arena.allocate(superblock().regionLengthBytes(), 4096), folder, superblock()))
-            .isEqualTo(RegionAdoption.Kind.TO_RESTORE);
         assertThatThrownBy(() -> restore(VIEW, ALONE, COPIED)).isInstanceOf(CheckpointException.class)
-            .hasMessageContaining("there is no complete checkpoint of tables that memory node 3 keeps alone")
-            .hasMessageEndingWith("Drop these tables, and start it again: alone");
+            .hasMessageContaining("memory of node 3 is gone").hasMessageContaining("Drop these tables, and start it")
+            .hasMessageEndingWith(folder.path() + ": alone");
         assertThat(restore(VIEW, COPIED).records()).isEqualTo(2);
     }
 
+    /** Others may have one of the group, and wait for what this one says. */
     @Test
-    void shouldNotStartWhereItsMemoryIsGoneAndItHasNoCheckpoint()
+    void shouldStartWithNothingWhereOtherMembersMayHaveACheckpoint()
     {
-        assertThatThrownBy(() -> RegionAdoption.look(
-            arena.allocate(superblock().regionLengthBytes(), 4096), folder, superblock()))
-            .isInstanceOf(MemoryNodeException.class).hasMessageContaining("there is no checkpoint");
+        assertThat(RegionAdoption.look(arena.allocate(superblock().regionLengthBytes(), 4096), folder, superblock()))
+            .isEqualTo(RegionAdoption.Kind.TO_RESTORE);
+        assertThatThrownBy(() -> restore(VIEW, ALONE, COPIED)).isInstanceOf(CheckpointException.class)
+            .hasMessageContaining("memory of node 3 is gone");
+        assertThat(restore(VIEW, COPIED)).isEqualTo(RestoredGroup.nothing(GROUP));
+        assertThat(words(2)).isZero();
     }
 
     /** What a head has written over pages of a primary's may have words of operations that are refused later. */

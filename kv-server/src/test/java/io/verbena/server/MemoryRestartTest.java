@@ -441,8 +441,8 @@ class MemoryRestartTest extends MemoryRestartRig
         end();
         loseMemory();
         delete(folder().resolve("checkpoint"));
-        assertThatThrownBy(this::openMemory).isInstanceOf(MemoryNodeException.class)
-            .hasMessageContaining("memory of node 1 is gone").hasMessageContaining("empty data folder");
-        loseMemory();
+        memory = RoleRunner.start(openMemory(), false);
+        assertThat(memory.awaitReady(STEP_NS)).isFalse();
+        assertThat(memory.failure()).contains("memory of node 1 is gone", "empty data folder", ": t");
     }
 }
