@@ -28,8 +28,8 @@ import java.util.function.BooleanSupplier;
 /**
  * Makes checkpoints of the tables that this memory node has as a member of groups, one database for each group: where
  * it is the head or the primary of the view, see {@link GroupCoverage}, also where the group has no tables any more. Of
- * other groups the database stays as it is: it says of which view it is. It is removed when the group has gone on without
- * this node. On the checkpointer's thread.
+ * other groups the database stays as it is: it says of which view it is. It is removed when the group has gone on
+ * without this node. On the checkpointer's thread.
  */
 final class GroupCheckpoints
 {
@@ -239,8 +239,8 @@ final class GroupCheckpoints
 
         if (made < 0)
         {
-            LOGGER.warn("the checkpoint of group {} in {} cannot be read, and the group has gone on without this memory " +
-                "node: remove it", group, folder.checkpoint(group));
+            LOGGER.warn("the checkpoint of group {} in {} cannot be read, and the group has gone on without this " +
+                "memory node: remove it", group, folder.checkpoint(group));
         }
         else if (made <= without)
         {

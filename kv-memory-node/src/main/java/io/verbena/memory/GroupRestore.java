@@ -90,9 +90,9 @@ final class GroupRestore implements ChunkUse, AutoCloseable
 
     private void exclude(final int group, final RuntimeException why)
     {
-        LOGGER.error("the checkpoint of group {} is not restored, and that of another of its memory nodes is taken, if " +
-            "there is one: {}; to use this one, restore {} from a copy, end this memory node, remove its memory ({}), " +
-            "and start it again, before the others have been started", group, why.getMessage(),
+        LOGGER.error("the checkpoint of group {} is not restored, and that of another of its memory nodes is taken, " +
+            "if there is one: {}; to use this one, restore {} from a copy, end this memory node, remove its memory " +
+            "({}), and start it again, before the others have been started", group, why.getMessage(),
             folder.checkpoint(group), folder.memoryName(), why);
         CloseHelper.quietClose(stores.remove(group));
         found.remove(group);

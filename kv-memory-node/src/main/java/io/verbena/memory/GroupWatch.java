@@ -203,10 +203,10 @@ final class GroupWatch
             else if (null == here && isMemoryGone && view.isDeserted() && warnedOf.add(view.group()))
             {
                 // Damage was accepted: all but that is here, which is more than any checkpoint has.
-                LOGGER.warn("all members of group {} are lost, and this memory node serves its memory with damage, or as " +
-                    "an earlier version has restored it: the group waits for a member with its whole memory. To give " +
-                    "up what this memory has instead, and go on from a checkpoint, end this memory node, remove its " +
-                    "memory, and start it again", view.group());
+                LOGGER.warn("all members of group {} are lost, and this memory node serves its memory with damage, " +
+                    "or as an earlier version has restored it: the group waits for a member with its whole memory. " +
+                    "To give up what this memory has instead, and go on from a checkpoint, end this memory node, " +
+                    "remove its memory ({}), and start it again", view.group(), restored.memoryName());
             }
         }
 

@@ -49,7 +49,8 @@ final class RestoredGroups
     {
         folder.restoredGroups().forEach((group, text) ->
         {
-            final RestoredGroup restored = decode(folder.path().resolve(MemoryFolder.RESTORED), group.toString(), text.toString());
+            final RestoredGroup restored =
+                decode(folder.path().resolve(MemoryFolder.RESTORED), group.toString(), text.toString());
             byGroup.put(restored.group(), restored);
         });
     }
@@ -123,6 +124,12 @@ final class RestoredGroups
         kept.forEach((each) -> lines.setProperty(Integer.toString(each.group()),
             each.number() + " " + each.startedMs() + " " + each.records() + " " + each.isOfPrimary()));
         folder.keepRestoredGroups(lines);
+    }
+
+    /** @return name on the fabric of the memory that they were restored into. */
+    String memoryName()
+    {
+        return folder.memoryName();
     }
 
     /** @return what was restored of a group; null: nothing. */

@@ -46,8 +46,8 @@ public record RestoredGroup(int group, long number, long startedMs, long records
      *
      * @param other of the same group, at another memory node; both have something.
      * @param last  number of the group's last view.
-     * @return whether this one has no refused operations, where the other may have some, or is of a later view, or began
-     *         later in the same one.
+     * @return whether this one has no refused operations, where the other may have some, or is of a later view, or
+     *         began later in the same one.
      */
     public boolean isPreferredTo(final RestoredGroup other, final long last)
     {
