@@ -82,7 +82,7 @@ final class GroupCheckpoints
             open.addAll(groups);
         }
 
-        private void leaveOut(final int group, final RuntimeException ex)
+        private void failed(final int group, final RuntimeException ex)
         {
             leaveOpen(Set.of(group));
             fail(new CheckpointException("no checkpoint of group " + group + ": " + ex.getMessage(), ex));
@@ -325,7 +325,7 @@ final class GroupCheckpoints
         }
         catch (final RuntimeException ex)
         {
-            outcome.leaveOut(group, ex);
+            outcome.failed(group, ex);
             return true;
         }
     }

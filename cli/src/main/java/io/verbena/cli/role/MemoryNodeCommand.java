@@ -62,8 +62,8 @@ public final class MemoryNodeCommand implements Callable<Integer>
     private String failureDomain;
 
     @Option(names = "--checkpoint-seconds", paramLabel = "S", defaultValue = "60",
-        description = "Between checkpoints; 0: only when asked for, at the end, and of new or changed groups. Default: " +
-            "${DEFAULT-VALUE}.")
+        description = "Between checkpoints; 0: only when asked for, at the end, and of new or changed groups. " +
+            "Default: ${DEFAULT-VALUE}.")
     private int checkpointSeconds;
 
     @Option(names = "--accept-damage",
