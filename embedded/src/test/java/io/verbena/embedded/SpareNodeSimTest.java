@@ -40,9 +40,9 @@ class SpareNodeSimTest
     }
 
     /** A process that activates a node, as an autoscaler does. */
-    private static ControlCall<Void> activate(final SimCluster cluster, final SimCluster.Compute spare)
+    static ControlCall<Void> activate(final SimCluster cluster, final SimCluster.Compute spare)
     {
-        final SimNode tool = cluster.world().addNode("tool");
+        final SimNode tool = cluster.world().addNode("tool-" + spare.node().incarnation());
         final RaasContext raas = RaasContext.open(tool.device(), new RaasConfiguration());
         final VirtualQp vqp = raas.connect(
             cluster.metaServer().address(), BatchListener.CALLS_ONLY, TIMEOUT_NS);
@@ -65,7 +65,7 @@ class SpareNodeSimTest
         return call;
     }
 
-    private static SimCluster.Compute addSpare(final SimCluster cluster)
+    static SimCluster.Compute addSpare(final SimCluster cluster)
     {
         cluster.addsSpares = true;
         final SimCluster.Compute spare = cluster.addComputeNode();

@@ -138,10 +138,10 @@ final class NodeDirectory implements MembershipListener
             .sorted(Comparator.comparingInt(Member::nodeId));
     }
 
-    /** A spare serves clients at no port, as far as anybody hears. */
+    /** A spare has no service port: clients, also of older builds, send nothing to it. Newer ones may connect to it. */
     static PeerRecord record(final Member member, final long epoch)
     {
         final PeerRecord record = member.node().record().withEpoch(epoch);
-        return member.isStandby() ? record.withoutService() : record;
+        return member.isStandby() ? record.asSpare() : record;
     }
 }
