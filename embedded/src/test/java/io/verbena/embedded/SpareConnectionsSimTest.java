@@ -19,6 +19,7 @@ import io.verbena.rdma.sim.schedule.SimFabricOptions;
 
 import org.agrona.concurrent.Agent;
 
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
@@ -44,9 +45,10 @@ class SpareConnectionsSimTest
     private static final long TIMEOUT_NS = 400_000_000;
     private static final long SECOND_NS = 1_000_000_000;
     /** A client lists the nodes once a second, and looks at each node twice. */
-    private static final long LISTED_NS = 5 * SECOND_NS / 2;
+    private static final long LISTED_NS = 17 * SECOND_NS / 10;
     private static final long PAUSE_NS = 40_000_000;
     private static final int OPERATIONS = 300;
+    private static final long HEARD_NS = 20_000_000;
     /** From the list that shows the spare as activated; to be connected takes longer. */
     private static final long AT_ONCE_NS = 100_000;
 
@@ -182,7 +184,7 @@ class SpareConnectionsSimTest
             assertThat(connections(spares)).as("while it is listed").containsExactly(1, 0, 1, 0);
             spares.get(1).node().leave();
             spares.get(2).machine().kill();
-            cluster.runFor(2 * LISTED_NS);
+            cluster.runFor(LISTED_NS);
             assertThat(connections(spares)).element(3).isEqualTo(1);
             assertThat(spares.subList(1, 4)).allMatch((spare) -> 0 == spare.server().served());
             clients.finish();
@@ -223,6 +225,37 @@ class SpareConnectionsSimTest
             assertThat(spare.server().refusals()).isZero();
             assertThat(spare.server().refusedRequests()).isZero();
         }
+    }
+
+    /** A client asks for a notification for 60 s. Then it asks anew, with a list, and not a second later. */
+    @Test
+    void shouldHearOfAnActivationRightAfterAMinuteWithoutAny()
+    {
+        try (SimCluster cluster = new SimCluster(1, new SimFabricOptions(), 1, 1, true))
+        {
+            final SimCluster.Compute spare = addSpare(cluster);
+            cluster.runFor(2 * SECOND_NS);
+            awaitList(cluster);
+            final long beganNs = cluster.world().clock().nanoTime();
+            long sinceNs = beganNs;
+            while (awaitList(cluster) - sinceNs > SECOND_NS - HEARD_NS)
+            {
+                sinceNs = cluster.world().clock().nanoTime();
+                assertThat(sinceNs - beganNs).as("no list but once a second").isLessThan(62 * SECOND_NS);
+            }
+            assertThat(sinceNs - beganNs).isGreaterThan(50 * SECOND_NS);
+            activate(cluster, spare);
+            cluster.runFor(HEARD_NS);
+            assertThat(cluster.nodes().count()).isEqualTo(2);
+        }
+    }
+
+    /** Until the nodes are listed once more; returns the time. */
+    private static long awaitList(final SimCluster cluster)
+    {
+        final long before = cluster.remoteNodes().listings();
+        cluster.world().runUntil(() -> cluster.remoteNodes().listings() > before, MAX_STEPS);
+        return cluster.world().clock().nanoTime();
     }
 
     /** Clients that are refused there work with the other node, before and after, and ask again now and then. */

@@ -227,6 +227,8 @@ public final class MetaServer implements Agent, AutoCloseable
         {
             return workCount;
         }
+        // Clients send to a node that was activated as soon as they hear of it; for nodes there is no hurry.
+        workCount += nodeNews.poll();
         workCount += registrations.poll(0 == workCount, nowNs);
         workCount += memoryNodeCalls.poll(nowNs);
         workCount += conductor.doWork(nowNs, memoryNodeCalls);
@@ -236,7 +238,7 @@ public final class MetaServer implements Agent, AutoCloseable
         recordRefusedProofs();
         // Before anybody hears of a version.
         directory.membershipVersion(conductor.table().version());
-        return workCount + news.poll() + nodeNews.poll();
+        return workCount + nodeNews.poll() + news.poll();
     }
 
     private void recordRefusedProofs()

@@ -432,7 +432,7 @@ public final class RemoteNodes implements Agent, DrivenNodes
         nextRefreshNs = nowNs + REFRESH_NS;
     }
 
-    /** A node that was activated is connected to within milliseconds, and not with the next list. */
+    /** Operations are sent to a node that was activated within milliseconds, and not with the next list. */
     private int pollNews(final long nowNs)
     {
         // A list under way may be older than the news.
@@ -441,10 +441,11 @@ public final class RemoteNodes implements Agent, DrivenNodes
             return 0;
         }
         final boolean hasNews = ControlStatus.OK == news.status();
-        final boolean isRefused = !hasNews && metaLink.isUsable() && ControlStatus.TIMED_OUT != news.status();
-        nextNewsNs = nowNs + (isRefused ? NO_NEWS_NS : 0);
+        final boolean isOver = ControlStatus.TIMED_OUT == news.status();
+        nextNewsNs = nowNs + (hasNews || isOver || !metaLink.isUsable() ? 0 : NO_NEWS_NS);
         news = null;
-        if (hasNews && nextRefreshNs - nowNs > 0)
+        // Asked again with the list: until then a node that is activated would not be heard of.
+        if ((hasNews || isOver) && nextRefreshNs - nowNs > 0)
         {
             nextRefreshNs = Math.max(nowNs, refreshedNs + NEWS_REFRESH_NS);
         }
