@@ -25,6 +25,7 @@ final class NodeDirectory implements MembershipListener
     private long epoch;
     private final IntHashSet unlisted = new IntHashSet();
     private long computeChanges;
+    private long activations;
 
     /** Logs nothing where {@code isWarmUp}: such nodes are nobody's. */
     NodeDirectory(final DirectoryView view, final boolean isWarmUp)
@@ -58,6 +59,7 @@ final class NodeDirectory implements MembershipListener
     {
         publish(member);
         computeChanges++;
+        activations++;
         logger.info("activated: {}", member);
     }
 
@@ -98,6 +100,12 @@ final class NodeDirectory implements MembershipListener
     long computeChanges()
     {
         return computeChanges;
+    }
+
+    /** @return spares that were activated here; each is one version of the membership. */
+    long activations()
+    {
+        return activations;
     }
 
     /** Whether a node that joined could be published; where not, it must not stay. */
