@@ -191,6 +191,30 @@ class SpareConnectionsSimTest
         }
     }
 
+    /** It registers anew when it goes on, under another incarnation: the connection to the former one is closed. */
+    @ParameterizedTest
+    @MethodSource("seeds")
+    void shouldCloseTheConnectionToASpareThatWasFenced(final long seed)
+    {
+        try (SimCluster cluster = new SimCluster(seed, new SimFabricOptions(), 1, 1, true))
+        {
+            final SimCluster.Compute spare = addSpare(cluster);
+            cluster.runFor(LISTED_NS);
+            final int incarnation = spare.node().incarnation();
+            assertThat(spare.server().connections()).as("seed %d", seed).isEqualTo(1);
+            spare.machine().pause();
+            cluster.runFor(3 * SimCluster.LEASE_NS);
+            spare.machine().resume();
+            cluster.world().runUntil(() -> spare.isServing() && incarnation < spare.node().incarnation(), MAX_STEPS);
+            cluster.world().runUntil(() -> 0 == spare.server().connections(), MAX_STEPS);
+            cluster.runFor(LISTED_NS);
+            assertThat(spare.server().connections()).isEqualTo(1);
+            activate(cluster, spare);
+            cluster.runFor(HEARD_NS);
+            assertThat(cluster.nodes().count()).isEqualTo(2);
+        }
+    }
+
     /** A node has no room for more clients: were connections made anew, one would be refused. */
     @ParameterizedTest
     @MethodSource("seeds")
