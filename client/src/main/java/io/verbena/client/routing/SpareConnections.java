@@ -59,7 +59,7 @@ final class SpareConnections
      *
      * @param incarnation of the node.
      * @param nowNs       time now.
-     * @return the connection, from now on the caller's, which is READY once the node was looked at anew; null when there
+     * @return the connection, from now on the caller's, READY once the node was looked at anew; null when there
      *     is none that could be used.
      */
     RemoteEndpoint take(final int incarnation, final long nowNs)
