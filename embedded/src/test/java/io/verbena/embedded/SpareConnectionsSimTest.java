@@ -47,6 +47,7 @@ class SpareConnectionsSimTest
     /** A client lists the nodes once a second, and looks at each node twice. */
     private static final long LISTED_NS = 17 * SECOND_NS / 10;
     private static final long PAUSE_NS = 40_000_000;
+    private static final long SHORT_PAUSE_NS = 1_000_000;
     private static final int OPERATIONS = 300;
     private static final long HEARD_NS = 20_000_000;
     /** From the list that shows the spare as activated; to be connected takes longer. */
@@ -114,7 +115,12 @@ class SpareConnectionsSimTest
 
         void start()
         {
-            workloads.forEach((workload) -> workload.start(2, PAUSE_NS));
+            start(PAUSE_NS);
+        }
+
+        void start(final long pauseNs)
+        {
+            workloads.forEach((workload) -> workload.start(2, pauseNs));
         }
 
         boolean haveFinished()
@@ -212,6 +218,26 @@ class SpareConnectionsSimTest
             activate(cluster, spare);
             cluster.runFor(HEARD_NS);
             assertThat(cluster.nodes().count()).isEqualTo(2);
+        }
+    }
+
+    /** Its clients have not noticed, and the meta server has not: what they sent would have an unknown outcome. */
+    @ParameterizedTest
+    @MethodSource("seeds")
+    void shouldSendNothingOverTheConnectionToASpareThatDiedJustBefore(final long seed)
+    {
+        try (SimCluster cluster = new SimCluster(seed, new SimFabricOptions(), 1, 1, true))
+        {
+            final SimCluster.Compute spare = addSpare(cluster);
+            final Clients clients = new Clients(cluster, 2);
+            cluster.runFor(LISTED_NS);
+            assertThat(spare.server().connections()).as("seed %d", seed).isEqualTo(2);
+            clients.start(SHORT_PAUSE_NS);
+            cluster.runFor(PAUSE_NS);
+            spare.machine().kill();
+            final ControlCall<Void> call = activate(cluster, spare);
+            clients.finish();
+            assertThat(call.status()).as("while it has a lease").isEqualTo(ControlStatus.OK);
         }
     }
 
