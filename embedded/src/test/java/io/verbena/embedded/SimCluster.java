@@ -62,10 +62,12 @@ final class SimCluster implements AutoCloseable
     private static final long EPOCH_2026_NS = 1_767_225_600_000_000_000L;
     private static final long MAX_STEPS = 20_000_000;
     static final long CONTROL_TIMEOUT_NS = 1_000_000_000;
-    private static final int CLIENT_PORT = 9;
+    static final int CLIENT_PORT = 9;
+    /** Clients on other machines that a compute node takes. */
+    static final int MAX_CLIENTS = 4;
 
-    /** A compute node and the simulated machine it runs on. */
-    record Compute(SimNode machine, ComputeNode node)
+    /** A compute node, the simulated machine it runs on, and its server for clients on other machines, if any. */
+    record Compute(SimNode machine, ComputeNode node, RequestServer server)
     {
         boolean isServing()
         {
@@ -363,6 +365,11 @@ final class SimCluster implements AutoCloseable
         return computes;
     }
 
+    ComputeNodeSet nodes()
+    {
+        return nodes;
+    }
+
     RoutedKvClient client()
     {
         return client;
@@ -412,17 +419,11 @@ final class SimCluster implements AutoCloseable
                 .operationSlots(8).heartbeatIntervalNs(heartbeatNs)
                 .callTimeoutNs(LEASE_NS / 2).versionClock(() -> EPOCH_2026_NS + world.clock().nanoTime()),
             world.clock().nanoTime());
-        final Compute compute = new Compute(machine, node);
-        if (isRemote)
-        {
-            machine.addAgent(RequestServer.open(machine.device(), CLIENT_PORT, node.endpoint(), 4, null, error -> {}));
-            machine.addAgent(node);
-            computes.add(compute);
-            return compute;
-        }
-        machine.addAgent(new ServingAgent(node, nodes::add));
-        computes.add(compute);
-        return compute;
+        final RequestServer server = isRemote ? RequestServer.open(
+            machine.device(), CLIENT_PORT, node.endpoint(), MAX_CLIENTS, null, (error) -> {}) : null;
+        (isRemote ? machine.addAgent(server) : machine).addAgent(isRemote ? node : new ServingAgent(node, nodes::add));
+        computes.add(new Compute(machine, node, server));
+        return computes.getLast();
     }
 
     /** The client stops using a node that it knows to be gone. */

@@ -40,9 +40,9 @@ class SpareNodeSimTest
     }
 
     /** A process that activates a node, as an autoscaler does. */
-    private static ControlCall<Void> activate(final SimCluster cluster, final SimCluster.Compute spare)
+    static ControlCall<Void> activate(final SimCluster cluster, final SimCluster.Compute spare)
     {
-        final SimNode tool = cluster.world().addNode("tool");
+        final SimNode tool = cluster.world().addNode("tool-" + spare.node().incarnation());
         final RaasContext raas = RaasContext.open(tool.device(), new RaasConfiguration());
         final VirtualQp vqp = raas.connect(
             cluster.metaServer().address(), BatchListener.CALLS_ONLY, TIMEOUT_NS);
@@ -65,7 +65,7 @@ class SpareNodeSimTest
         return call;
     }
 
-    private static SimCluster.Compute addSpare(final SimCluster cluster)
+    static SimCluster.Compute addSpare(final SimCluster cluster)
     {
         cluster.addsSpares = true;
         final SimCluster.Compute spare = cluster.addComputeNode();
@@ -106,16 +106,33 @@ class SpareNodeSimTest
     @MethodSource("seeds")
     void shouldNotDelayWhoWaitsForEpochs(final long seed)
     {
+        reclaim(seed, false);
+    }
+
+    /** Nodes hear of that later than of anything else. */
+    @ParameterizedTest
+    @MethodSource("seeds")
+    void shouldNotDelayWhoWaitsForEpochsWhenItIsActivatedMeanwhile(final long seed)
+    {
+        reclaim(seed, true);
+    }
+
+    private static void reclaim(final long seed, final boolean isActivated)
+    {
         try (SimCluster cluster = new SimCluster(seed, new SimFabricOptions(), 1, 0))
         {
             cluster.heartbeatNs(HEARTBEAT_NS);
             final SimCluster.Compute compute = cluster.addComputeNode();
             cluster.world().runUntil(compute::isServing, MAX_STEPS);
-            addSpare(cluster);
+            final SimCluster.Compute spare = addSpare(cluster);
             addSpare(cluster);
             cluster.createTable("t", 100);
             cluster.runFor(3 * SimCluster.LEASE_NS);
             cluster.dropTable("t");
+            if (isActivated)
+            {
+                activate(cluster, spare);
+            }
             final long droppedNs = cluster.world().clock().nanoTime();
             while (((SpaceFigures)cluster.control(compute, ControlRequest.Kind.SPACE_FIGURES, null)).isReclaiming())
             {

@@ -379,7 +379,7 @@ public final class ComputeNodeRole implements Role
             node.leave();
             work++;
         }
-        warmUp.follow(device, node, configuration.isSpare(), server.connections());
+        warmUp.follow(device, node, configuration.isSpare(), server.connections(), nowNs);
         final int clients = Math.max(0, server.connections() - (warmUp.isUnderWay() ? 1 : 0));
         if (connections != clients)
         {

@@ -33,7 +33,8 @@ import java.util.concurrent.locks.LockSupport;
  * Reads of a spare from itself, over the fabric as a client does it, before there are clients: they have its code
  * compiled. A node that joins cold compiles on the processors that it is to serve with, and answers late for seconds.
  * Nothing is written; records that are there are read, or none. On a thread of its own, which ends when so many reads
- * were answered, or clients have come. The other methods are for the node's thread.
+ * were answered, or the node is activated; clients that are connected before send nothing. The other methods are for
+ * the node's thread.
  */
 final class SpareWarmUp implements AutoCloseable
 {
@@ -48,6 +49,8 @@ final class SpareWarmUp implements AutoCloseable
     private static final long PAUSE_NS = TimeUnit.MILLISECONDS.toNanos(500);
     private static final long NAP_NS = TimeUnit.MICROSECONDS.toNanos(50);
     private static final long END_MS = 2_000;
+    /** In which the node has seen that the connection of the thread that has ended was closed. */
+    private static final long CLOSED_NS = TimeUnit.MILLISECONDS.toNanos(500);
     private static final byte[] ANY_KEY = {0};
 
     private final Fabric fabric;
@@ -56,6 +59,8 @@ final class SpareWarmUp implements AutoCloseable
     private final OperationFigures figures;
     private Thread thread;
     private boolean isOver;
+    private boolean isThreadOver;
+    private long threadOverNs;
     private volatile boolean isEnding;
     private volatile boolean hasEnded;
 
@@ -114,14 +119,17 @@ final class SpareWarmUp implements AutoCloseable
     }
 
     /**
-     * One look of the node's thread: begins when the node serves, and ends when there are clients.
+     * One look of the node's thread: begins when the node serves, and ends when it is a spare no longer, or all was
+     * read.
      *
      * @param device      of the node.
      * @param node        of it.
-     * @param isSpare     whether clients are not sent to it.
-     * @param connections of clients with it.
+     * @param isSpare     whether clients send nothing to it.
+     * @param connections with it, of clients and of its own.
+     * @param nowNs       time now.
      */
-    void follow(final Device device, final ComputeNode node, final boolean isSpare, final int connections)
+    void follow(
+        final Device device, final ComputeNode node, final boolean isSpare, final int connections, final long nowNs)
     {
         if (isOver)
         {
@@ -140,12 +148,24 @@ final class SpareWarmUp implements AutoCloseable
                 thread.start();
             }
         }
-        else if (null != thread && (!isSpare || connections > 1 || 0 == connections && !thread.isAlive()))
+        else if (null != thread && (!isSpare || isGone(connections, nowNs)))
         {
             isOver = true;
             isEnding = true;
             figures.pause(false);
         }
+    }
+
+    /** Whether its own connection is none of those that the node has. Clients may have come and gone meanwhile. */
+    private boolean isGone(final int connections, final long nowNs)
+    {
+        if (thread.isAlive())
+        {
+            return false;
+        }
+        threadOverNs = isThreadOver ? threadOverNs : nowNs;
+        isThreadOver = true;
+        return 0 == connections || nowNs - threadOverNs >= CLOSED_NS;
     }
 
     /** @return whether its own connection is the one that the node may have. By the node's thread. */

@@ -262,7 +262,12 @@ class ElasticRolesTest
             final long began = System.nanoTime();
             await(() -> System.nanoTime() - began > TimeUnit.MILLISECONDS.toNanos(1_500));
             assertThat(operations(spare)).as("after clients have listed the nodes twice").isZero();
-            assertThat(spare.health()).containsEntry("clients", 0);
+            await(() -> Boolean.FALSE.equals(spare.health().get("warming_up")));
+            await(() -> spare.health().get("clients").equals(1));
+            final Object requests = spare.health().get("requests");
+            final long connected = System.nanoTime();
+            await(() -> System.nanoTime() - connected > TimeUnit.MILLISECONDS.toNanos(100));
+            assertThat(spare.health()).containsEntry("requests", requests).containsEntry("operations", 0L);
             final int nodeId = (Integer)spare.health().get("node_id");
             final int incarnation = (Integer)spare.health().get("incarnation");
             assertThat(activate(nodeId, incarnation)).isEqualTo(ControlStatus.OK);

@@ -21,6 +21,8 @@ final class ChangeNotifier
     }
 
     private final MembershipConductor conductor;
+    private final NodeDirectory directory;
+    private final ActivationDelay delay = new ActivationDelay();
     private final Int2ObjectHashMap<Waiting> waiting = new Int2ObjectHashMap<>();
     private final List<Waiting> looked = new ArrayList<>();
     private final ArrayDeque<PendingNotification> due = new ArrayDeque<>();
@@ -28,10 +30,12 @@ final class ChangeNotifier
     private long seenEpoch;
     private long seenVersion;
     private boolean seenWanted;
+    private long seenActivations;
 
-    ChangeNotifier(final MembershipConductor conductor)
+    ChangeNotifier(final MembershipConductor conductor, final NodeDirectory directory)
     {
         this.conductor = conductor;
+        this.directory = directory;
     }
 
     /** Takes a request; a node's earlier one is over, and its answer gives back what it holds of the connection. */
@@ -45,21 +49,22 @@ final class ChangeNotifier
         isNew = true;
     }
 
-    /** @return whether answers wait for room to be sent. */
-    boolean isBusy()
+    /** @return how long nothing is due here; 0 also while answers wait for room to be sent. */
+    long idleNs(final long nowNs)
     {
-        return !due.isEmpty() || isNew;
+        return !due.isEmpty() || isNew && !delay.isUnderWay() ? 0 : delay.leftNs(nowNs);
     }
 
     /** After heartbeats and epochs: answers whom there are news for; returns work done. */
-    int poll()
+    int poll(final long nowNs)
     {
-        if (isNew || hasChanged())
+        if ((isNew || hasChanged()) && isDue(nowNs))
         {
             isNew = false;
             seenEpoch = conductor.epoch();
             seenVersion = conductor.table().version();
             seenWanted = conductor.isEpochWanted();
+            seenActivations = directory.activations();
             lookThrough();
         }
         return give(due, PendingNotification::give);
@@ -89,6 +94,12 @@ final class ChangeNotifier
             }
         }
         return given;
+    }
+
+    private boolean isDue(final long nowNs)
+    {
+        return delay.isOver(conductor.table().version() - seenVersion, directory.activations() - seenActivations,
+            seenEpoch != conductor.epoch() || conductor.isEpochWanted(), nowNs);
     }
 
     private boolean hasChanged()

@@ -119,7 +119,7 @@ public final class MetaServer implements Agent, AutoCloseable
         final RevokedCertificates revoked = new RevokedCertificates(ledger, state.revoked());
         users.revoked(revoked.numbers());
         final ShownTables shownTables = new ShownTables(view, catalog);
-        news = new ChangeNotifier(conductor);
+        news = new ChangeNotifier(conductor, directory);
         nodeNews = new NodeNotifier(directory);
         rounds = new SecretRounds(ledger, conductor.table(), secret, configuration.secretLifetimeNs(),
             device.random(), configuration.wallClock(), clock.nanoTime());
@@ -227,6 +227,8 @@ public final class MetaServer implements Agent, AutoCloseable
         {
             return workCount;
         }
+        // Clients send operations to a node that was activated as soon as they hear of it.
+        workCount += nodeNews.poll();
         workCount += registrations.poll(0 == workCount, nowNs);
         workCount += memoryNodeCalls.poll(nowNs);
         workCount += conductor.doWork(nowNs, memoryNodeCalls);
@@ -236,7 +238,7 @@ public final class MetaServer implements Agent, AutoCloseable
         recordRefusedProofs();
         // Before anybody hears of a version.
         directory.membershipVersion(conductor.table().version());
-        return workCount + news.poll() + nodeNews.poll();
+        return workCount + nodeNews.poll() + news.poll(nowNs);
     }
 
     private void recordRefusedProofs()
@@ -252,8 +254,8 @@ public final class MetaServer implements Agent, AutoCloseable
     public long idleNs()
     {
         final long nowNs = clock.nanoTime();
-        return raas.isWaiting() || news.isBusy() || nodeNews.isBusy() || registrations.isBusy() ? 0 :
-            conductor.idleNs(nowNs);
+        return raas.isWaiting() || nodeNews.isBusy() || registrations.isBusy() ? 0 :
+            Math.min(news.idleNs(nowNs), conductor.idleNs(nowNs));
     }
 
     @Override

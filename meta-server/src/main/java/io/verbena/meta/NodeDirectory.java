@@ -25,6 +25,7 @@ final class NodeDirectory implements MembershipListener
     private long epoch;
     private final IntHashSet unlisted = new IntHashSet();
     private long computeChanges;
+    private long activations;
 
     /** Logs nothing where {@code isWarmUp}: such nodes are nobody's. */
     NodeDirectory(final DirectoryView view, final boolean isWarmUp)
@@ -58,6 +59,7 @@ final class NodeDirectory implements MembershipListener
     {
         publish(member);
         computeChanges++;
+        activations++;
         logger.info("activated: {}", member);
     }
 
@@ -100,6 +102,12 @@ final class NodeDirectory implements MembershipListener
         return computeChanges;
     }
 
+    /** @return spares that were activated here; each is one version of the membership. */
+    long activations()
+    {
+        return activations;
+    }
+
     /** Whether a node that joined could be published; where not, it must not stay. */
     boolean isListed(final int nodeId)
     {
@@ -138,10 +146,10 @@ final class NodeDirectory implements MembershipListener
             .sorted(Comparator.comparingInt(Member::nodeId));
     }
 
-    /** A spare serves clients at no port, as far as anybody hears. */
+    /** A spare has no service port: clients, also of older builds, send nothing to it. Newer ones may connect to it. */
     static PeerRecord record(final Member member, final long epoch)
     {
         final PeerRecord record = member.node().record().withEpoch(epoch);
-        return member.isStandby() ? record.withoutService() : record;
+        return member.isStandby() ? record.asSpare() : record;
     }
 }

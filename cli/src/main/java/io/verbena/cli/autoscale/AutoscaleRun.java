@@ -218,8 +218,9 @@ final class AutoscaleRun implements AutoCloseable
                     (began + TimeUnit.MICROSECONDS.toNanos(clientAfterUs) - activation.decidedNs) / 1e6;
                 joinsMs.add(joinMs);
                 joinSteps.add(String.format(Locale.ROOT,
-                    "the meta server has answered after %.1f ms, a client is connected after %.1f ms, " +
-                    "a request is answered after %.1f ms", activatedMs, clientMs, joinMs));
+                    "the meta server has answered after %.1f ms, a client %s, a request is answered after %.1f ms",
+                    activatedMs, clientMs < 0 ? "was connected before" :
+                    String.format(Locale.ROOT, "is connected after %.1f ms", clientMs), joinMs));
                 activations.remove(entry.pid());
             }
         }

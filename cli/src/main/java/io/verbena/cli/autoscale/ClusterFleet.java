@@ -11,6 +11,7 @@ import io.verbena.raas.directory.PeerRecord;
 import org.agrona.concurrent.NanoClock;
 
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -130,9 +131,11 @@ final class ClusterFleet implements Fleet
         return last.stream().filter((node) -> !ClusterNodes.isSpare(node)).toList();
     }
 
+    /** The oldest first: clients are connected to those already. */
     private List<PeerRecord> spares()
     {
-        return last.stream().filter(ClusterNodes::isSpare).toList();
+        return last.stream().filter(ClusterNodes::isSpare)
+            .sorted(Comparator.comparingInt(PeerRecord::incarnation)).toList();
     }
 
     private String name(final PeerRecord node)

@@ -12,6 +12,7 @@ import io.verbena.cli.console.ExitStatus;
 import org.agrona.concurrent.SystemNanoClock;
 
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -131,6 +132,8 @@ final class LocalFleet implements Fleet
         }
         final int live = (int)IntStream.range(0, running.size())
             .filter((i) -> !isSpare(running.get(i), figures.get(i))).count();
+        // Clients are connected to the oldest ones already.
+        ready.sort(Comparator.comparingInt(Spare::incarnation));
         spares = ready;
         seen = live;
         return new State(live, ready.size(), dead, samples, !isMetaServerLive ?

@@ -32,9 +32,10 @@ import java.util.Set;
 
 /**
  * Keeps a {@link ComputeNodeSet} filled with the compute nodes of a cluster elsewhere: asks the meta server which they
- * are, connects to those that serve clients, and takes away those that leave or are lost. While the meta server is
- * unreachable it goes on with the nodes it knows. One thread at a time, the holder of the
- * {@link #dutyLock()}, drives {@link #doWork()} and owns everything here, except what says otherwise.
+ * are, connects to those that serve clients, and to {@linkplain SpareConnections some} that will, and takes away those
+ * that leave or are lost. While the meta server is unreachable it goes on with the nodes it knows. One thread at a
+ * time, the holder of the {@link #dutyLock()}, drives {@link #doWork()} and owns everything here, except what says
+ * otherwise.
  */
 public final class RemoteNodes implements Agent, DrivenNodes
 {
@@ -69,6 +70,7 @@ public final class RemoteNodes implements Agent, DrivenNodes
     private final long callTimeoutNs;
     private final Int2ObjectHashMap<RemoteEndpoint> endpoints = new Int2ObjectHashMap<>();
     private final List<RemoteEndpoint> serving = new ArrayList<>();
+    private final SpareConnections spares;
     private final Map<Integer, Attempts> attempts = new HashMap<>();
     private final Backoff hasty;
     private final Backoff metaBackoff;
@@ -125,6 +127,8 @@ public final class RemoteNodes implements Agent, DrivenNodes
         metaLink = new MetaLink(raas, metaServer, callTimeoutNs);
         metaLink.client();
         listing = new NodeListing(metaLink, callTimeoutNs);
+        spares = new SpareConnections((node) -> new RemoteEndpoint(
+            raas, node.spareAddress(), node.incarnation(), dutyLock, callTimeoutNs), device.random());
     }
 
     private RaasContext open(final Device device, final ErrorHandler errorHandler, final boolean isEncrypted)
@@ -132,7 +136,8 @@ public final class RemoteNodes implements Agent, DrivenNodes
         RaasContext opened = null;
         try
         {
-            opened = RaasContext.open(device, RemoteEndpoint.configure(MAX_NODES + 1).errorHandler(errorHandler)
+            opened = RaasContext.open(device, RemoteEndpoint.configure(
+                MAX_NODES + SpareConnections.MAX_SPARES + 1).errorHandler(errorHandler)
                 .completionChannel(channel).encrypted(isEncrypted));
             final AccessTicket ticket = metaServer.clientTicket();
             if (null != ticket)
@@ -208,7 +213,7 @@ public final class RemoteNodes implements Agent, DrivenNodes
         final long nowNs = clock.nanoTime();
         cycleNs = nowNs;
         // First, so that a caller's request goes out before anything else is looked at.
-        int work = pollEndpoints(nowNs);
+        int work = pollEndpoints(nowNs) + spares.poll(nowNs);
         work += raas.poll(nowNs);
         if (listing.isAnswered())
         {
@@ -427,7 +432,7 @@ public final class RemoteNodes implements Agent, DrivenNodes
         nextRefreshNs = nowNs + REFRESH_NS;
     }
 
-    /** A node that was activated is connected to within milliseconds, and not with the next list. */
+    /** Operations are sent to a node that was activated within milliseconds, and not with the next list. */
     private int pollNews(final long nowNs)
     {
         // A list under way may be older than the news.
@@ -436,10 +441,11 @@ public final class RemoteNodes implements Agent, DrivenNodes
             return 0;
         }
         final boolean hasNews = ControlStatus.OK == news.status();
-        final boolean isRefused = !hasNews && metaLink.isUsable() && ControlStatus.TIMED_OUT != news.status();
-        nextNewsNs = nowNs + (isRefused ? NO_NEWS_NS : 0);
+        final boolean isOver = ControlStatus.TIMED_OUT == news.status();
+        nextNewsNs = nowNs + (hasNews || isOver || !metaLink.isUsable() ? 0 : NO_NEWS_NS);
         news = null;
-        if (hasNews && nextRefreshNs - nowNs > 0)
+        // Asked again with the list: until then a node that is activated would not be heard of.
+        if ((hasNews || isOver) && nextRefreshNs - nowNs > 0)
         {
             nextRefreshNs = Math.max(nowNs, refreshedNs + NEWS_REFRESH_NS);
         }
@@ -531,6 +537,8 @@ public final class RemoteNodes implements Agent, DrivenNodes
                 }
             }
         }
+        // What serves, or is to serve from now on, goes first.
+        spares.follow(page, endpoints.size() == serving.size(), nowNs);
     }
 
     /** A node that cannot be connected to costs the others nothing, and is tried again. */
@@ -538,7 +546,8 @@ public final class RemoteNodes implements Agent, DrivenNodes
     {
         try
         {
-            endpoints.put(node.incarnation(), new RemoteEndpoint(
+            final RemoteEndpoint early = spares.take(node.incarnation(), nowNs);
+            endpoints.put(node.incarnation(), null != early ? early : new RemoteEndpoint(
                 raas, node.address(), node.incarnation(), dutyLock, callTimeoutNs));
         }
         catch (final RdmaException ex)
@@ -568,6 +577,7 @@ public final class RemoteNodes implements Agent, DrivenNodes
             endpoint.close();
         }
         endpoints.clear();
+        spares.close();
         metaLink.close();
         raas.poll(); // calls under way end here, with a failure for their callers
         raas.close();

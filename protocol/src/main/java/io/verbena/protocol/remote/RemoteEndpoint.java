@@ -70,6 +70,8 @@ public final class RemoteEndpoint implements ComputeEndpoint, AutoCloseable
     private long nextProbeNs;
     private long probedNs;
     private long trustedUntilNs;
+    /** What a look shows that began before says nothing. */
+    private long lookedNotBeforeNs;
     private boolean isProbing;
 
     /**
@@ -90,6 +92,7 @@ public final class RemoteEndpoint implements ComputeEndpoint, AutoCloseable
         this.dutyLock = dutyLock;
         clock = raas.clock();
         trustedUntilNs = clock.nanoTime(); // not before it was looked at
+        lookedNotBeforeNs = trustedUntilNs;
         statusCopy = raas.protectionDomain().allocateRegistered(
             ServiceStatusDescriptor.LENGTH_BYTES, AccessFlags.LOCAL_WRITE);
         vqp = connect(peer, timeoutNs);
@@ -197,6 +200,23 @@ public final class RemoteEndpoint implements ComputeEndpoint, AutoCloseable
     public State state()
     {
         return state;
+    }
+
+    /**
+     * Has requests wait until the node is looked at anew, as one that is being connected: for a connection that was
+     * made long before the first request. The node may have died meanwhile, and what were sent then would never be
+     * answered.
+     *
+     * @param nowNs time now.
+     */
+    public void lookAnew(final long nowNs)
+    {
+        if (State.READY == state)
+        {
+            state = State.CONNECTING;
+        }
+        lookedNotBeforeNs = nowNs;
+        nextProbeNs = nowNs;
     }
 
     /** @return whether it takes requests no longer, as of now: {@link #poll} may be still to say so. */
@@ -320,8 +340,11 @@ public final class RemoteEndpoint implements ComputeEndpoint, AutoCloseable
         {
             case ServiceStatusDescriptor.STATE_SERVING ->
             {
-                state = State.READY;
-                trustedUntilNs = probedNs + TRUST_NS;
+                if (probedNs - lookedNotBeforeNs >= 0)
+                {
+                    state = State.READY;
+                    trustedUntilNs = probedNs + TRUST_NS;
+                }
             }
             case ServiceStatusDescriptor.STATE_DRAINING ->
             {

@@ -18,6 +18,8 @@ import io.verbena.rdma.verbs.DeviceAddress;
  * @param region      the memory it grants; length 0 when none.
  * @param readTarget  through which the region can be read before connecting; NONE when only after.
  * @param tcpService  where it serves clients of Redis as a part of a cluster; NONE when it does not.
+ * @param sparePort   of a compute node that is a spare: where it listens, although no request is to be sent to it yet;
+ *                    0 for all others, and from meta servers of builds that do not say it.
  */
 public record PeerRecord(
     int nodeId,
@@ -28,8 +30,24 @@ public record PeerRecord(
     int servicePort,
     RemoteRegion region,
     ReadTargetAddress readTarget,
-    TcpAddress tcpService)
+    TcpAddress tcpService,
+    int sparePort)
 {
+    /** Of a node that is no spare. */
+    public PeerRecord(
+        final int nodeId,
+        final int incarnation,
+        final long epoch,
+        final NodeRole role,
+        final DeviceAddress device,
+        final int servicePort,
+        final RemoteRegion region,
+        final ReadTargetAddress readTarget,
+        final TcpAddress tcpService)
+    {
+        this(nodeId, incarnation, epoch, role, device, servicePort, region, readTarget, tcpService, 0);
+    }
+
     /** Of a node that serves nobody over TCP, and that nobody reads before connecting. */
     public PeerRecord(
         final int nodeId,
@@ -64,19 +82,26 @@ public record PeerRecord(
     public PeerRecord withEpoch(final long newEpoch)
     {
         return new PeerRecord(
-            nodeId, incarnation, newEpoch, role, device, servicePort, region, readTarget, tcpService);
+            nodeId, incarnation, newEpoch, role, device, servicePort, region, readTarget, tcpService, sparePort);
     }
 
-    /** @return a copy that nobody can connect to as a client. */
-    public PeerRecord withoutService()
+    /** @return a copy by which clients may connect to a node, and send nothing to it. */
+    public PeerRecord asSpare()
     {
-        return new PeerRecord(nodeId, incarnation, epoch, role, device, 0, region, readTarget, TcpAddress.NONE);
+        return new PeerRecord(
+            nodeId, incarnation, epoch, role, device, 0, region, readTarget, TcpAddress.NONE, servicePort);
     }
 
     /** @return how to connect. */
     public PeerAddress address()
     {
         return new PeerAddress(device, servicePort, nodeId, incarnation);
+    }
+
+    /** @return how to connect to a spare. */
+    public PeerAddress spareAddress()
+    {
+        return new PeerAddress(device, sparePort, nodeId, incarnation);
     }
 
     /** @return who it is. */

@@ -38,6 +38,11 @@ import java.nio.ByteOrder;
  *  80 +-------------------------------+
  *     |    target access key (DC)     |
  *  88 +-------------------------------+
+ *     |  IP address of TCP service    |
+ *     |                               |
+ * 104 +---------------+---------------+
+ *     |   TCP port    |  spare port   |
+ * 112 +---------------+---------------+
  *     |      reserved, zero ...       |
  * 128 +-------------------------------+
  * </pre>
@@ -84,8 +89,10 @@ public final class PeerRecordDescriptor
     public static final int TCP_LOW_OFFSET = TCP_HIGH_OFFSET + Long.BYTES;
     /** Offset of the 32-bit port there; 0 where it serves nobody over TCP, as in records of builds without it. */
     public static final int TCP_PORT_OFFSET = TCP_LOW_OFFSET + Long.BYTES;
+    /** Offset of the 32-bit port of a spare, whose service port is 0; 0 in all others, and of builds without it. */
+    public static final int SPARE_PORT_OFFSET = TCP_PORT_OFFSET + Integer.BYTES;
     /** Offset of the bytes kept for later versions, zero. */
-    public static final int RESERVED_OFFSET = TCP_PORT_OFFSET + Integer.BYTES;
+    public static final int RESERVED_OFFSET = SPARE_PORT_OFFSET + Integer.BYTES;
     /** Length of a record: two cache lines. */
     public static final int RECORD_LENGTH_BYTES = 128;
 
@@ -131,6 +138,7 @@ public final class PeerRecordDescriptor
         buffer.putLong(offset + TCP_HIGH_OFFSET, record.tcpService().high(), ORDER);
         buffer.putLong(offset + TCP_LOW_OFFSET, record.tcpService().low(), ORDER);
         buffer.putInt(offset + TCP_PORT_OFFSET, record.tcpService().port(), ORDER);
+        buffer.putInt(offset + SPARE_PORT_OFFSET, record.sparePort(), ORDER);
         buffer.putLong(offset + CHECKSUM_OFFSET, checksum(buffer, offset), ORDER);
     }
 
@@ -161,7 +169,8 @@ public final class PeerRecordDescriptor
             new TcpAddress(
                 buffer.getLong(offset + TCP_HIGH_OFFSET, ORDER),
                 buffer.getLong(offset + TCP_LOW_OFFSET, ORDER),
-                buffer.getInt(offset + TCP_PORT_OFFSET, ORDER)));
+                buffer.getInt(offset + TCP_PORT_OFFSET, ORDER)),
+            buffer.getInt(offset + SPARE_PORT_OFFSET, ORDER));
     }
 
     /**
