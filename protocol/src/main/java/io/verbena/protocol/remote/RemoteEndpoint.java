@@ -70,8 +70,6 @@ public final class RemoteEndpoint implements ComputeEndpoint, AutoCloseable
     private long nextProbeNs;
     private long probedNs;
     private long trustedUntilNs;
-    /** What a look shows that began before says nothing. */
-    private long lookedNotBeforeNs;
     private boolean isProbing;
 
     /**
@@ -92,7 +90,6 @@ public final class RemoteEndpoint implements ComputeEndpoint, AutoCloseable
         this.dutyLock = dutyLock;
         clock = raas.clock();
         trustedUntilNs = clock.nanoTime(); // not before it was looked at
-        lookedNotBeforeNs = trustedUntilNs;
         statusCopy = raas.protectionDomain().allocateRegistered(
             ServiceStatusDescriptor.LENGTH_BYTES, AccessFlags.LOCAL_WRITE);
         vqp = connect(peer, timeoutNs);
@@ -204,8 +201,8 @@ public final class RemoteEndpoint implements ComputeEndpoint, AutoCloseable
 
     /**
      * Has requests wait until the node is looked at anew, as one that is being connected: for a connection that was
-     * made long before the first request. The node may have died meanwhile, and what were sent then would never be
-     * answered.
+     * made long before the first request. The node may have died meanwhile, and what was sent then would never be
+     * answered. A look that is under way is enough.
      *
      * @param nowNs time now.
      */
@@ -215,7 +212,6 @@ public final class RemoteEndpoint implements ComputeEndpoint, AutoCloseable
         {
             state = State.CONNECTING;
         }
-        lookedNotBeforeNs = nowNs;
         nextProbeNs = nowNs;
     }
 
@@ -340,11 +336,8 @@ public final class RemoteEndpoint implements ComputeEndpoint, AutoCloseable
         {
             case ServiceStatusDescriptor.STATE_SERVING ->
             {
-                if (probedNs - lookedNotBeforeNs >= 0)
-                {
-                    state = State.READY;
-                    trustedUntilNs = probedNs + TRUST_NS;
-                }
+                state = State.READY;
+                trustedUntilNs = probedNs + TRUST_NS;
             }
             case ServiceStatusDescriptor.STATE_DRAINING ->
             {
