@@ -55,7 +55,7 @@ class SpareConnectionsSimTest
 
     static LongStream seeds()
     {
-        return LongStream.rangeClosed(1, Long.getLong("verbena.sim.seeds", 3));
+        return LongStream.rangeClosed(1, Long.getLong("verbena.sim.seeds", 2));
     }
 
     private record StepAgent(IntSupplier step) implements Agent
