@@ -20,6 +20,8 @@ class DurabilitySimTest
 {
     /** Disk steps of a first life, until the node is ready: two files of five steps. */
     private static final int FIRST_STEPS = 10;
+    /** In which a node writes down as which incarnation it has joined. */
+    private static final int STEPS_OF_A_FILE = 5;
 
     /** Seeds 1 to 5, or as many as the system property verbena.sim.seeds says, for a longer search. */
     static LongStream seeds()
@@ -108,6 +110,16 @@ class DurabilitySimTest
         }
     }
 
+    /** It has no checkpoint: what it does not find again is lost. */
+    @Test
+    void shouldFindItsMemoryAgainWhenItsNextLifeEndsAtAnyStepOfTheDisk()
+    {
+        for (int steps = 1; steps <= STEPS_OF_A_FILE; steps++)
+        {
+            secondLife(steps, Flaw.NONE);
+        }
+    }
+
     @Test
     void shouldRestoreNoCheckpointThatWasNeverComplete()
     {
@@ -154,6 +166,26 @@ class DurabilitySimTest
             host.start();
             cluster.world().runUntil(host::isReady, DurabilityRun.MAX_STEPS);
             assertThat(host.node().nodeId()).as("one memory has one id").isEqualTo(1);
+        }
+    }
+
+    /**
+     * A node with a table and no checkpoint ends, and its next process after so many steps of its disk; the one behind
+     * that must find the memory.
+     */
+    static void secondLife(final int steps, final Flaw flaw)
+    {
+        try (DurabilityRun run = new DurabilityRun(steps, 1, 1, flaw))
+        {
+            run.cluster().runFor(3_000_000);
+            run.host().killProcess();
+            run.host().killInDiskSteps(steps);
+            run.host().start();
+            run.cluster().world().runUntil(
+                () -> run.host().isDead() || run.host().isReady(), DurabilityRun.MAX_STEPS);
+            assertThat(run.host().isDead()).as("it ended at step %d", steps).isTrue();
+            run.host().start();
+            run.cluster().world().runUntil(run.host()::isReady, DurabilityRun.MAX_STEPS);
         }
     }
 

@@ -25,7 +25,7 @@ public enum MemoryMutation
     SUPERBLOCK_LAST(callingFirst(RegionAdoption.class, "restoreRecords", MemoryMutation.class, "writeSuperblock")),
     /** Chunks of nodes that ended while this one was away are nobody's orphans. */
     ORPHAN_UNLESS(doingNothing(ChunkTable.class, "orphanUnless")),
-    /** The folder has the node's id before the superblock is written. */
+    /** The folder has the node's id and incarnation before the superblock is written. */
     SUPERBLOCK_FIRST(callingFirst(RegionAdoption.class, "announce", MemoryMutation.class, "joinFolder")),
     /** Memory that was found again or restored is served whatever the walk over it met. */
     WALK(returning(MemoryReturn.class, "isWhole", true)),
